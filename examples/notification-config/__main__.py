@@ -1,0 +1,15 @@
+"""New objects of a bucket, announced on a topic."""
+
+import pulumi
+import pulumi_gcpx as gcpx
+
+notification = gcpx.storage.NotificationConfig(
+    "uploads",
+    bucket="example-uploads",
+    topic="projects/example-project/topics/uploads",
+    event_types=["OBJECT_FINALIZE"],
+    object_name_prefix="incoming/",
+    custom_attributes={"source": "uploads"},
+)
+
+pulumi.export("notification", notification.notification_id)

@@ -1,0 +1,18 @@
+"""The plugin: `pulumi-resource-gcpx [flags] ENGINE_ADDRESS`."""
+
+from __future__ import annotations
+
+import sys
+
+from gcpx.engine.server import serve
+from gcpx.provider import Provider
+
+
+def main() -> None:
+    """Serve the provider to the engine whose address is the last argument; flags are the engine's own affair."""
+    addresses = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    serve(Provider(), addresses[-1] if addresses else None)
+
+
+if __name__ == "__main__":
+    main()

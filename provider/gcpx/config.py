@@ -1,0 +1,121 @@
+"""The provider's settings: their declaration, and how configuration and environment become one value."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from gcpx.google.settings import Settings
+from gcpx.model.check import Report, check
+from gcpx.model.diff import Change, diff
+from gcpx.model.fields import Record, Scalar, exclusive, field, object_type, record
+from gcpx.model.values import reveal
+
+_ENGINE_KEYS = ("version", "pluginDownloadURL")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_URL = (re.compile(r"https?://[^/\s]+(/.*)?"), "a URL that begins with https:// or http://")
+_EMAIL = (re.compile(r"[^@\s/]+@[^@\s/]+"), "the e-mail address of a service account")
+
+
+@record
+class Config(Record):
+    """The provider's configuration."""
+
+    RULES = (exclusive("credentials", "accessToken"),)
+
+    project: str = field("The ID of the project that resources are made in, where a resource names none.", environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"))
+    region: str = field("The default region, such as `europe-west1`.", environment=("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"))
+    zone: str = field("The default zone, such as `europe-west1-b`.", environment=("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"))
+    credentials: str = field("A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.", secret=True, environment=("GOOGLE_CREDENTIALS", "GOOGLE_CLOUD_KEYFILE_JSON", "GCLOUD_KEYFILE_JSON"))
+    access_token: str = field("An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.", secret=True, environment=("GOOGLE_OAUTH_ACCESS_TOKEN",))
+    impersonate_service_account: str = field("The e-mail address of a service account to act as.", pattern=_EMAIL, environment=("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT",))
+    impersonate_service_account_delegates: list[str] = field("Service accounts between the credentials and the impersonated account; each may create tokens for the next.")
+    scopes: list[str] = field("OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts.")
+    billing_project: str = field("The project that quota and billing of the calls are counted on, with `userProjectOverride`.", environment=("GOOGLE_BILLING_PROJECT",))
+    user_project_override: bool = field("Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.", environment=("USER_PROJECT_OVERRIDE",))
+    request_reason: str = field("A justification that Cloud Audit Logs record with every call.", environment=("CLOUDSDK_CORE_REQUEST_REASON",))
+    request_timeout: str = field("How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.", pattern=(_DURATION, "a number with the unit ms, s, m or h, such as 30s"))
+    universe_domain: str = field("The domain of the cloud's APIs. Default: `googleapis.com`.", environment=("GOOGLE_CLOUD_UNIVERSE_DOMAIN",))
+    compute_custom_endpoint: str = field("The base URL of the Compute API in place of `https://compute.googleapis.com`.", pattern=_URL, environment=("GOOGLE_COMPUTE_CUSTOM_ENDPOINT",))
+    storage_custom_endpoint: str = field("The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.", pattern=_URL, environment=("GOOGLE_STORAGE_CUSTOM_ENDPOINT",))
+    os_login_custom_endpoint: str = field("The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.", pattern=_URL, environment=("GOOGLE_OS_LOGIN_CUSTOM_ENDPOINT",))
+    oauth2_custom_endpoint: str = field("The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.", pattern=_URL, environment=("GOOGLE_OAUTH2_CUSTOM_ENDPOINT",))
+    emulator_host: str = field("Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.", environment=("GCPX_EMULATOR_HOST",))
+
+
+KIND = object_type(Config)
+
+
+def _decoded(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the engine's own keys, and read the JSON text that values other than strings arrive as."""
+    own = {key: value for key, value in inputs.items() if key not in _ENGINE_KEYS and not key.startswith("__")}
+    return {key: _parsed(key, value) for key, value in own.items()}
+
+
+def _parsed(key: str, value: Any) -> Any:
+    prop = KIND.properties.get(key)
+    if prop is None or prop.type == Scalar("string") or not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value.lower() if prop.type == Scalar("boolean") else value)
+    except ValueError:
+        return value
+
+
+def check_config(inputs: dict[str, Any]) -> Report:
+    """Check a configuration as the engine sends it."""
+    return check(KIND, _decoded(inputs))
+
+
+def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+    """Compare two configurations; nothing in them replaces a resource, since every ID carries its project."""
+    return diff(KIND, _decoded(old), _decoded(new), {})
+
+
+def settings(args: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
+    """Resolve a configuration: what is configured first, then the environment."""
+    values = _decoded(reveal(dict(args)))
+    for name, prop in KIND.properties.items():
+        found = next((environment[key] for key in prop.rules.environment if environment.get(key)), None)
+        if values.get(name) in (None, "") and found is not None and not _overruled(name, values):
+            values[name] = _parsed(name, found)
+    return Settings(
+        project=values.get("project"),
+        region=values.get("region"),
+        zone=values.get("zone"),
+        credentials=values.get("credentials"),
+        access_token=values.get("accessToken"),
+        impersonate=values.get("impersonateServiceAccount"),
+        delegates=tuple(values.get("impersonateServiceAccountDelegates") or ()),
+        scopes=tuple(values.get("scopes") or ()),
+        quota_project=_quota_project(values),
+        request_reason=values.get("requestReason"),
+        request_timeout=_seconds(values.get("requestTimeout")),
+        universe_domain=values.get("universeDomain") or "googleapis.com",
+        endpoints={
+            "compute": values.get("computeCustomEndpoint"),
+            "storage": values.get("storageCustomEndpoint"),
+            "oslogin": values.get("osLoginCustomEndpoint"),
+            "oauth2": values.get("oauth2CustomEndpoint"),
+        },
+        emulator_host=values.get("emulatorHost"),
+    )
+
+
+def _overruled(name: str, values: Mapping[str, Any]) -> bool:
+    """Tell whether a credential of the environment gives way to another kind that is configured."""
+    rivals = {"credentials": "accessToken", "accessToken": "credentials"}
+    return bool(values.get(rivals.get(name, "")))
+
+
+def _quota_project(values: Mapping[str, Any]) -> str | None:
+    return (values.get("billingProject") or values.get("project")) if values.get("userProjectOverride") else None
+
+
+def _seconds(text: Any) -> float:
+    found = _DURATION.fullmatch(str(text)) if text else None
+    return float(found[1]) * _SECONDS[found[2] or "s"] if found else 120.0

@@ -1,0 +1,87 @@
+"""Exceptions as gRPC statuses, once, at the border."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import grpc
+from google.protobuf import any_pb2, struct_pb2
+
+from gcpx.engine import protocol
+from gcpx.engine.secrecy import redact
+from gcpx.engine.wire import decode
+from gcpx.errors import ProviderError
+from gcpx.model.values import secret_texts
+
+_logger = logging.getLogger(__name__)
+_DETAILS = "grpc-status-details-bin"
+
+
+class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
+    """A resource that exists but is not finished; the engine keeps it in state with the reason."""
+
+    def __init__(self, resource_id: str, properties: struct_pb2.Struct, inputs: struct_pb2.Struct, why: str) -> None:
+        super().__init__(why)
+        self.resource_id = resource_id
+        self.properties = properties
+        self.inputs = inputs
+
+
+def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn every exception of an RPC into a status the engine understands, without a secret in it."""
+
+    @functools.wraps(method)
+    def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return method(servicer, request, context)
+        except Exception as error:  # noqa: BLE001 - the border: a bare exception would read as a corrupt state
+            texts = servicer.plugin.secrets | _secrets_of(request)
+            _abort(error, texts, context)
+
+    return rpc
+
+
+def _secrets_of(request: Any) -> frozenset[str]:
+    structs = [value for field, value in request.ListFields() if isinstance(value, struct_pb2.Struct)]
+    return frozenset[str]().union(*(secret_texts(decode(struct)) for struct in structs))
+
+
+def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContext) -> NoReturn:
+    message = redact(str(error), texts)
+    if isinstance(error, InitFailed):
+        context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
+        context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)
+    if isinstance(error, ProviderError):
+        context.abort(grpc.StatusCode[error.code], message)
+    _logger.error("unexpected %s", type(error).__name__)
+    context.abort(
+        grpc.StatusCode.INTERNAL,
+        f"gcpx failed in a way it should not: {type(error).__name__}: {message} ({_origin(error)}); please report this",
+    )
+    raise AssertionError("abort always raises")
+
+
+def _origin(error: Exception) -> str:
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return "no traceback"
+    code = traceback.tb_frame.f_code
+    return f"in {code.co_qualname}, line {traceback.tb_lineno}"
+
+
+def _init_failed(error: InitFailed, message: str) -> bytes:
+    detail = any_pb2.Any()
+    detail.Pack(
+        protocol.provider.ErrorResourceInitFailed(
+            id=error.resource_id, properties=error.properties, inputs=error.inputs, reasons=[message]
+        )
+    )
+    status = protocol.status.Status(
+        code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=message, details=[detail]
+    )
+    return bytes(status.SerializeToString())

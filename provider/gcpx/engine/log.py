@@ -1,0 +1,51 @@
+"""Messages to the user, through the engine: the only place where a plugin's words are seen."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+import grpc
+
+from gcpx.engine import protocol
+
+_DEADLINE: Final = 2.0
+"""Seconds a message may take: a log line must never hold up the work it speaks of."""
+MESSAGE_LIMIT: Final = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", 400 << 20)]
+_logger = logging.getLogger(__name__)
+
+
+class EngineLog:
+    """The engine's log service; silent until an address is known."""
+
+    def __init__(self) -> None:
+        self._stub: Any = None
+
+    def connect(self, address: str) -> None:
+        """Send to this address from now on."""
+        channel = grpc.insecure_channel(address, options=MESSAGE_LIMIT)
+        self._stub = protocol.engine_grpc.EngineStub(channel)
+
+    def progress(self, urn: str, message: str) -> None:
+        """Show a line in the resource's Info column; the next one takes its place."""
+        self._send(protocol.engine.LogSeverity.INFO, urn, message, ephemeral=True)
+
+    def warn(self, urn: str, message: str) -> None:
+        """Print a warning with the resource's name."""
+        self._send(protocol.engine.LogSeverity.WARNING, urn, message, ephemeral=False)
+
+    def debug(self, urn: str, message: str) -> None:
+        """Print a line that only `--debug` shows."""
+        self._send(protocol.engine.LogSeverity.DEBUG, urn, message, ephemeral=False)
+
+    def _send(self, severity: int, urn: str, message: str, *, ephemeral: bool) -> None:
+        if self._stub is None:
+            return
+        request = protocol.engine.LogRequest(severity=severity, urn=urn, message=message, ephemeral=ephemeral)
+        try:
+            if ephemeral:
+                self._stub.Log.future(request, timeout=_DEADLINE)
+            else:
+                self._stub.Log(request, timeout=_DEADLINE)
+        except grpc.RpcError as error:
+            _logger.debug("the engine took no log message: %s", error.code())

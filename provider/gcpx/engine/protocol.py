@@ -1,0 +1,49 @@
+"""Pulumi's generated messages and services, loaded without the rest of the SDK.
+
+`import pulumi` runs several hundred modules, which triples the start of a plugin that needs only the messages. So the
+parent packages are stood in for while the messages load, and are taken away again: a later `import pulumi` in the same
+process (a test with the Automation API) still gets the real thing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+_PARENTS = ("pulumi", "pulumi.runtime", "pulumi.runtime.proto")
+
+
+def _load() -> dict[str, Any]:
+    names = ("engine_pb2", "engine_pb2_grpc", "errors_pb2", "plugin_pb2", "provider_pb2", "provider_pb2_grpc")
+    names = (*names, "status_pb2")
+    stand_ins = [] if "pulumi" in sys.modules else _stand_in()
+    try:
+        return {name: importlib.import_module(f"pulumi.runtime.proto.{name}") for name in names}
+    finally:
+        for name in stand_ins:
+            del sys.modules[name]
+
+
+def _stand_in() -> list[str]:
+    found = importlib.util.find_spec("pulumi")
+    if found is None or found.origin is None:
+        raise ImportError("the package `pulumi` is not installed; gcpx needs the protocol messages it carries")
+    folder = Path(found.origin).parent
+    for name in _PARENTS:
+        module = types.ModuleType(name)
+        module.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
+        sys.modules[name] = module
+    return list(_PARENTS)
+
+
+_modules = _load()
+engine = _modules["engine_pb2"]
+engine_grpc = _modules["engine_pb2_grpc"]
+errors = _modules["errors_pb2"]
+plugin = _modules["plugin_pb2"]
+provider = _modules["provider_pb2"]
+provider_grpc = _modules["provider_pb2_grpc"]
+status = _modules["status_pb2"]

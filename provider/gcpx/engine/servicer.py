@@ -1,0 +1,329 @@
+"""Pulumi's resource-provider protocol: decode, find the resource, call it, encode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import attrs
+import grpc
+from google.protobuf import empty_pb2
+
+from gcpx.engine import protocol
+from gcpx.engine.failures import InitFailed, guarded
+from gcpx.engine.log import EngineLog
+from gcpx.engine.secrecy import protect, redact
+from gcpx.engine.wire import decode, encode
+from gcpx.errors import UserError
+from gcpx.model import codec, naming
+from gcpx.model.check import Finding, Report, check, failure_property
+from gcpx.model.diff import Change, diff
+from gcpx.model.resource import Call, Live, PartialError, Resource
+from gcpx.model.values import format_path, has_unknown, reveal, secret_texts
+
+
+class Plugin(Protocol):
+    """What the servicer serves."""
+
+    version: str
+    secrets: frozenset[str]
+
+    def schema(self) -> str:
+        """Give the package's schema as JSON."""
+
+    def check_config(self, inputs: dict[str, Any]) -> Report:
+        """Check the provider's configuration."""
+
+    def diff_config(self, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+        """Compare two configurations."""
+
+    def configure(self, args: dict[str, Any]) -> None:
+        """Take a configuration; no network."""
+
+    def resource(self, token: str) -> Resource:
+        """Find the resource of a type token."""
+
+    def cancel(self) -> None:
+        """Wake every wait."""
+
+    def call(self, **surroundings: Any) -> Call:
+        """Bundle what surrounds one call."""
+
+
+@attrs.frozen
+class _Target:
+    """The resource a request is about."""
+
+    resource: Resource
+    urn: str
+
+    @property
+    def name(self) -> str:
+        return self.urn.rpartition("::")[2]
+
+
+class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore[misc]
+    """One method per RPC."""
+
+    def __init__(self, plugin: Plugin, log: EngineLog) -> None:
+        self.plugin = plugin
+        self._log = log
+
+    @guarded
+    def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Agree on how values travel: secrets marked, references as IDs, autonaming wanted."""
+        self._log.connect(request.engine_address)
+        return protocol.provider.ProviderHandshakeResponse(
+            accept_secrets=True, supports_autonaming_configuration=True
+        )
+
+    @guarded
+    def Attach(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Take the address of an engine that found us running."""
+        self._log.connect(request.address)
+        return empty_pb2.Empty()
+
+    @guarded
+    def GetPluginInfo(self, _request: Any, _: grpc.ServicerContext) -> Any:
+        """Give the version."""
+        return protocol.plugin.PluginInfo(version=self.plugin.version)
+
+    @guarded
+    def GetSchema(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Give the schema."""
+        if request.version:
+            raise UserError(f"schema version {request.version} is not supported; 0 is")
+        return protocol.provider.GetSchemaResponse(schema=self.plugin.schema())
+
+    @guarded
+    def GetMapping(self, _request: Any, _: grpc.ServicerContext) -> Any:
+        """Map from no other ecosystem."""
+        return protocol.provider.GetMappingResponse()
+
+    @guarded
+    def GetMappings(self, _request: Any, _: grpc.ServicerContext) -> Any:
+        """Map from no other ecosystem."""
+        return protocol.provider.GetMappingsResponse()
+
+    @guarded
+    def CheckConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Check the provider's configuration; what the user wrote is returned as it is."""
+        news = decode(request.news)
+        report = self.plugin.check_config(news)
+        self._warn(request.urn, report.warnings)
+        return protocol.provider.CheckResponse(inputs=request.news, failures=_failures(report.failures))
+
+    @guarded
+    def DiffConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Compare configurations; none of them ever replaces the resources made with it."""
+        old = decode(request.old_inputs) or decode(request.olds)
+        return _diff_response(self.plugin.diff_config(reveal(old), reveal(decode(request.news))), False)
+
+    @guarded
+    def Configure(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Take the configuration."""
+        args = decode(request.args) or _legacy_variables(request.variables)
+        self.plugin.configure(reveal(args))
+        return protocol.provider.ConfigureResponse(
+            acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
+        )
+
+    @guarded
+    def Invoke(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Call a function; this version has none."""
+        raise UserError(f"{request.tok} is not a function of gcpx")
+
+    @guarded
+    def Check(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Name the resource and find everything wrong with its inputs."""
+        target = self._target(request)
+        inputs, unnamed = self._named(target, request)
+        kind = target.resource.type
+        report = check(kind, inputs)
+        report.failures.extend(
+            Finding((name,) if name else (), reason) for name, reason in target.resource.problems(reveal(inputs))
+        )
+        if unnamed is not None and target.resource.autoname is not None:
+            report.failures.append(Finding((target.resource.autoname.property,), unnamed))
+        self._warn(request.urn, report.warnings)
+        return protocol.provider.CheckResponse(
+            inputs=encode(protect(kind, inputs)), failures=_failures(report.failures)
+        )
+
+    @guarded
+    def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Compare inputs by meaning; offline and without effects."""
+        resource = self._target(request).resource
+        live, new = reveal(decode(request.olds)), reveal(decode(request.news))
+        old = reveal(decode(request.old_inputs)) or {k: v for k, v in live.items() if k in resource.type.inputs}
+        changes = diff(resource.type, old, new, live)
+        if resource.immutable:
+            changes = [attrs.evolve(change, replaces=True) for change in changes]
+        identity = resource.identity(new)
+        collides = (
+            any(change.replaces for change in changes)
+            and not new.get(naming.AUTONAMED)
+            and identity is not None
+            and not has_unknown(new)
+            and identity == resource.identity(old)
+        )
+        return _diff_response(changes, collides)
+
+    @guarded
+    def Create(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Create the resource, or say what creating it would give."""
+        target, inputs = self._target(request), decode(request.properties)
+        if request.preview:
+            return protocol.provider.CreateResponse(properties=self._predicted(target, inputs, {}))
+        plain = _known(reveal(inputs))
+        live = self._work(target, inputs, lambda: target.resource.create(self._call(request, inputs, {}), plain))
+        return protocol.provider.CreateResponse(id=live.id, properties=_state(target, live, inputs))
+
+    @guarded
+    def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Refresh or import; an empty ID says that the resource is gone."""
+        target = self._target(request)
+        inputs, last = decode(request.inputs), decode(request.properties)
+        importing = not inputs and not last
+        call = self._call(request, inputs, last)
+        live = target.resource.read(call, request.id, None if importing else _known(reveal(inputs)))
+        if live is None:
+            return protocol.provider.ReadResponse()
+        kind, plain = target.resource.type, reveal(inputs)
+        fresh = (
+            _imported(target.resource, live)
+            if importing
+            else codec.refreshed(kind, plain, live.properties, reveal(last))
+        )
+        outputs = codec.outputs(kind, _known(fresh), live.properties)
+        return protocol.provider.ReadResponse(
+            id=live.id,
+            inputs=encode(protect(kind, fresh, inputs)),
+            properties=encode(protect(kind, outputs, inputs, last)),
+        )
+
+    @guarded
+    def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Change the resource in place, or finish what an earlier run left undone."""
+        target = self._target(request)
+        old, new, last = decode(request.old_inputs), decode(request.news), decode(request.olds)
+        if request.preview:
+            return protocol.provider.UpdateResponse(properties=self._predicted(target, new, last))
+        plain_old, plain_new = _known(reveal(old)), _known(reveal(new))
+        call = self._call(request, new, last)
+        live = self._work(target, new, lambda: target.resource.update(call, request.id, plain_old, plain_new))
+        return protocol.provider.UpdateResponse(properties=_state(target, live, new))
+
+    @guarded
+    def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
+        """Delete the resource."""
+        target = self._target(request)
+        last = decode(request.properties)
+        target.resource.delete(self._call(request, {}, last), request.id)
+        return empty_pb2.Empty()
+
+    def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
+        """Wake every wait; comes at the end of every run, not only when a user aborts."""
+        self.plugin.cancel()
+        return empty_pb2.Empty()
+
+    def _target(self, request: Any) -> _Target:
+        token = request.type or request.urn.split("::")[2].rpartition("$")[2]
+        return _Target(self.plugin.resource(token), request.urn)
+
+    def _named(self, target: _Target, request: Any) -> tuple[dict[str, Any], str | None]:
+        news, rule = decode(request.news), target.resource.autoname
+        if rule is None:
+            return news, None
+        proposal = _proposal(request)
+        name = request.name or target.name
+        return naming.apply(rule, name, decode(request.olds), news, bytes(request.randomSeed), proposal)
+
+    def _call(self, request: Any, inputs: dict[str, Any], last: dict[str, Any]) -> Call:
+        texts = secret_texts(inputs) | secret_texts(last) | self.plugin.secrets
+        urn = request.urn
+
+        def said(send: Callable[[str, str], None]) -> Callable[[str], None]:
+            return lambda message: send(urn, redact(message, texts))
+
+        return self.plugin.call(
+            urn=urn,
+            timeout=request.timeout or None,
+            progress=said(self._log.progress),
+            warn=said(self._log.warn),
+            last=reveal(last),
+        )
+
+    def _work(self, target: _Target, inputs: dict[str, Any], verb: Callable[[], Live]) -> Live:
+        try:
+            return verb()
+        except PartialError as error:
+            state = _state(target, error.live, inputs)
+            raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error
+
+    def _predicted(self, target: _Target, inputs: dict[str, Any], last: dict[str, Any]) -> Any:
+        kind, plain = target.resource.type, reveal(inputs)
+        stable = {
+            name: value for name, value in last.items() if name in kind.properties and name not in kind.inputs
+        }
+        values = stable | codec.preview(kind, _known(plain)) | target.resource.predict(plain)
+        return encode(protect(kind, values, inputs))
+
+    def _warn(self, urn: str, warnings: list[Finding]) -> None:
+        for warning in warnings:
+            self._log.warn(urn, f"{format_path(warning.path)} {warning.reason}")
+
+
+def _known(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is for the engine alone."""
+    return {key: value for key, value in inputs.items() if not key.startswith("__")}
+
+
+def _state(target: _Target, live: Live, inputs: dict[str, Any]) -> Any:
+    kind = target.resource.type
+    outputs = codec.outputs(kind, _known(reveal(inputs)), live.properties)
+    return encode(protect(kind, outputs, inputs))
+
+
+def _imported(resource: Resource, live: Live) -> dict[str, Any]:
+    defaults = resource.defaults()
+    inputs = codec.minimal(resource.type, live.properties)
+    return {name: value for name, value in inputs.items() if defaults.get(name) != value}
+
+
+def _proposal(request: Any) -> naming.Proposal | None:
+    if not request.HasField("autonaming"):
+        return None
+    mode = protocol.provider.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode).lower()
+    return naming.Proposal(request.autonaming.proposed_name, mode)
+
+
+def _legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
+    """Read configuration the way engines sent it before `args`."""
+    return {key.rpartition(":")[2]: value for key, value in variables.items()}
+
+
+def _failures(findings: list[Finding]) -> list[Any]:
+    pairs = [failure_property(finding) for finding in findings]
+    return [protocol.provider.CheckFailure(property=name, reason=reason) for name, reason in pairs]
+
+
+def _diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
+    message = protocol.provider
+    details = {
+        format_path(change.path): message.PropertyDiff(
+            kind=message.PropertyDiff.Kind.Value(f"{change.kind.upper()}{'_REPLACE' if change.replaces else ''}"),
+            inputDiff=True,
+        )
+        for change in changes
+    }
+    return message.DiffResponse(
+        changes=message.DiffResponse.DIFF_SOME if changes else message.DiffResponse.DIFF_NONE,
+        replaces=sorted({str(change.path[0]) for change in changes if change.replaces}),
+        diffs=sorted({str(change.path[0]) for change in changes}),
+        detailedDiff=details,
+        hasDetailedDiff=True,
+        deleteBeforeReplace=delete_before_replace,
+    )
+
+

@@ -1,0 +1,109 @@
+"""Property values on the wire: google.protobuf.Struct with signed objects and sentinels for what JSON lacks."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from google.protobuf import struct_pb2
+
+from gcpx.errors import UserError
+from gcpx.model.values import UNKNOWN, Secret
+
+SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
+SECRET: Final = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker, not a credential
+RESOURCE: Final = "5cf8f73096256a8f31e491e813e4eb8e"
+OUTPUT: Final = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
+_UNSUPPORTED: Final = {
+    "c44067f5952c0a294b673a41bacd8c17": "an asset",
+    "0def7320c3a5731c473e5ecbe6d01bc7": "an archive",
+}
+UNKNOWN_STRING: Final = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+UNKNOWNS: Final = frozenset(
+    {
+        UNKNOWN_STRING,
+        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # boolean
+        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # number
+        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",  # list
+        "030794c1-ac77-496b-92df-f27374a8bd58",  # asset
+        "e48ece36-62e2-4504-bad9-02848725956a",  # archive
+        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # map
+    }
+)
+
+
+def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
+    """Read a Struct: unknowns become `UNKNOWN`, secrets `Secret`, whole numbers `int`."""
+    return {key: _decode(value) for key, value in struct.fields.items()}
+
+
+def _decode(value: struct_pb2.Value) -> Any:
+    kind = value.WhichOneof("kind")
+    if kind == "string_value":
+        return UNKNOWN if value.string_value in UNKNOWNS else value.string_value
+    if kind == "number_value":
+        number = value.number_value
+        return int(number) if number.is_integer() else number
+    if kind == "bool_value":
+        return value.bool_value
+    if kind == "list_value":
+        return [_decode(item) for item in value.list_value.values]
+    if kind == "struct_value":
+        return _decode_object(value.struct_value)
+    return None
+
+
+def _decode_object(struct: struct_pb2.Struct) -> Any:
+    if SIGNATURE not in struct.fields:
+        return decode(struct)
+    signature = struct.fields[SIGNATURE].string_value
+    if signature == SECRET:
+        return Secret(_decode(struct.fields["value"]))
+    if signature == OUTPUT:
+        return _decode_output(struct)
+    if signature == RESOURCE:
+        return _decode(struct.fields["id"]) if "id" in struct.fields else struct.fields["urn"].string_value
+    raise UserError(f"{_UNSUPPORTED.get(signature, 'a special value')} was given where gcpx takes plain values")
+
+
+def _decode_output(struct: struct_pb2.Struct) -> Any:
+    value = _decode(struct.fields["value"]) if "value" in struct.fields else UNKNOWN
+    return Secret(value) if "secret" in struct.fields and struct.fields["secret"].bool_value else value
+
+
+def encode(values: dict[str, Any]) -> struct_pb2.Struct:
+    """Write a Struct; None is kept as null."""
+    struct = struct_pb2.Struct()
+    for key, value in values.items():
+        _encode(value, struct.fields[key])
+    return struct
+
+
+def _encode(value: Any, into: struct_pb2.Value) -> None:
+    if value is None:
+        into.null_value = struct_pb2.NULL_VALUE
+    elif value is UNKNOWN:
+        into.string_value = UNKNOWN_STRING
+    elif isinstance(value, Secret):
+        into.struct_value.fields[SIGNATURE].string_value = SECRET
+        _encode(value.value, into.struct_value.fields["value"])
+    elif isinstance(value, bool):
+        into.bool_value = value
+    elif isinstance(value, int | float):
+        into.number_value = value
+    elif isinstance(value, str):
+        into.string_value = value
+    else:
+        _encode_tree(value, into)
+
+
+def _encode_tree(value: Any, into: struct_pb2.Value) -> None:
+    if isinstance(value, dict):
+        into.struct_value.SetInParent()
+        for key, item in value.items():
+            _encode(item, into.struct_value.fields[key])
+    elif isinstance(value, list):
+        into.list_value.SetInParent()
+        for item in value:
+            _encode(item, into.list_value.values.add())
+    else:
+        raise TypeError(f"{type(value).__name__} is not a property value")

@@ -1,0 +1,146 @@
+"""What Compute resources share: creation that survives retries and restarts, deletion, reads."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import attrs
+
+from gcpx.google.client import COMPUTE, Google, Request, Waiting
+from gcpx.google.errors import ApiError, Conflict, NotFound
+from gcpx.google.operations import Operations
+
+_NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
+_ATTEMPTS: Final = 8
+
+
+class Surroundings(Waiting, Protocol):
+    """What the engine's call gives."""
+
+    @property
+    def urn(self) -> str:
+        """The resource's URN."""
+
+    @property
+    def progress(self) -> Callable[[str], None]:
+        """Shows a line to the user."""
+
+
+@attrs.frozen(kw_only=True)
+class Collection:
+    """One collection of Compute resources, such as `global/instanceTemplates` of a project.
+
+    Attributes:
+        path: scope and collection, without the project.
+        timeout: seconds an operation may take where the user sets no custom timeout.
+    """
+
+    google: Google
+    version: str
+    project: str
+    path: str
+    timeout: float
+
+    @property
+    def url(self) -> str:
+        """The collection below the API's path."""
+        return f"{self.version}/projects/{self.project}/{self.path}"
+
+    def get(self, name: str, waiting: Waiting) -> dict[str, Any] | None:
+        """Read one resource; None when there is none."""
+        try:
+            return self.google.send(Request(api=COMPUTE, method="GET", path=f"{self.url}/{name}"), waiting)
+        except NotFound:
+            return None
+
+    def insert(self, call: Surroundings, body: dict[str, Any], name: str) -> dict[str, Any]:
+        """Create a resource and return it as Google has it.
+
+        One logical creation has one request ID, the same over retries and over another `pulumi up`, so that nothing is
+        made twice. When Google answers with the operation of an earlier creation whose resource is gone by now, or
+        which failed, the next ID in line is used.
+        """
+        what = f"insert {self.path}/{name}"
+        for salt in range(_ATTEMPTS):
+            request_id = self._request_id(call, body, salt)
+            operation = self._post(call, body, request_id, name)
+            replayed = operation.get("status") == "DONE"
+            try:
+                done = self._operations.wait(operation, call, what, call.progress, self.timeout)
+            except ApiError:
+                if replayed and salt == 0:
+                    continue
+                raise
+            live = self.get(name, call)
+            if live is not None and str(live.get("id")) == str(done.get("targetId", live.get("id"))):
+                return live
+            if not replayed:
+                raise NotFound(f"{what}: the operation succeeded, but the resource is not there; someone deleted it")
+        raise Conflict(f"{what}: every request ID of this creation was used before; rename the resource")
+
+    def delete(self, call: Surroundings, name: str) -> None:
+        """Delete a resource and wait until it is gone; one that is gone is a success."""
+        request_id = str(uuid.uuid4())
+        request = Request(
+            api=COMPUTE, method="DELETE", path=f"{self.url}/{name}", query={"requestId": request_id}
+        )
+        try:
+            operation = self.google.send(request, call)
+            self._operations.wait(
+                operation, call, f"delete {self.path}/{name}", call.progress, self.timeout
+            )
+        except NotFound:
+            return
+
+    def _post(self, call: Surroundings, body: dict[str, Any], request_id: str, name: str) -> dict[str, Any]:
+        request = Request(
+            api=COMPUTE,
+            method="POST",
+            path=self.url,
+            query={"requestId": request_id},
+            body=body,
+            patience=call.timeout or self.timeout,
+        )
+        try:
+            return self.google.send(request, call)
+        except Conflict as error:
+            return self._ours(call, request_id) or _explain(error, f"{self.path}/{name}")
+
+    def _ours(self, call: Surroundings, request_id: str) -> dict[str, Any] | None:
+        """Find the operation that proves a conflicting resource to be the fruit of this very request."""
+        scope = self.path.rpartition("/")[0]
+        path = f"{self.version}/projects/{self.project}/{scope}/operations"
+        query = {"filter": f'clientOperationId = "{request_id}"'}
+        try:
+            found = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
+        except ApiError:
+            return None
+        good = [item for item in found.get("items", ()) if not item.get("error")]
+        return good[0] if good else None
+
+    @property
+    def _operations(self) -> Operations:
+        return Operations(google=self.google, version=self.version, project=self.project)
+
+    def _request_id(self, call: Surroundings, body: dict[str, Any], salt: int) -> str:
+        content = json.dumps([call.urn, self.url, body, salt], sort_keys=True)
+        return str(uuid.uuid5(_NAMESPACE, content))
+
+
+def _explain(error: Conflict, what: str) -> dict[str, Any]:
+    raise Conflict(
+        f"{error}. {what} exists and was not made by this resource: import it with `pulumi import`, choose another "
+        "name, or, when this is a replacement, set the resource option deleteBeforeReplace",
+        status=error.status,
+        reason=error.reason,
+    ) from error
+
+
+def split_link(link: str) -> str:
+    """Reduce an ID or a self link to its path: no host, no API version, no query."""
+    path = re.sub(r"^(?:https?:)?//[^/]+/", "", link.strip()).partition("?")[0].strip("/")
+    return re.sub(r"^(?:compute/)?(?:v1|beta|alpha)/(?=projects/)", "", path)

@@ -1,0 +1,193 @@
+"""What can go wrong with a call to Google, as one tree.
+
+ApiError
+    Unreachable         no answer
+        TimedOut        no answer in time
+    Unauthenticated     401
+    PermissionDenied    403
+    RateLimited         429, or 403 with a rate-limit reason
+    QuotaExceeded       403 or an operation, with a quota reason
+    NotFound            404
+    Conflict            409
+    PreconditionFailed  412
+    Rejected            any other 4xx
+    ServerError         5xx
+    OperationFailed     an operation that ended with errors
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Final
+
+from gcpx.errors import ProviderError
+
+_RATE_REASONS: Final = frozenset(
+    {"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "concurrentOperationsQuotaExceeded",
+     "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED"}
+)  # fmt: skip
+_QUOTA_REASONS: Final = frozenset({"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "dailyLimitExceeded"})
+
+
+class ApiError(ProviderError):
+    """A call that Google did not carry out.
+
+    Attributes:
+        status: the HTTP status, or None where there was no answer.
+        reason: Google's own reason, such as `resourceInUseByAnotherResource`.
+    """
+
+    next_step: ClassVar[str] = ""
+
+    def __init__(self, message: str, *, status: int | None = None, reason: str = "") -> None:
+        super().__init__(f"{message.rstrip('.')}. {self.next_step}".strip() if self.next_step else message)
+        self.status = status
+        self.reason = reason
+
+
+class Unreachable(ApiError):  # noqa: N818 - this and its siblings name the outcome
+    """No answer came."""
+
+    code = "ABORTED"
+    next_step = "Check the network, and the endpoint settings of gcpx (emulatorHost, ...CustomEndpoint)."
+
+
+class TimedOut(Unreachable):
+    """The request was sent, and its answer did not come in time."""
+
+
+class Unauthenticated(ApiError):  # noqa: N818
+    """Google does not know who is calling."""
+
+    code = "UNAUTHENTICATED"
+    next_step = (
+        "Run `gcloud auth application-default login`, or set gcpx:credentials or gcpx:accessToken to valid ones."
+    )
+
+
+class PermissionDenied(ApiError):  # noqa: N818
+    """The caller may not do this."""
+
+    code = "PERMISSION_DENIED"
+    next_step = "Grant the named permission to the caller, or set gcpx:impersonateServiceAccount to one who has it."
+
+
+class RateLimited(ApiError):  # noqa: N818
+    """Too many calls in a short time, also after waiting."""
+
+    code = "RESOURCE_EXHAUSTED"
+    next_step = "Run again with a lower --parallel, or ask for a higher rate quota."
+
+
+class QuotaExceeded(ApiError):  # noqa: N818
+    """The project's quota does not allow it."""
+
+    code = "RESOURCE_EXHAUSTED"
+    next_step = "Free what is not needed, choose another region, or ask for a higher quota."
+
+
+class NotFound(ApiError):  # noqa: N818
+    """There is no such thing."""
+
+    code = "NOT_FOUND"
+
+
+class Conflict(ApiError):  # noqa: N818
+    """The state of the resource stands against it."""
+
+    code = "ALREADY_EXISTS"
+
+
+class PreconditionFailed(ApiError):  # noqa: N818
+    """The resource changed since it was read."""
+
+    code = "ABORTED"
+
+
+class Rejected(ApiError):  # noqa: N818
+    """Google does not take the request."""
+
+    code = "INVALID_ARGUMENT"
+
+
+class ServerError(ApiError):
+    """Google failed, also after waiting."""
+
+    code = "ABORTED"
+    next_step = "This is on Google's side; run again in a while."
+
+
+class OperationFailed(ApiError):  # noqa: N818
+    """The work was taken on and then failed."""
+
+
+_BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
+    401: Unauthenticated,
+    403: PermissionDenied,
+    404: NotFound,
+    409: Conflict,
+    412: PreconditionFailed,
+    429: RateLimited,
+}
+_SERVER_ERROR: Final = 500
+
+
+def from_response(what: str, status: int, body: Any) -> ApiError:
+    """Read an error answer in Google's shape, or in none."""
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error if isinstance(error, dict) else {"message": str(error or body or "no reason given")[:300]}
+    reason = _reason(details)
+    message = f"{what}: {details.get('message') or 'no reason given'} (HTTP {status}{f', {reason}' if reason else ''})"
+    return _class_of(status, reason)(_with_hints(message, details), status=status, reason=reason)
+
+
+def _class_of(status: int, reason: str) -> type[ApiError]:
+    if reason in _RATE_REASONS:
+        return RateLimited
+    if reason in _QUOTA_REASONS:
+        return QuotaExceeded
+    return _BY_STATUS.get(status, ServerError if status >= _SERVER_ERROR else Rejected)
+
+
+def _reason(error: Mapping[str, Any]) -> str:
+    for item in error.get("errors") or ():
+        if isinstance(item, dict) and item.get("reason"):
+            return str(item["reason"])
+    for item in error.get("details") or ():
+        if isinstance(item, dict) and item.get("reason"):
+            return str(item["reason"])
+    return str(error.get("status") or "")
+
+
+def _with_hints(message: str, error: Mapping[str, Any]) -> str:
+    details = error.get("details")
+    return " ".join((message, *_hints(details if isinstance(details, list) else ())))
+
+
+def _hints(details: Any) -> Iterator[str]:
+    for detail in details:
+        for link in (detail.get("help") or detail).get("links") or ():
+            yield f"See {link.get('url')} ({link.get('description', 'help')})."
+        quota = detail.get("quotaInfo")
+        if quota:
+            place = ", ".join(f"{key} {value}" for key, value in (quota.get("dimensions") or {}).items())
+            yield f"The limit of {quota.get('metricName')} is {quota.get('limit'):g}{f' in {place}' if place else ''}."
+
+
+def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
+    """Read the errors of an operation that ended badly."""
+    found = [item for item in operation.get("error", {}).get("errors", ()) if isinstance(item, dict)]
+    codes = [str(item.get("code", "")) for item in found]
+    texts = [" ".join((_localized(item), *_hints(item.get("errorDetails") or ()))) for item in found]
+    message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
+    quota = any(code in _QUOTA_REASONS for code in codes)
+    kind = QuotaExceeded if quota else OperationFailed
+    return kind(f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "")
+
+
+def _localized(item: Mapping[str, Any]) -> str:
+    for detail in item.get("errorDetails") or ():
+        text = (detail.get("localizedMessage") or {}).get("message")
+        if text:
+            return str(text)
+    return str(item.get("message", "no message"))

@@ -1,0 +1,104 @@
+"""Waiting for Compute operations: by long poll, until done, cancelled or out of time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import attrs
+
+from gcpx.errors import ProviderError
+from gcpx.google.client import COMPUTE, Google, Request, Waiting
+from gcpx.google.errors import ApiError, RateLimited, ServerError, TimedOut, Unreachable, from_operation
+
+_LONG_POLL: Final = 5.0
+"""Seconds of one long poll; short enough that a cancel is noticed in time."""
+_FIRST_PAUSE: Final = 0.2
+_LONGEST_PAUSE: Final = 2.0
+_NO_LONG_POLL: Final = (404, 501)
+
+
+class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
+    """The work goes on at Google, but we no longer wait for it."""
+
+
+@attrs.frozen(kw_only=True)
+class _Poll:
+    """How to ask next: by long poll or not, and whether after a pause."""
+
+    long: bool
+    pause: bool
+
+
+@attrs.frozen(kw_only=True)
+class Operations:
+    """The operations of one project, through one version of the API."""
+
+    google: Google
+    version: str
+    project: str
+
+    def wait(
+        self,
+        operation: dict[str, Any],
+        waiting: Waiting,
+        what: str,
+        progress: Callable[[str], None],
+        timeout: float,
+    ) -> dict[str, Any]:
+        """Wait until an operation is done; raises what it failed with, or `Unfinished`."""
+        deadline = time.monotonic() + (waiting.timeout or timeout)
+        shown, pause, poll = None, _FIRST_PAUSE, _Poll(long=True, pause=False)
+        while operation.get("status") != "DONE":
+            _go_on(waiting, deadline, what)
+            operation, poll = self._next(operation, waiting, what, poll)
+            if operation.get("status") != "DONE" and operation.get("progress") != shown:
+                shown = operation.get("progress")
+                progress(f"{what}: {shown or 0}%")
+            if poll.pause:
+                waiting.cancelled.wait(pause)
+                pause = min(pause * 2, _LONGEST_PAUSE)
+        if operation.get("error"):
+            raise from_operation(what, operation)
+        return operation
+
+    def _next(
+        self, operation: dict[str, Any], waiting: Waiting, what: str, poll: _Poll
+    ) -> tuple[dict[str, Any], _Poll]:
+        """Ask once more. An error of the asking is not a failure of the operation."""
+        try:
+            return self._poll(operation, waiting, long_poll=poll.long), _Poll(long=poll.long, pause=not poll.long)
+        except TimedOut:
+            return operation, poll
+        except ApiError as error:
+            if poll.long and error.status in _NO_LONG_POLL:
+                return operation, _Poll(long=False, pause=False)
+            if isinstance(error, Unreachable | RateLimited | ServerError):
+                return operation, _Poll(long=poll.long, pause=True)
+            raise Unfinished(f"{what}: its operation could not be followed: {error}") from error
+
+    def _poll(self, operation: dict[str, Any], waiting: Waiting, *, long_poll: bool) -> dict[str, Any]:
+        path = f"{self.version}/projects/{self.project}/{scope_of(operation)}/operations/{operation['name']}"
+        if long_poll:
+            request = Request(
+                api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=_LONG_POLL
+            )
+        else:
+            request = Request(api=COMPUTE, method="GET", path=path)
+        return self.google.send(request, waiting)
+
+
+def scope_of(operation: dict[str, Any]) -> str:
+    """Give the scope an operation lives in: `global`, `regions/R` or `zones/Z`."""
+    for name in ("zone", "region"):
+        if operation.get(name):
+            return f"{name}s/{operation[name].rpartition('/')[2]}"
+    return "global"
+
+
+def _go_on(waiting: Waiting, deadline: float, what: str) -> None:
+    if waiting.cancelled.is_set():
+        raise Unfinished(f"{what}: cancelled while Google was still working on it; run `pulumi refresh` to learn its end")
+    if time.monotonic() > deadline:
+        raise Unfinished(f"{what}: not done in time; raise customTimeouts, or run `pulumi refresh` to learn its end")

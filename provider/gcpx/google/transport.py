@@ -1,0 +1,125 @@
+"""The wire: HTTP requests with who is calling, answers as JSON, broken connections as errors.
+
+Loaded with the first call, since a preview that calls nothing should not pay for an HTTP client.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import attrs
+import httpx
+
+from gcpx import __version__
+from gcpx.errors import UserError
+from gcpx.google.credentials import Credentials
+from gcpx.google.errors import TimedOut, Unreachable
+from gcpx.google.settings import Settings
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+
+
+@attrs.frozen
+class Answer:
+    """What came back.
+
+    Attributes:
+        body: parsed JSON, or the text where it is none.
+        retry_after: seconds that Google asks us to wait.
+    """
+
+    status: int
+    body: Any
+    retry_after: float | None
+
+
+class NoAnswerError(Exception):
+    """Nothing came back; `unsent` when the request certainly never left."""
+
+    def __init__(self, error: Unreachable, *, unsent: bool) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.unsent = unsent
+
+
+class Transport:
+    """One connection pool for every API."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        anonymous = settings.emulator_host is not None
+        limits = httpx.Limits(max_connections=256, max_keepalive_connections=32)
+        self._client = httpx.Client(limits=limits, trust_env=not anonymous)
+        self._credentials = None if anonymous else Credentials(settings, self._client)
+
+    def send(  # noqa: PLR0913 - the parts of a request
+        self,
+        method: str,
+        url: str,
+        query: Mapping[str, Any],
+        body: Any,
+        scope: str,
+        *,
+        read_timeout: float | None,
+        renew: bool,
+    ) -> Answer:
+        """Send one request once; `renew` asks for a fresh token first."""
+        headers = self._headers(url, scope, renew=renew)
+        timeout = self._settings.request_timeout
+        try:
+            response = self._client.request(
+                method,
+                url,
+                params={key: _text(value) for key, value in query.items() if value is not None},
+                json=body,
+                headers=headers,
+                timeout=httpx.Timeout(timeout, read=read_timeout or timeout),
+            )
+        except httpx.HTTPError as error:
+            kind = TimedOut if isinstance(error, httpx.ReadTimeout) else Unreachable
+            host = urlsplit(url).netloc
+            failure = kind(f"{host} gave no answer to {method} {urlsplit(url).path} ({_why(error)})")
+            raise NoAnswerError(failure, unsent=isinstance(error, _UNSENT)) from error
+        return Answer(response.status_code, _json(response), _retry_after(response))
+
+    def _headers(self, url: str, scope: str, *, renew: bool) -> dict[str, str]:
+        settings = self._settings
+        headers = {"User-Agent": f"pulumi-gcpx/{__version__}"}
+        if settings.quota_project:
+            headers["X-Goog-User-Project"] = settings.quota_project
+        if settings.request_reason:
+            headers["X-Goog-Request-Reason"] = settings.request_reason
+        if self._credentials is None:
+            return headers
+        parts = urlsplit(url)
+        if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+            raise UserError(
+                f"gcpx sends no credentials over plain http to {parts.hostname}; "
+                "use https, or emulatorHost for an emulator"
+            )
+        return headers | self._credentials.header(scope, renew=renew)
+
+
+def _why(error: httpx.HTTPError) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _json(response: httpx.Response) -> Any:
+    if not response.content:
+        return {}
+    try:
+        return response.json()
+    except ValueError:
+        return response.text
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    text = response.headers.get("Retry-After", "")
+    return float(text) if text.isdigit() else None
+
+
+def _text(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else value

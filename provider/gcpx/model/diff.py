@@ -1,0 +1,96 @@
+"""What changed between two sets of inputs, as exact paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import attrs
+
+from gcpx.model.compare import equal, is_absent, match, same
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type
+from gcpx.model.values import UNKNOWN, Path
+
+Kind = Literal["add", "delete", "update"]
+
+
+@attrs.frozen
+class Change:
+    """One path whose value differs."""
+
+    path: Path
+    kind: Kind
+    replaces: bool
+
+
+def diff(kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: dict[str, Any]) -> list[Change]:
+    """Compare old and new inputs; all without secrets.
+
+    `live` holds the outputs: a property that the user newly sets to what the server already has is no change.
+    """
+    return list(_objects(kind, old, new, live, (), False))
+
+
+def _objects(
+    kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: Any, path: Path, replaces: bool
+) -> Iterator[Change]:
+    seen = live if isinstance(live, dict) else {}
+    for name, prop in kind.inputs.items():
+        yield from _property(
+            prop,
+            old.get(name),
+            new.get(name),
+            seen.get(name),
+            (*path, name),
+            replaces or prop.rules.immutable,
+        )
+
+
+def _property(prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
+    if same(prop, old, new):
+        return
+    if is_absent(prop, old):
+        if not same(prop, live, new):
+            yield Change(path, "add", replaces)
+    elif is_absent(prop, new):
+        yield Change(path, "delete", replaces)
+    else:
+        yield from _values(prop, prop.type, old, new, live, path, replaces)
+
+
+
+
+def _values(prop: Property, kind: Type, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
+    if old is UNKNOWN or new is UNKNOWN:
+        yield Change(path, "update", replaces)
+    elif isinstance(kind, ObjectType) and isinstance(old, dict) and isinstance(new, dict):
+        yield from _objects(kind, old, new, live, path, replaces)
+    elif isinstance(kind, MapOf) and isinstance(old, dict) and isinstance(new, dict):
+        yield from _maps(prop, kind, old, new, path, replaces)
+    elif isinstance(kind, ListOf) and isinstance(old, list) and isinstance(new, list):
+        yield from _lists(prop, kind, old, new, live, path, replaces)
+    else:
+        yield Change(path, "update", replaces)
+
+
+def _maps(prop: Property, kind: MapOf, old: Any, new: Any, path: Path, replaces: bool) -> Iterator[Change]:
+    for key in sorted((old.keys() | new.keys()) - prop.rules.merge_keys):
+        if key not in new:
+            yield Change((*path, key), "delete", replaces)
+        elif key not in old:
+            yield Change((*path, key), "add", replaces)
+        elif not equal(prop, kind.item, old[key], new[key]):
+            yield from _values(prop, kind.item, old[key], new[key], None, (*path, key), replaces)
+
+
+def _lists(
+    prop: Property, kind: ListOf, old: list[Any], new: list[Any], live: Any, path: Path, replaces: bool
+) -> Iterator[Change]:
+    for left, right in match(prop, old, new):
+        if left is None:
+            yield Change((*path, right or 0), "add", replaces)
+        elif right is None:
+            yield Change((*path, left), "delete", replaces)
+        elif not equal(prop, kind.item, old[left], new[right]):
+            element = live[left] if isinstance(live, list) and left < len(live) else None
+            yield from _values(prop, kind.item, old[left], new[right], element, (*path, right), replaces)

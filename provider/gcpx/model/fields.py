@@ -1,0 +1,218 @@
+"""How a property is declared: one `field()` per property, read by everything that handles properties."""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+import typing
+from collections.abc import Callable
+from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
+
+import attrs
+
+C = TypeVar("C", bound=type)
+Identity = Literal["ordered", "set"] | tuple[str, ...]
+Failure = tuple[str, str]
+"""A property name (empty for the object itself) and what is wrong with it."""
+Rule = Callable[[dict[str, Any]], list[Failure]]
+
+
+@attrs.frozen(kw_only=True)
+class Rules:
+    """What holds for one property.
+
+    Attributes:
+        description: Markdown, with units, limits and default.
+        name: Pulumi's property name where camelCase of the attribute is not it.
+        wire: Google's field name where it differs from the property's.
+        required: the user must set it.
+        output: set by the server alone.
+        always: present in every output, although the user need not set it.
+        param: goes into the URL, not into the body.
+        immutable: a change replaces the resource.
+        secret: never shown.
+        write_only: the API takes it and never returns it.
+        beta: only the beta path takes it.
+        deprecated: what to use instead.
+        int64: a number that travels as a string.
+        url: a resource URL, the same in all its forms.
+        enum: the values known today.
+        pattern: a regular expression the whole value matches, and its meaning in words.
+        minimum, maximum, multiple_of: bounds of a number.
+        max_length: bound of a text, in characters.
+        max_items: bound of a list.
+        identity: how elements of a list are told apart.
+        default: what the server assumes; the same as absent. A pattern stands for every text that matches it.
+        normalize: brings equal values to one form.
+        merge_keys: labels that the server or other tools add, which are never a change.
+        environment: variables that give a provider setting when the configuration does not.
+    """
+
+    description: str
+    name: str | None = None
+    wire: str | None = None
+    required: bool = False
+    output: bool = False
+    always: bool = False
+    param: bool = False
+    immutable: bool = False
+    secret: bool = False
+    write_only: bool = False
+    beta: bool = False
+    deprecated: str | None = None
+    int64: bool = False
+    url: bool = False
+    enum: tuple[str, ...] = ()
+    pattern: tuple[re.Pattern[str], str] | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+    multiple_of: int | None = None
+    max_length: int | None = None
+    max_items: int | None = None
+    identity: Identity = "ordered"
+    default: Any = None
+    normalize: Callable[[Any], Any] | None = None
+    merge_keys: frozenset[str] = frozenset()
+    environment: tuple[str, ...] = ()
+
+
+def field(description: str, **rules: Any) -> Any:
+    """Declare a property; the keywords are those of `Rules`."""
+    return attrs.field(metadata={"rules": Rules(description=description, **rules)})
+
+
+@dataclass_transform(field_specifiers=(field,))
+def record(cls: C) -> C:
+    """Make a class a declaration of properties; it is read, never instantiated."""
+    return attrs.define(init=False, repr=False, eq=False, slots=False)(cls)
+
+
+@attrs.frozen
+class Scalar:
+    """A single value: string, integer, number, boolean or any."""
+
+    name: str
+
+
+@attrs.frozen
+class ListOf:
+    """A list of one type."""
+
+    item: Type
+
+
+@attrs.frozen
+class MapOf:
+    """A map from text to one type."""
+
+    item: Type
+
+
+@attrs.frozen(eq=False)
+class ObjectType:
+    """A record as data: its name, description, properties by name, and rules across them."""
+
+    name: str
+    description: str
+    properties: dict[str, Property]
+    rules: tuple[Rule, ...]
+
+    @functools.cached_property
+    def inputs(self) -> dict[str, Property]:
+        """The properties a user may set."""
+        return {name: item for name, item in self.properties.items() if not item.rules.output}
+
+    @functools.cached_property
+    def has_outputs(self) -> bool:
+        """Whether any property, at any depth, is set by the server alone."""
+        return any(item.rules.output or has_outputs(item.type) for item in self.properties.values())
+
+
+Type = Scalar | ListOf | MapOf | ObjectType
+
+
+@attrs.frozen
+class Property:
+    """One property of an object."""
+
+    name: str
+    wire: str
+    type: Type
+    rules: Rules
+
+
+def object_of(kind: Type) -> ObjectType | None:
+    """Find the object type at the bottom of lists and maps, if there is one."""
+    while isinstance(kind, ListOf | MapOf):
+        kind = kind.item
+    return kind if isinstance(kind, ObjectType) else None
+
+
+def has_outputs(kind: Type) -> bool:
+    """Tell whether a value of this type can hold something only the server sets."""
+    inner = object_of(kind)
+    return inner is not None and inner.has_outputs
+
+
+def camel_case(name: str) -> str:
+    """Turn `disk_size_gb` into `diskSizeGb`."""
+    head, *tail = name.split("_")
+    return head + "".join(part.capitalize() for part in tail)
+
+
+SCALARS: dict[Any, Scalar] = {
+    str: Scalar("string"),
+    int: Scalar("integer"),
+    float: Scalar("number"),
+    bool: Scalar("boolean"),
+    Any: Scalar("any"),
+}
+
+
+@functools.cache
+def object_type(cls: type) -> ObjectType:
+    """Read a record's declaration."""
+    hints = typing.get_type_hints(cls)
+    properties = {}
+    for attribute in attrs.fields(cls):
+        rules = attribute.metadata["rules"]
+        name = rules.name or camel_case(attribute.name)
+        properties[name] = Property(name, rules.wire or name, _type(hints[attribute.name]), rules)
+    description = " ".join((cls.__doc__ or "").split())
+    return ObjectType(cls.__name__, description, properties, getattr(cls, "RULES", ()))
+
+
+def _type(hint: Any) -> Type:
+    if hint in SCALARS:
+        return SCALARS[hint]
+    if isinstance(hint, types.GenericAlias):
+        arguments = typing.get_args(hint)
+        return ListOf(_type(arguments[0])) if typing.get_origin(hint) is list else MapOf(_type(arguments[1]))
+    return object_type(hint)
+
+
+def exclusive(*names: str) -> Rule:
+    """At most one of these properties may be set."""
+
+    def rule(values: dict[str, Any]) -> list[Failure]:
+        found = [name for name in names if values.get(name) is not None]
+        return [(found[1], f"conflicts with {found[0]}: set only one of {', '.join(names)}")] if found[1:] else []
+
+    return rule
+
+
+def one_required(*names: str) -> Rule:
+    """At least one of these properties must be set."""
+
+    def rule(values: dict[str, Any]) -> list[Failure]:
+        missing = all(values.get(name) is None for name in names)
+        return [("", f"needs one of {' or '.join(names)}")] if missing else []
+
+    return rule
+
+
+class Record:
+    """What a declaration may carry beside its fields."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = ()

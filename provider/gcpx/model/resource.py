@@ -1,0 +1,127 @@
+"""What a resource is to the engine: a declaration and five verbs."""
+
+from __future__ import annotations
+
+import abc
+import threading
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import attrs
+
+from gcpx.errors import UserError
+from gcpx.model.fields import Failure, ObjectType, object_type
+from gcpx.model.naming import Autoname
+
+
+class InvalidId(UserError):  # noqa: N818 - it names the thing that is wrong
+    """An ID in none of the forms a resource takes."""
+
+    def __init__(self, token: str, given: str, forms: tuple[str, ...]) -> None:
+        super().__init__(f"{given!r} is not an ID of {token}; allowed forms are {', '.join(forms)}")
+
+
+class PartialError(Exception):
+    """The resource exists, but the work on it is not finished.
+
+    Attributes:
+        live: what is known of it; it goes into state, so that nothing half-made is forgotten.
+    """
+
+    def __init__(self, live: Live, reason: str) -> None:
+        super().__init__(reason)
+        self.live = live
+
+
+@attrs.frozen
+class Live:
+    """A resource as Google has it: its canonical ID and its properties."""
+
+    id: str
+    properties: dict[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Call:
+    """What surrounds one engine call.
+
+    Attributes:
+        urn: the resource's URN.
+        timeout: the user's custom timeout in seconds, or None.
+        cancelled: set when the user asks to stop; every wait watches it.
+        progress: shows a line in the engine's Info column.
+        warn: prints a warning with the resource's name.
+        last: the outputs of the last operation, without secrets.
+    """
+
+    urn: str
+    timeout: float | None
+    cancelled: threading.Event
+    progress: Callable[[str], None]
+    warn: Callable[[str], None]
+    last: dict[str, Any] = attrs.Factory(dict)
+
+
+class Resource(abc.ABC):
+    """One resource type. Verbs take and return plain values: no secrets, no unknowns.
+
+    Attributes:
+        token: Pulumi's type token.
+        model: the record that declares inputs and outputs.
+        id_forms: what `import` accepts; the first is the canonical form.
+        autoname: how a missing name is made up, if it is.
+        immutable: no property can change in place.
+    """
+
+    token: ClassVar[str]
+    model: ClassVar[type]
+    id_forms: ClassVar[tuple[str, ...]]
+    autoname: ClassVar[Autoname | None] = None
+    immutable: ClassVar[bool] = False
+
+    @property
+    def type(self) -> ObjectType:
+        """The declaration as data."""
+        return object_type(self.model)
+
+    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Name what is wrong with inputs beyond their declaration; offline, and unknowns are allowed."""
+        del inputs
+        return []
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Name the outputs that are certain before creation."""
+        del inputs
+        return {}
+
+    def defaults(self) -> dict[str, Any]:
+        """Name the inputs that the provider's configuration already gives, so that an import leaves them out."""
+        return {}
+
+    def identity(self, inputs: dict[str, Any]) -> Any:
+        """Say what two resources may not share; a replacement that keeps it has to delete first."""
+        del inputs
+        return None
+
+    @abc.abstractmethod
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Create it and wait until it is ready."""
+
+    @abc.abstractmethod
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Read it; None only when Google says it is not there. No inputs means import."""
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Bring it from old to new inputs in place; equal ones mean that earlier work is to be finished.
+
+        Without an override there is nothing that can change in place, so the live object is the answer.
+        """
+        del old
+        live = self.read(call, resource_id, new)
+        if live is None:
+            raise UserError(f"{resource_id} is gone; run `pulumi refresh`, then `pulumi up` to create it again")
+        return live
+
+    @abc.abstractmethod
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete it and wait until it is gone; one that is already gone is a success."""

@@ -1,0 +1,85 @@
+"""The two property values Python has no type for, and walks over values that may hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+
+Path = tuple[str | int, ...]
+
+
+class Unknown:
+    """A value that is known only once the resource it comes from has been created."""
+
+    def __repr__(self) -> str:
+        return "<unknown>"
+
+
+UNKNOWN: Final = Unknown()
+
+
+@attrs.frozen(repr=False)
+class Secret:
+    """A value that must never be shown; its place in the tree is kept."""
+
+    value: Any
+
+    def __repr__(self) -> str:
+        return "<secret>"
+
+
+def transform(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Rebuild a tree of dicts and lists with `leaf` applied to everything else."""
+    if isinstance(value, dict):
+        return {key: transform(item, leaf) for key, item in value.items()}
+    if isinstance(value, list):
+        return [transform(item, leaf) for item in value]
+    return leaf(value)
+
+
+def reveal(value: Any) -> Any:
+    """Strip every secret wrapper."""
+    return transform(value, lambda leaf: reveal(leaf.value) if isinstance(leaf, Secret) else leaf)
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield every scalar, through secrets."""
+    if isinstance(value, Secret):
+        yield from leaves(value.value)
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item)
+    else:
+        yield value
+
+
+def has_unknown(value: Any) -> bool:
+    """Tell whether any leaf is unknown."""
+    return any(leaf is UNKNOWN for leaf in leaves(value))
+
+
+def secret_texts(value: Any) -> frozenset[str]:
+    """Collect every non-empty string that stands under a secret."""
+    if isinstance(value, Secret):
+        return frozenset(leaf for leaf in leaves(value) if isinstance(leaf, str) and leaf)
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return frozenset[str]().union(*(secret_texts(item) for item in items))
+
+
+def format_path(path: Path) -> str:
+    """Write a path as the engine parses it: `a.b[0]["x.y"]`."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif part and not set(part) & set('.[]"/\\ '):
+            text += f".{part}" if text else part
+        else:
+            escaped = part.replace("\\", "\\\\").replace('"', '\\"')
+            text += f'["{escaped}"]'
+    return text

@@ -1,0 +1,95 @@
+"""The composition root: which resources there are, and how they meet Google."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.resources
+import threading
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from gcpx import __version__
+from gcpx.errors import UserError
+from gcpx.model.check import Report
+from gcpx.model.diff import Change
+from gcpx.model.resource import Call, Resource
+
+RESOURCES: Final = {
+    "gcpx:compute:InstanceTemplate": "instance_template",
+    "gcpx:oslogin:SshKey": "ssh_key",
+    "gcpx:storage:NotificationConfig": "notification_config",
+}
+"""Type token to module; a module is loaded when its resource is first used."""
+
+
+def resource_class(token: str) -> type[Resource]:
+    """Load the class behind a type token."""
+    if token not in RESOURCES:
+        raise UserError(f"{token} is not a resource of gcpx; there are {', '.join(RESOURCES)}")
+    module = importlib.import_module(f"gcpx.resources.{RESOURCES[token]}")
+    found: type[Resource] = getattr(module, token.rpartition(":")[2])
+    return found
+
+
+class Provider:
+    """The provider as the servicer serves it."""
+
+    version = __version__
+
+    def __init__(self) -> None:
+        self._args: dict[str, Any] = {}
+        self._resources: dict[str, Resource] = {}
+        self._cancelled = threading.Event()
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Texts of the configuration that no message may hold."""
+        return self._google.settings.secrets if self._args else frozenset()
+
+    def schema(self) -> str:
+        """Give the packaged schema, or in a checkout the generated file."""
+        packaged = importlib.resources.files("gcpx") / "schema.json"
+        if packaged.is_file():
+            return packaged.read_text()
+        return (Path(__file__).parents[2] / "schema.json").read_text()
+
+    def check_config(self, inputs: dict[str, Any]) -> Report:
+        """Check the provider's configuration."""
+        from gcpx import config  # noqa: PLC0415 - a process that only gives its schema needs none of it
+
+        return config.check_config(inputs)
+
+    def diff_config(self, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+        """Compare two configurations."""
+        from gcpx import config  # noqa: PLC0415 - as above
+
+        return config.diff_config(old, new)
+
+    def configure(self, args: dict[str, Any]) -> None:
+        """Take a configuration; an engine that attaches may do so again and again."""
+        self._args = args | {"__configured": True}
+        self._resources.clear()
+        self.__dict__.pop("_google", None)
+        self._cancelled = threading.Event()
+
+    def resource(self, token: str) -> Resource:
+        """Find the resource of a type token."""
+        if token not in self._resources:
+            self._resources[token] = resource_class(token)(self._google)
+        return self._resources[token]
+
+    def cancel(self) -> None:
+        """Wake every wait."""
+        self._cancelled.set()
+
+    def call(self, **surroundings: Any) -> Call:
+        """Bundle what surrounds one call."""
+        return Call(cancelled=self._cancelled, **surroundings)
+
+    @cached_property
+    def _google(self) -> Any:
+        from gcpx import config  # noqa: PLC0415 - loaded with the first resource
+        from gcpx.google.client import Google  # noqa: PLC0415 - as above
+
+        return Google(config.settings(self._args))

@@ -1,0 +1,216 @@
+"""InstanceTemplate: what instances are made from. Google never changes one, so every change replaces it.
+
+Source: Compute API, `instanceTemplates` and `regionInstanceTemplates`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import attrs
+
+from gcpx.google.client import Google
+from gcpx.google.compute import Collection, split_link
+from gcpx.google.operations import Unfinished
+from gcpx.model import codec
+from gcpx.model.fields import Failure, Record, exclusive, field, one_required, record
+from gcpx.model.naming import Autoname
+from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+from gcpx.model.values import UNKNOWN
+from gcpx.resources.instance_properties import NAME, InstanceProperties
+
+_TIMEOUT = 240.0
+
+
+def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
+    source, image = values.get("instantiateFrom"), values.get("customImage")
+    if image and source != "CUSTOM_IMAGE":
+        return [("customImage", "needs instantiateFrom: CUSTOM_IMAGE")]
+    return [("customImage", "is required with CUSTOM_IMAGE")] if source == "CUSTOM_IMAGE" and not image else []
+
+
+@record
+class DiskInstantiationConfig(Record):
+    """What becomes of one disk of the source instance."""
+
+    RULES = (_custom_image_fits,)
+
+    auto_delete: bool = field("Delete the disk together with its instance.")
+    custom_image: str = field("The image to use, with `CUSTOM_IMAGE`.", url=True)
+    device_name: str = field("The device name of the disk on the source instance.")
+    instantiate_from: str = field("How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out.", enum=("ATTACH_READ_ONLY", "BLANK", "CUSTOM_IMAGE", "DEFAULT", "DO_NOT_INCLUDE", "SOURCE_IMAGE", "SOURCE_IMAGE_FAMILY"))
+
+
+@record
+class SourceInstanceParams(Record):
+    """How a template follows its source instance."""
+
+    disk_configs: list[DiskInstantiationConfig] = field("One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.", identity=("deviceName",))
+
+
+def _source_params_need_source(values: dict[str, Any]) -> list[Failure]:
+    if values.get("sourceInstanceParams") and not values.get("sourceInstance"):
+        return [("sourceInstanceParams", "needs sourceInstance")]
+    return []
+
+
+def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
+    properties = values.get("properties")
+    if isinstance(properties, dict) and properties and not properties.get("machineType"):
+        return [("properties.machineType", "is required: every template says what machine it is for")]
+    return []
+
+
+@record
+class InstanceTemplateModel(Record):
+    """An instance template, global or of one region.
+
+    It is made from `properties`, or from a running instance with `sourceInstance`. Google Cloud never changes a
+    template, so any change to one replaces it; the preview says so beforehand.
+    """
+
+    RULES = (
+        exclusive("properties", "sourceInstance"),
+        one_required("properties", "sourceInstance"),
+        _source_params_need_source,
+        _needs_machine_type,
+    )
+
+    creation_timestamp: str = field("When the template was made (RFC 3339).", output=True)
+    description: str = field("A text about the template.", max_length=2048)
+    kind: str = field("Always `compute#instanceTemplate`.", output=True)
+    name: str = field("The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.", always=True, pattern=NAME)
+    numeric_id: str = field("The number that Google gave the template.", output=True, wire="id")
+    project: str = field("The project. Default: the provider's.", always=True, param=True)
+    properties: InstanceProperties = field("What instances are made of. Conflicts with `sourceInstance`.")
+    region: str = field("The region of a regional template. Default: none, so the template is global.", param=True, url=True)
+    self_link: str = field("The template's URL.", output=True)
+    self_link_unique: str = field("The template's URL with its numeric ID, which no later template of the same name has.", output=True)
+    source_instance: str = field("The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.", url=True)
+    source_instance_params: SourceInstanceParams = field("How the template follows its source instance.", write_only=True)
+
+
+@attrs.frozen
+class _Address:
+    project: str
+    region: str | None
+    name: str
+
+    @property
+    def scope(self) -> str:
+        return f"regions/{self.region}" if self.region else "global"
+
+    @property
+    def id(self) -> str:
+        return f"projects/{self.project}/{self.scope}/instanceTemplates/{self.name}"
+
+
+class InstanceTemplate(Resource):
+    """Templates by name in `global/instanceTemplates` or `regions/R/instanceTemplates`."""
+
+    token = "gcpx:compute:InstanceTemplate"
+    model = InstanceTemplateModel
+    autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
+    immutable = True
+    id_forms = (
+        "projects/PROJECT/global/instanceTemplates/NAME",
+        "projects/PROJECT/regions/REGION/instanceTemplates/NAME",
+        "PROJECT/REGION/NAME",
+        "PROJECT/NAME",
+        "NAME",
+        "a self link, also with ?uniqueId=",
+    )
+
+    def __init__(self, google: Google) -> None:
+        self._google = google
+
+    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+        """A project has to come from somewhere."""
+        if inputs.get("project") or self._google.settings.project:
+            return []
+        return [("project", "is required: set it here, or for all resources with `pulumi config set gcpx:project`")]
+
+    def defaults(self) -> dict[str, Any]:
+        """The provider's project need not be repeated."""
+        return {"project": self._google.settings.project}
+
+    def identity(self, inputs: dict[str, Any]) -> Any:
+        """No two templates of a scope share a name."""
+        return self._address(inputs)
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The project is certain, and where properties come from an instance nothing is known of them."""
+        return {"project": inputs.get("project") or self._google.settings.project, "kind": "compute#instanceTemplate"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Insert, then read back by the ID that the operation names."""
+        address = self._address(inputs)
+        body = codec.to_body(self.type, inputs)
+        try:
+            found = self._collection(address, beta=codec.uses_beta(self.type, inputs)).insert(
+                call, body, address.name
+            )
+        except Unfinished as error:
+            raise PartialError(Live(address.id, {**inputs, "project": address.project}), str(error)) from error
+        return self._live(address, found)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Get by name; another template that took the name in the meantime is not ours."""
+        address = self._parse(resource_id)
+        # An import asks the beta path, the only one that shows every field.
+        beta = inputs is None or codec.uses_beta(self.type, inputs)
+        found = self._collection(address, beta=beta).get(address.name, call)
+        if found is None or self._is_other(call, found):
+            return None
+        return self._live(address, found)
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete by name, after making sure that the name still stands for our template."""
+        address = self._parse(resource_id)
+        collection = self._collection(address, beta=False)
+        if call.last.get("numericId"):
+            found = collection.get(address.name, call)
+            if found is None or self._is_other(call, found):
+                return
+        collection.delete(call, address.name)
+
+    def _is_other(self, call: Call, found: dict[str, Any]) -> bool:
+        known = call.last.get("numericId")
+        return known is not None and str(found.get("id")) != known
+
+    def _live(self, address: _Address, found: dict[str, Any]) -> Live:
+        properties = codec.from_body(self.type, found)
+        link = str(found.get("selfLink", ""))
+        extra = {"project": address.project, "selfLinkUnique": f"{link}?uniqueId={found.get('id')}"}
+        region = {"region": address.region} if address.region else {}
+        return Live(address.id, {**properties, **extra, **region})
+
+    def _collection(self, address: _Address, *, beta: bool) -> Collection:
+        return Collection(
+            google=self._google,
+            version="beta" if beta else "v1",
+            project=address.project,
+            path=f"{address.scope}/instanceTemplates",
+            timeout=_TIMEOUT,
+        )
+
+    def _address(self, inputs: dict[str, Any]) -> _Address:
+        region = inputs.get("region")
+        return _Address(
+            inputs.get("project") or self._google.settings.project or "",
+            str(region).rpartition("/")[2] if region and region is not UNKNOWN else None,
+            inputs.get("name", ""),
+        )
+
+    def _parse(self, resource_id: str) -> _Address:
+        path = split_link(resource_id)
+        full = re.fullmatch(
+            r"projects/([^/]+)/(?:global|regions/([^/]+))/instanceTemplates/([^/]+)", path
+        ) or re.fullmatch(r"([^/]+)/(?:([^/]+)/)?([^/]+)", path)
+        if full:
+            return _Address(full[1], full[2], full[3])
+        project = self._google.settings.project
+        if project and NAME[0].fullmatch(path):
+            return _Address(project, None, path)
+        raise InvalidId(self.token, resource_id, self.id_forms)

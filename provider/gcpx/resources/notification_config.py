@@ -1,0 +1,216 @@
+"""NotificationConfig: events of a bucket, published to a Pub/Sub topic. Google never changes one.
+
+Source: Cloud Storage JSON API, `notifications` (path `b/B/notificationConfigs`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import attrs
+
+from gcpx.google.client import STORAGE, Google, Request
+from gcpx.google.compute import split_link
+from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
+from gcpx.model import codec
+from gcpx.model.compare import equal
+from gcpx.model.fields import Failure, ObjectType, Record, field, record
+from gcpx.model.resource import Call, InvalidId, Live, Resource
+from gcpx.model.values import UNKNOWN
+
+_BUCKET = (
+    re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
+    "the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots",
+)
+_TOPIC_NAME = r"[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}"
+_TOPIC = (
+    re.compile(rf"(?:(?://pubsub\.googleapis\.com/)?projects/[^/]+/topics/)?{_TOPIC_NAME}"),
+    "TOPIC, projects/PROJECT/topics/TOPIC or //pubsub.googleapis.com/projects/PROJECT/topics/TOPIC",
+)
+_MOST_ATTRIBUTES: Final = 5
+_ATTEMPTS: Final = 3
+
+
+def _few_attributes(values: dict[str, Any]) -> list[Failure]:
+    given = values.get("customAttributes")
+    if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
+        return [("customAttributes", f"has {len(given)} entries; at most {_MOST_ATTRIBUTES} allowed")]
+    return []
+
+
+@record
+class NotificationConfigModel(Record):
+    """A bucket's notification configuration: which events go to which Pub/Sub topic.
+
+    The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud never
+    changes a configuration, so any change replaces it. A bucket holds at most 100 of them.
+    """
+
+    RULES = (_few_attributes,)
+
+    bucket: str = field("The bucket's name.", required=True, param=True, pattern=_BUCKET)
+    custom_attributes: dict[str, str] = field("Attributes added to every message; at most 5.", wire="custom_attributes")
+    etag: str = field("The configuration's entity tag.", output=True)
+    event_types: list[str] = field("The events to publish. Default: all.", wire="event_types", identity="set", enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"))
+    kind: str = field("Always `storage#notification`.", output=True)
+    notification_id: str = field("The number that Google gave the configuration.", output=True, wire="id")
+    object_name_prefix: str = field("Publish only events of objects whose names begin with this. Default: all objects.", wire="object_name_prefix", max_length=1024)
+    payload_format: str = field("`JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.", wire="payload_format", enum=("JSON_API_V1", "NONE"), default="JSON_API_V1")
+    self_link: str = field("The configuration's URL.", output=True)
+    topic: str = field("The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.", required=True, url=True, pattern=_TOPIC)
+    user_project: str = field("The project that pays for the calls, where the bucket's requester pays.", param=True)
+
+
+@attrs.frozen
+class _Address:
+    bucket: str
+    number: str = ""
+
+    @property
+    def collection(self) -> str:
+        return f"v1/b/{self.bucket}/notificationConfigs"
+
+    @property
+    def path(self) -> str:
+        return f"{self.collection}/{self.number}"
+
+    @property
+    def id(self) -> str:
+        return f"{self.bucket}/notificationConfigs/{self.number}"
+
+
+class NotificationConfig(Resource):
+    """Configurations by number in `b/BUCKET/notificationConfigs`."""
+
+    token = "gcpx:storage:NotificationConfig"
+    model = NotificationConfigModel
+    immutable = True
+    id_forms = (
+        "BUCKET/notificationConfigs/NUMBER",
+        "projects/_/buckets/BUCKET/notificationConfigs/NUMBER",
+        "b/BUCKET/notificationConfigs/NUMBER",
+        "a self link",
+    )
+
+    def __init__(self, google: Google) -> None:
+        self._google = google
+
+    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+        """A topic's bare name needs a project."""
+        topic = inputs.get("topic")
+        if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
+            return []
+        return [("topic", "is a bare name, and gcpx:project is not set; write projects/PROJECT/topics/TOPIC")]
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Nothing is certain but what the user wrote and the default payload."""
+        return {"kind": "storage#notification", "payloadFormat": inputs.get("payloadFormat", "JSON_API_V1")}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Insert once: an answer that is lost is settled by looking for the new configuration."""
+        address = _Address(inputs["bucket"])
+        body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs)}
+        body["topic"] = self._full_topic(inputs["topic"])
+        before = self._alike(call, address, inputs)
+        for number in before:
+            call.warn(
+                f"{_Address(address.bucket, number).id} does the same; every event will be published twice. "
+                f"To manage that one instead: pulumi import {self.token} NAME {_Address(address.bucket, number).id}"
+            )
+        found = self._insert(call, address, body, inputs, set(before))
+        return self._live(attrs.evolve(address, number=str(found["id"])), found, inputs)
+
+    def _insert(
+        self, call: Call, address: _Address, body: dict[str, Any], inputs: dict[str, Any], before: set[str]
+    ) -> dict[str, Any]:
+        for attempt in range(_ATTEMPTS):
+            try:
+                return self._send(call, "POST", address.collection, inputs, body=body)
+            except PermissionDenied as error:
+                raise self._explained(call, error) from error
+            except (Unreachable, ServerError):
+                alike = self._alike(call, address, inputs)
+                made = next((found for number, found in alike.items() if number not in before), None)
+                if made is not None:
+                    return made
+                if attempt == _ATTEMPTS - 1:
+                    raise
+        raise AssertionError("the last attempt returns or raises")
+
+    def _alike(self, call: Call, address: _Address, inputs: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        """Find the bucket's configurations that say what these inputs say, by number."""
+        listed = self._send(call, "GET", address.collection, inputs).get("items", ())
+        wanted = {name: inputs.get(name) for name, prop in self.type.inputs.items() if not prop.rules.param}
+        return {str(item["id"]): item for item in listed if _means(self.type, item, wanted)}
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Get by number."""
+        address = self._parse(resource_id)
+        try:
+            found = self._send(call, "GET", address.path, inputs or call.last)
+        except NotFound:
+            return None
+        return self._live(address, found, inputs or {})
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete by number; a bucket that is going away at the same time answers 412 for a moment."""
+        address = self._parse(resource_id)
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._send(call, "DELETE", address.path, call.last)
+            except NotFound:
+                return
+            except PreconditionFailed:
+                if attempt == _ATTEMPTS - 1 or call.cancelled.wait(self._google.backoff):
+                    raise
+            else:
+                return
+
+    def _send(
+        self, call: Call, method: str, path: str, inputs: dict[str, Any], body: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        query = {"userProject": inputs.get("userProject")}
+        request = Request(
+            api=STORAGE, method=method, path=path, query=query, body=body, idempotent=method != "POST"
+        )
+        return self._google.send(request, call)
+
+    def _explained(self, call: Call, error: PermissionDenied) -> ApiError:
+        """Name the principal that has to be allowed to publish."""
+        project = self._google.settings.project
+        if project is None:
+            return error
+        request = Request(api=STORAGE, method="GET", path=f"v1/projects/{project}/serviceAccount")
+        try:
+            agent = self._google.send(request, call).get("email_address")
+        except ApiError:
+            return error
+        hint = f"If it is about the topic: grant roles/pubsub.publisher on it to serviceAccount:{agent}."
+        return PermissionDenied(f"{error} {hint}", status=error.status, reason=error.reason)
+
+    def _live(self, address: _Address, found: dict[str, Any], inputs: dict[str, Any]) -> Live:
+        payer = {"userProject": inputs["userProject"]} if inputs.get("userProject") else {}
+        return Live(address.id, {**codec.from_body(self.type, found), "bucket": address.bucket, **payer})
+
+    def _full_topic(self, topic: str) -> str:
+        path = topic.removeprefix("//pubsub.googleapis.com/")
+        if "/" not in path:
+            path = f"projects/{self._google.settings.project}/topics/{path}"
+        return f"//pubsub.googleapis.com/{path}"
+
+    def _parse(self, resource_id: str) -> _Address:
+        path = re.sub(r"^(?:storage/)?v1/", "", split_link(resource_id))
+        found = re.fullmatch(r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(\d+)", path)
+        if found is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return _Address(found[1], found[2])
+
+
+def _means(kind: ObjectType, item: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    live = codec.from_body(kind, item)
+    names = [name for name, prop in kind.inputs.items() if not prop.rules.param]
+    whole = {name: live.get(name) for name in names}
+    compared = ObjectType(kind.name, "", {name: kind.properties[name] for name in names}, ())
+    prop = kind.properties["topic"]
+    return UNKNOWN not in wanted.values() and equal(prop, compared, whole, wanted)

@@ -1,0 +1,208 @@
+"""SshKey: an SSH public key in a user's OS Login profile. Its expiry changes in place.
+
+Source: OS Login API, `users.sshPublicKeys`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from typing import Any, Final
+
+import attrs
+
+from gcpx.google.client import OSLOGIN, Google, Request
+from gcpx.google.compute import split_link
+from gcpx.google.errors import Conflict, NotFound, PermissionDenied
+from gcpx.model import codec
+from gcpx.model.fields import Failure, Record, field, record
+from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+
+_PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+"""Seconds between looks for a new key: Google shows it with a delay, most often none."""
+_USER = (re.compile(r"(?:users/)?[^/\s]+"), "an e-mail address or account ID, also as users/USER")
+
+
+def public_blob(key: str) -> bytes:
+    """Decode an OpenSSH public key; ValueError says what is wrong with it."""
+    if "PRIVATE KEY" in key:
+        raise ValueError("is a private key; give the public one, the content of the .pub file")
+    parts = key.split()
+    if len(parts) < 2:  # noqa: PLR2004 - type and data
+        raise ValueError("is not an SSH public key, which is written `TYPE BASE64 [COMMENT]`")
+    try:
+        blob = base64.b64decode(parts[1], validate=True)
+    except (binascii.Error, ValueError):
+        raise ValueError("holds no valid base64 after its type") from None
+    length = int.from_bytes(blob[:4], "big")
+    if blob[4 : 4 + length].decode("ascii", "replace") != parts[0]:
+        raise ValueError(f"says {parts[0][:40]!r}, but its data is of another type")
+    return blob
+
+
+def _canonical(key: Any) -> Any:
+    """Reduce a key to what it is: neither comment nor spacing counts."""
+    try:
+        return public_blob(str(key))
+    except ValueError:
+        return key
+
+
+def _valid_key(values: dict[str, Any]) -> list[Failure]:
+    key = values.get("key")
+    if not isinstance(key, str):
+        return []
+    try:
+        public_blob(key)
+    except ValueError as error:
+        return [("key", str(error))]
+    return []
+
+
+@record
+class SshKeyModel(Record):
+    """An SSH public key in a user's OS Login profile.
+
+    The user is whom the credentials stand for: another user's or service account's key needs
+    `impersonateServiceAccount`. A key belongs to a profile once, so two stacks should not manage the same one.
+    """
+
+    RULES = (_valid_key,)
+
+    expiration_time_usec: str = field("When the key expires, in microseconds since 1970. Default: never. Changes in place.", pattern=(re.compile(r"\d{1,19}"), "microseconds since 1970 as digits"), normalize=lambda text: str(text).lstrip("0"), default="0")
+    fingerprint: str = field("The key's SHA-256 hash, in hexadecimal.", output=True)
+    key: str = field("The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.", required=True, immutable=True, normalize=_canonical)
+    name: str = field("The key's full name: `users/U/sshPublicKeys/FINGERPRINT`.", output=True)
+    project_id: str = field("The project whose POSIX account to set up along with the key; service accounts need it.", param=True)
+    regions: list[str] = field("The regions that the key is to be known in first, with `projectId`.", param=True, identity="set")
+    user: str = field("The user: an e-mail address or unique ID.", required=True, param=True, immutable=True, pattern=_USER, normalize=lambda user: str(user).removeprefix("users/"))
+
+
+@attrs.frozen
+class _Address:
+    user: str
+    fingerprint: str
+
+    @property
+    def id(self) -> str:
+        return f"users/{self.user}/sshPublicKeys/{self.fingerprint}"
+
+
+class SshKey(Resource):
+    """Keys by fingerprint in `users/USER/sshPublicKeys`."""
+
+    token = "gcpx:oslogin:SshKey"
+    model = SshKeyModel
+    id_forms = ("users/USER/sshPublicKeys/FINGERPRINT", "USER/FINGERPRINT")
+
+    def __init__(self, google: Google) -> None:
+        self._google = google
+
+    def identity(self, inputs: dict[str, Any]) -> Any:
+        """A profile holds a key once."""
+        return (str(inputs.get("user")).removeprefix("users/"), _canonical(inputs.get("key")))
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Fingerprint and name follow from the key."""
+        if not isinstance(inputs.get("key"), str) or not isinstance(inputs.get("user"), str):
+            return {}
+        address = self._address(inputs)
+        return {"fingerprint": address.fingerprint, "name": address.id}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Create, and wait until the key can be read."""
+        address = self._address(inputs)
+        try:
+            self._add(call, address, inputs)
+        except Conflict as error:
+            self._adopt(call, address, inputs, error)
+        except PermissionDenied as error:
+            hint = f"Keys of {address.user} can be managed by {address.user} alone: set gcpx:impersonateServiceAccount."
+            raise PermissionDenied(f"{error} {hint}", status=error.status, reason=error.reason) from error
+        return self._settled(call, address, inputs)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Get by fingerprint."""
+        address = self._parse(resource_id)
+        try:
+            found = self._send(call, "GET", address.id)
+        except NotFound:
+            return None
+        given = {name: inputs[name] for name in ("projectId", "regions") if inputs and inputs.get(name) is not None}
+        return Live(address.id, {**codec.from_body(self.type, found), "user": address.user, **given})
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set or clear the expiry; a new project or region takes another import of the key."""
+        address = self._parse(resource_id)
+        if any(old.get(name) != new.get(name) for name in ("projectId", "regions")) and new.get("projectId"):
+            self._add(call, address, new)
+        expiry = new.get("expirationTimeUsec")
+        self._send(
+            call,
+            "PATCH",
+            address.id,
+            {"updateMask": "expirationTimeUsec"},
+            {"expirationTimeUsec": expiry} if expiry else {},
+        )
+        return self._settled(call, address, new)
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete by fingerprint."""
+        try:
+            self._send(call, "DELETE", self._parse(resource_id).id)
+        except NotFound:
+            return
+
+    def _add(self, call: Call, address: _Address, inputs: dict[str, Any]) -> None:
+        body = codec.to_body(self.type, inputs)
+        parent = f"users/{address.user}"
+        if inputs.get("projectId"):
+            query = {"projectId": inputs["projectId"], "regions": inputs.get("regions")}
+            self._send(call, "POST", f"{parent}:importSshPublicKey", query, body)
+        else:
+            self._send(call, "POST", f"{parent}/sshPublicKeys", {}, body)
+
+    def _adopt(self, call: Call, address: _Address, inputs: dict[str, Any], error: Conflict) -> None:
+        """Take a key that is already there, when it is just what is wanted: a lost answer leaves one."""
+        found = self._send(call, "GET", address.id)
+        if found.get("expirationTimeUsec", "0") != inputs.get("expirationTimeUsec", "0"):
+            raise Conflict(
+                f"{address.id} exists with another expiry; to manage it: pulumi import {self.token} NAME {address.id}",
+                status=error.status,
+                reason=error.reason,
+            ) from error
+
+    def _settled(self, call: Call, address: _Address, inputs: dict[str, Any]) -> Live:
+        for pause in _PAUSES:
+            live = self.read(call, address.id, inputs)
+            if live is not None:
+                return live
+            call.progress("waiting until Google shows the key")
+            if call.cancelled.wait(pause):
+                break
+        known = {**inputs, "fingerprint": address.fingerprint, "name": address.id}
+        raise PartialError(Live(address.id, known), f"{address.id} was created but cannot be read yet; run `pulumi up` again")
+
+    def _send(
+        self,
+        call: Call,
+        method: str,
+        path: str,
+        query: dict[str, Any] | None = None,
+        body: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        request = Request(api=OSLOGIN, method=method, path=f"v1alpha/{path}", query=query or {}, body=body)
+        return self._google.send(request, call)
+
+    def _address(self, inputs: dict[str, Any]) -> _Address:
+        user = inputs["user"].removeprefix("users/")
+        return _Address(user, hashlib.sha256(public_blob(inputs["key"])).hexdigest())
+
+    def _parse(self, resource_id: str) -> _Address:
+        path = re.sub(r"^v1(?:alpha|beta)?/", "", split_link(resource_id))
+        found = re.fullmatch(r"(?:users/)?([^/]+)/(?:sshPublicKeys/)?([0-9a-f]{64})/?", path)
+        if found is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return _Address(found[1], found[2])

@@ -1,0 +1,78 @@
+"""The package's schema, from the declarations: `python -m gcpx.schema` writes `schema.json`."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from gcpx import __version__
+from gcpx.config import KIND
+from gcpx.model.fields import object_type
+from gcpx.model.schema import Types, resource_spec
+from gcpx.provider import RESOURCES, resource_class
+
+_ROOT = Path(__file__).parents[2]
+_FROM_ENVIRONMENT = ("project", "region", "zone")
+"""Settings that an SDK may fill from the environment; a credential filled so would land in the state."""
+
+
+def package() -> dict[str, Any]:
+    """Write the whole package."""
+    types = Types("gcpx")
+    settings = types.properties(KIND.inputs, "index", output=False, replaces=False)
+    for name in _FROM_ENVIRONMENT:
+        settings[name]["defaultInfo"] = {"environment": list(KIND.inputs[name].rules.environment)}
+    resources = {}
+    for token in RESOURCES:
+        resource = resource_class(token)
+        resources[token] = resource_spec(resource, object_type(resource.model), types, _example(token))
+    return {
+        "name": "gcpx",
+        "displayName": "Google Cloud Extras",
+        "version": __version__,
+        "description": "The parts of Google Cloud that other providers leave out.",
+        "keywords": ["pulumi", "gcp", "google cloud", "compute engine", "category/cloud", "kind/native"],
+        "license": "Apache-2.0",
+        "publisher": "gcpx",
+        "language": {
+            "python": {
+                "packageName": "pulumi_gcpx",
+                "pyproject": {"enabled": True},
+                "pythonRequires": ">=3.11",
+                "requires": {"pulumi": ">=3.200.0,<4.0.0"},
+                "respectSchemaVersion": True,
+            }
+        },
+        "config": {"variables": settings},
+        "provider": {"description": _provider_description(), "inputProperties": settings},
+        "resources": resources,
+        "types": types.found,
+    }
+
+
+def _provider_description() -> str:
+    return (
+        "How Google Cloud is reached. Each setting can also be given as `gcpx:NAME` in the stack's configuration, and "
+        "most by an environment variable. Credentials never enter the state."
+    )
+
+
+def _example(token: str) -> str:
+    """Read a resource's example program, without its docstring: what the docs show is what the tests run."""
+    name = re.sub(r"(?<!^)(?=[A-Z])", "-", token.rpartition(":")[2]).lower()
+    text = (_ROOT / "examples" / name / "__main__.py").read_text()
+    docstring = ast.parse(text).body[0]
+    return "\n".join(text.splitlines()[docstring.end_lineno :]).strip()
+
+
+def main() -> None:
+    """Write the file."""
+    text = json.dumps(package(), indent=2, sort_keys=True, ensure_ascii=False)
+    (_ROOT / "schema.json").write_text(text + "\n")
+
+
+if __name__ == "__main__":
+    main()

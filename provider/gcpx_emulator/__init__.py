@@ -1,0 +1,1 @@
+"""Google Cloud's REST APIs on loopback, as far as gcpx and its users' programs need them."""

@@ -1,0 +1,184 @@
+"""The HTTP side: find the method, check the request, call its handler, and do what a fault orders."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from typing import Any, Final
+
+import attrs
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from gcpx_emulator import catalog, compute, oslogin, page, storage
+from gcpx_emulator.discovery import Method, route
+from gcpx_emulator.errors import ApiError
+from gcpx_emulator.faults import Fault, Faults, Requests
+from gcpx_emulator.handler import HANDLERS, Call
+from gcpx_emulator.listing import masked
+from gcpx_emulator.operations import Operations
+from gcpx_emulator.store import Store
+from gcpx_emulator.validation import check_query, clean_body
+
+SERVICES: Final = (catalog, compute, oslogin, storage)
+"""Modules that register handlers; named here so that importing the application imports them."""
+_LONGEST_WAIT: Final = 120.0
+_METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class _Dropped(Response):
+    """A connection that ends in the middle of its answer."""
+
+    async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
+        await send({"type": "http.response.body", "body": b"", "more_body": True})
+
+
+@attrs.define
+class Emulator:
+    """One emulator: its data, its operations, its faults."""
+
+    store: Store = attrs.Factory(Store)
+    operations: Operations = attrs.field(default=attrs.Factory(lambda self: Operations(self.store), takes_self=True))
+    faults: Faults = attrs.Factory(Faults)
+    requests: Requests = attrs.Factory(Requests)
+
+    def app(self) -> Starlette:
+        """Give the application."""
+        return Starlette(
+            routes=[
+                Route("/", self._page),
+                Route("/_emulator/faults", self._faults, methods=["GET", "POST", "DELETE"]),
+                Route("/_emulator/requests", self._requests, methods=["GET", "DELETE"]),
+                Route("/_emulator/reset", self._reset, methods=["POST"]),
+                Route("/_emulator/resources/{path:path}", self._resource, methods=["GET", "PATCH", "DELETE"]),
+                Route("/{path:path}", self._api, methods=_METHODS),
+            ]
+        )
+
+    async def _api(self, request: Request) -> Response:
+        entry = self.requests.add("", request.method, request.url.path, dict(request.query_params), None)
+        try:
+            method, path = route(request.method, request.url.path)
+            entry["method"] = method.id
+            raw = await request.body()
+            entry["body"] = json.loads(raw) if raw else None
+            fault = self.faults.take(method.id)
+            response = await self._answer(method, path, request, entry["body"], fault)
+        except ApiError as error:
+            response = JSONResponse(error.body(), error.status)
+        except ValueError as error:
+            response = JSONResponse(ApiError(400, f"Parse Error: {error}", "parseError").body(), 400)
+        entry["status"] = response.status_code
+        return response
+
+    async def _answer(
+        self, method: Method, path: dict[str, str], request: Request, body: Any, fault: Fault | None
+    ) -> Response:
+        if fault is not None:
+            early = await _early(fault)
+            if early is not None:
+                return early
+        answer = await self._work(method, path, dict(request.query_params), body, fault)
+        if fault is not None and fault.drop == "after":
+            return _Dropped()
+        if answer is None:
+            return Response(status_code=204)
+        fields = request.query_params.get("fields") or request.query_params.get("$fields")
+        return JSONResponse(masked(answer, fields) if fields else answer)
+
+    async def _work(
+        self, method: Method, path: dict[str, str], query: dict[str, str], body: Any, fault: Fault | None
+    ) -> Any:
+        handler = HANDLERS.get(method.id)
+        if handler is None:
+            raise ApiError(501, f"{method.id} is not emulated")
+        check_query(method, query)
+        call = Call(
+            store=self.store,
+            operations=self.operations,
+            method=method.id,
+            version=method.version,
+            path=path,
+            query=query,
+            body=clean_body(method, body),
+            failure=fault.operation if fault else None,
+        )
+        self.operations.settle()
+        if method.id.startswith("compute.") and method.http_method in {"POST", "DELETE", "PATCH"}:
+            replayed = self.operations.replay(path.get("project", ""), query.get("requestId"))
+            if replayed is not None:
+                return replayed
+        if method.id.endswith("Operations.wait"):
+            ends = self.operations.ends(path["project"], call.scope, path["operation"])
+            await asyncio.sleep(max(0.0, min(ends - time.time(), _LONGEST_WAIT)))
+            self.operations.settle()
+        return handler(call)
+
+    async def _page(self, _request: Request) -> Response:
+        self.operations.settle()
+        return HTMLResponse(page.render(self.store.counts(), list(HANDLERS), list(self.requests.kept)))
+
+    async def _faults(self, request: Request) -> Response:
+        if request.method == "POST":
+            try:
+                self.faults.queue.append(Fault.parse(await request.json()))
+            except ApiError as error:
+                return JSONResponse(error.body(), error.status)
+        elif request.method == "DELETE":
+            self.faults.queue.clear()
+        return JSONResponse([attrs.asdict(fault) for fault in self.faults.queue])
+
+    async def _requests(self, request: Request) -> Response:
+        if request.method == "DELETE":
+            self.requests.kept.clear()
+        return JSONResponse(list(self.requests.kept))
+
+    async def _reset(self, _request: Request) -> Response:
+        self.store.reset()
+        self.faults.queue.clear()
+        self.requests.kept.clear()
+        return JSONResponse({})
+
+    async def _resource(self, request: Request) -> Response:
+        """Look at a resource or change it behind the API's back, as drift would: RFC 7396 merge."""
+        path = request.path_params["path"]
+        self.operations.settle()
+        found = self.store.get(path)
+        if found is None:
+            return JSONResponse(ApiError(404, f"there is no {path}").body(), 404)
+        if request.method == "DELETE":
+            self.store.delete(path)
+        elif request.method == "PATCH":
+            found = _merge(found, await request.json())
+            self.store.put(path, found)
+        return JSONResponse(found)
+
+
+async def _early(fault: Fault) -> Response | None:
+    """Do what a fault orders instead of the work."""
+    await asyncio.sleep(fault.delay)
+    if fault.drop == "before":
+        return _Dropped()
+    if fault.body is not None:
+        return Response(fault.body, media_type="application/json")
+    if fault.status is None:
+        return None
+    headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}
+    return JSONResponse(ApiError(fault.status, fault.message, fault.reason).body(), fault.status, headers)
+
+
+def _merge(target: Any, patch: Any) -> Any:
+    if not isinstance(patch, dict):
+        return patch
+    merged = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            merged.pop(key, None)
+        else:
+            merged[key] = _merge(merged.get(key), value)
+    return merged

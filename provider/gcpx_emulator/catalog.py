@@ -1,0 +1,165 @@
+"""What every project has without making it: regions, zones, machine and disk types, a network, public images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from gcpx_emulator.errors import not_found
+from gcpx_emulator.handler import Call, handles
+from gcpx_emulator.listing import listing
+from gcpx_emulator.store import Json
+
+_MADE: Final = "2024-01-01T00:00:00.000-08:00"
+ZONES: Final = {
+    "europe-west1": ("b", "c", "d"),
+    "us-central1": ("a", "b", "c", "f"),
+    "us-east1": ("b", "c", "d"),
+}
+MACHINES: Final = {
+    "e2-micro": (2, 1024),
+    "e2-small": (2, 2048),
+    "e2-medium": (2, 4096),
+    "e2-standard-2": (2, 8192),
+    "e2-standard-4": (4, 16384),
+    "n1-standard-1": (1, 3840),
+    "n2-standard-2": (2, 8192),
+    "n2-standard-4": (4, 16384),
+    "c3-standard-4": (4, 16384),
+    "g2-standard-4": (4, 16384),
+}
+DISKS: Final = ("hyperdisk-balanced", "local-ssd", "pd-balanced", "pd-extreme", "pd-ssd", "pd-standard")
+IMAGES: Final = {
+    "debian-cloud": {"debian-12": "debian-12-bookworm-v20261014", "debian-13": "debian-13-trixie-v20261014"},
+    "ubuntu-os-cloud": {"ubuntu-2404-lts-amd64": "ubuntu-2404-noble-amd64-v20261015"},
+    "cos-cloud": {"cos-stable": "cos-stable-125-19216-104-12"},
+}
+_QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
+
+
+def _number(name: str) -> str:
+    """Make up an ID that is the same at every look."""
+    return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(name)) % 10**17)
+
+
+def _item(call: Call, kind: str, scope: str, name: str, project: str | None = None, **rest: Any) -> Json:
+    path = f"projects/{project or call.path['project']}/{scope}/{name}"
+    link = f"{call.base}/{path}"
+    head = {"kind": f"compute#{kind}", "id": _number(path), "name": name, "creationTimestamp": _MADE}
+    return head | {"selfLink": link} | rest
+
+
+def region(call: Call, name: str) -> Json:
+    """Describe a region."""
+    zones = [f"{call.base}/projects/{call.path['project']}/zones/{name}-{letter}" for letter in ZONES[name]]
+    quotas = [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()]
+    rest = {"status": "UP", "description": name, "zones": zones, "quotas": quotas, "supportsPzs": False}
+    return _item(call, "region", "regions", name, **rest)
+
+
+def _zone(call: Call, name: str) -> Json:
+    link = f"{call.base}/projects/{call.path['project']}/regions/{name.rpartition('-')[0]}"
+    return _item(call, "zone", "zones", name, status="UP", description=name, region=link)
+
+
+def zone_names() -> list[str]:
+    """Name every zone."""
+    return [f"{region_name}-{letter}" for region_name, letters in ZONES.items() for letter in letters]
+
+
+def _machine(call: Call, name: str) -> Json:
+    processors, memory = MACHINES[name]
+    rest = {"guestCpus": processors, "memoryMb": memory, "zone": call.path["zone"], "isSharedCpu": "e2-m" in name}
+    return _item(call, "machineType", f"zones/{call.path['zone']}/machineTypes", name, **rest)
+
+
+def _disk(call: Call, name: str) -> Json:
+    return _item(call, "diskType", f"zones/{call.path['zone']}/diskTypes", name, zone=call.path["zone"])
+
+
+def _network(call: Call, name: str) -> Json:
+    names = [f"{call.base}/projects/{call.path['project']}/regions/{where}/subnetworks/{name}" for where in ZONES]
+    rest = {"autoCreateSubnetworks": True, "subnetworks": names, "routingConfig": {"routingMode": "REGIONAL"}}
+    return _item(call, "network", "global/networks", name, **rest)
+
+
+def _subnetwork(call: Call, name: str) -> Json:
+    where = call.path["region"]
+    network = f"{call.base}/projects/{call.path['project']}/global/networks/default"
+    place = f"{call.base}/projects/{call.path['project']}/regions/{where}"
+    octet = 128 + 4 * list(ZONES).index(where)
+    rest = {"network": network, "region": place, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
+    return _item(call, "subnetwork", f"regions/{where}/subnetworks", name, **rest)
+
+
+def _image(call: Call, name: str) -> Json:
+    families = IMAGES[call.path["project"]]
+    family = next(family for family, image in families.items() if image == name)
+    size = {"diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
+    rest = {"family": family, "status": "READY", "sourceType": "RAW", "architecture": "X86_64", **size}
+    return _item(call, "image", "global/images", name, **rest)
+
+
+def check_place(call: Call) -> None:
+    """Refuse a region or zone that does not exist."""
+    for name, known in (("region", list(ZONES)), ("zone", zone_names())):
+        if name in call.path and call.path[name] not in known:
+            raise not_found(f"projects/{call.path['project']}/{name}s/{call.path[name]}")
+
+
+def _register(collection: str, parameter: str, names: Callable[[Call], Any], describe: Callable[[Call, str], Json]) -> None:
+    """Register `get` and `list` of a collection that never changes."""
+
+    @handles(f"compute.{collection}.get")
+    def get(call: Call) -> Json:
+        check_place(call)
+        name = call.path[parameter]
+        if name not in names(call):
+            raise not_found(f"{call.parent}/{collection}/{name}" if collection != f"{parameter}s" else name)
+        return describe(call, name)
+
+    @handles(f"compute.{collection}.list")
+    def list_(call: Call) -> Json:
+        check_place(call)
+        items = [describe(call, name) for name in names(call)]
+        path = f"{call.parent}/{collection}"
+        return listing(f"compute#{parameter}List", path, items, call.query, call.base)
+
+
+def _images(call: Call) -> list[str]:
+    return list(IMAGES.get(call.path["project"], {}).values())
+
+
+_register("regions", "region", lambda _: list(ZONES), region)
+_register("machineTypes", "machineType", lambda _: list(MACHINES), _machine)
+_register("diskTypes", "diskType", lambda _: list(DISKS), _disk)
+_register("networks", "network", lambda _: ["default"], _network)
+_register("subnetworks", "subnetwork", lambda _: ["default"], _subnetwork)
+_register("images", "image", _images, _image)
+_register("zones", "zone", lambda _: zone_names(), _zone)
+
+
+@handles("compute.images.getFromFamily")
+def image_from_family(call: Call) -> Json:
+    """Give the newest image of a family."""
+    project, family = call.path["project"], call.path["family"]
+    if family not in IMAGES.get(project, {}):
+        raise not_found(f"projects/{project}/global/images/family/{family}")
+    return _image(call, IMAGES[project][family])
+
+
+@handles("compute.projects.get")
+def project(call: Call) -> Json:
+    """Describe a project; every one exists."""
+    name = call.path["project"]
+    return {
+        "kind": "compute#project",
+        "id": _number(name),
+        "name": name,
+        "creationTimestamp": _MADE,
+        "selfLink": f"{call.base}/projects/{name}",
+        "defaultNetworkTier": "PREMIUM",
+        "defaultServiceAccount": f"{_number(name)[:12]}-compute@developer.gserviceaccount.com",
+        "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()],
+        "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
+    }

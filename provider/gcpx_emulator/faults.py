@@ -1,0 +1,83 @@
+"""Failures to order, per method, and the record of every request."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any, Final, Literal
+
+import attrs
+
+from gcpx_emulator.errors import ApiError
+from gcpx_emulator.store import Json
+
+_REMEMBERED: Final = 10_000
+
+
+@attrs.frozen(kw_only=True)
+class Fault:
+    """What is to go wrong with the next calls of a method.
+
+    Attributes:
+        method: its ID, or `*` for any.
+        times: how often.
+        status: answer with this HTTP status instead of working.
+        reason: Google's reason in that answer.
+        message: the text in that answer.
+        retry_after: seconds for the Retry-After header.
+        drop: cut the connection `before` or `after` the work.
+        delay: seconds before the answer.
+        body: answer with this text instead, with status 200.
+        operation: errors that the operation ends with: {"errors": [...], "httpErrorStatusCode": ...}.
+    """
+
+    method: str
+    times: int = 1
+    status: int | None = None
+    reason: str | None = None
+    message: str = "injected"
+    retry_after: int | None = None
+    drop: Literal["before", "after"] | None = None
+    delay: float = 0.0
+    body: str | None = None
+    operation: Json | None = None
+
+    @classmethod
+    def parse(cls, spec: Any) -> Fault:
+        """Read what a test ordered; unknown keys are refused."""
+        known = {attribute.name for attribute in attrs.fields(cls)}
+        if not isinstance(spec, dict) or "method" not in spec or set(spec) - known:
+            raise ApiError(400, f"A fault is an object of {', '.join(sorted(known))}, with at least method")
+        return cls(**spec)
+
+
+@attrs.define
+class Faults:
+    """Ordered failures, first come first served."""
+
+    queue: list[Fault] = attrs.Factory(list)
+
+    def take(self, method: str) -> Fault | None:
+        """Find what is to go wrong with this call."""
+        for index, fault in enumerate(self.queue):
+            if fault.method in {method, "*"}:
+                if fault.times <= 1:
+                    del self.queue[index]
+                else:
+                    self.queue[index] = attrs.evolve(fault, times=fault.times - 1)
+                return fault
+        return None
+
+
+@attrs.define
+class Requests:
+    """The latest requests."""
+
+    kept: deque[Json] = attrs.Factory(lambda: deque(maxlen=_REMEMBERED))
+
+    def add(self, method: str, http_method: str, path: str, query: dict[str, str], body: Any) -> Json:
+        """Remember one; its status is filled in when it is answered."""
+        entry = {"time": time.time(), "method": method, "httpMethod": http_method, "path": path, "query": query}
+        entry |= {"body": body, "status": None}
+        self.kept.append(entry)
+        return entry

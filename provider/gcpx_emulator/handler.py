@@ -1,0 +1,93 @@
+"""What a handler gets, and how it is found: one function per method ID, from call to answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.errors import not_found
+from gcpx_emulator.operations import Effect, Operations
+from gcpx_emulator.store import Json, Store
+
+
+@attrs.frozen(kw_only=True)
+class Call:
+    """One request, checked against the API's description.
+
+    Attributes:
+        method: the method's ID.
+        version: of the API.
+        path: parameters of the path.
+        query: parameters of the query.
+        body: without output-only fields.
+        failure: what a fault injected to end the operation with, if anything.
+    """
+
+    store: Store
+    operations: Operations
+    method: str
+    version: str
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    body: Json
+    failure: Json | None = None
+
+    @property
+    def base(self) -> str:
+        """The prefix of Compute's links."""
+        return f"https://www.googleapis.com/compute/{self.version}"
+
+    @property
+    def scope(self) -> str:
+        """Where in a project the request plays."""
+        for name in ("zone", "region"):
+            if name in self.path:
+                return f"{name}s/{self.path[name]}"
+        return "global"
+
+    @property
+    def parent(self) -> str:
+        """Project and scope."""
+        return f"projects/{self.path['project']}/{self.scope}"
+
+    def found(self, path: str) -> Json:
+        """Read a resource that has to be there."""
+        body = self.store.get(path)
+        if body is None:
+            raise not_found(path)
+        return body
+
+    def operation(self, kind: str, target: str, target_id: str, effects: list[Effect]) -> Json:
+        """Begin the operation that this request asks for."""
+        return self.operations.start(
+            project=self.path["project"],
+            scope=self.scope,
+            kind=kind,
+            target=target,
+            target_id=target_id,
+            base=self.base,
+            effects=effects,
+            request_id=self.query.get("requestId"),
+            error=self.failure,
+        )
+
+    def delete(self, path: str) -> Json:
+        """Begin the deletion of a resource."""
+        body = self.found(path)
+        return self.operation("delete", path, str(body["id"]), [{"delete": path}])
+
+
+Handler = Callable[[Call], Any]
+HANDLERS: Final[dict[str, Handler]] = {}
+
+
+def handles(*methods: str) -> Callable[[Handler], Handler]:
+    """Register the handler of one or more method IDs."""
+
+    def register(handler: Handler) -> Handler:
+        HANDLERS.update(dict.fromkeys(methods, handler))
+        return handler
+
+    return register

@@ -1,0 +1,159 @@
+"""Compute operations: work that is taken on at once and takes effect later."""
+
+from __future__ import annotations
+
+import json
+import time
+import uuid
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.errors import ApiError, not_found
+from gcpx_emulator.store import Json, Store
+
+_PENDING_SHARE: Final = 0.2
+"""The part of an operation's time that it waits for its turn."""
+Effect = Json
+"""What an operation does when it is done: {"put": PATH, "body": ...} or {"delete": PATH}."""
+
+
+def timestamp(moment: float | None = None) -> str:
+    """Write a time as Compute does."""
+    when = datetime.fromtimestamp(moment if moment is not None else time.time(), UTC)
+    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+@attrs.define
+class Operations:
+    """The operations of all projects.
+
+    Attributes:
+        latency: seconds that one takes.
+    """
+
+    store: Store
+    latency: float = 0.0
+
+    def start(  # noqa: PLR0913 - what an operation is made of
+        self,
+        *,
+        project: str,
+        scope: str,
+        kind: str,
+        target: str,
+        target_id: str,
+        base: str,
+        effects: list[Effect],
+        request_id: str | None,
+        error: Json | None = None,
+    ) -> Json:
+        """Begin an operation; `error` makes it fail in the end, without effect."""
+        now = time.time()
+        name = f"operation-{int(now * 1000)}-{uuid.uuid4().hex[:8]}"
+        link = f"{base}/projects/{project}/{scope}/operations/{name}"
+        body = {
+            "kind": "compute#operation",
+            "id": str(10**18 + self.store.next()),
+            "name": name,
+            "operationType": kind,
+            "targetLink": f"{base}/{target}",
+            "targetId": target_id,
+            "user": "operator@example.com",
+            "insertTime": timestamp(now),
+            "selfLink": link,
+        }
+        if request_id:
+            body["clientOperationId"] = request_id
+        if scope != "global":
+            body[scope.partition("/")[0].removesuffix("s")] = f"{base}/projects/{project}/{scope}"
+        if error:
+            body["_error"] = error
+        self.store.database.execute(
+            "insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            (name, project, scope, request_id, json.dumps(body), now, now + self.latency,
+             json.dumps([] if error else effects)),
+        )  # fmt: skip
+        # The answer to the request is never the finished operation, however fast the work is.
+        return _view(body, now, now + max(self.latency, 1e-3), now)
+
+    def replay(self, project: str, request_id: str | None) -> Json | None:
+        """Find the operation that a request ID already started."""
+        if not request_id:
+            return None
+        try:
+            if uuid.UUID(request_id).int == 0:
+                raise ValueError  # noqa: TRY301 - both are the same refusal
+        except ValueError:
+            raise ApiError(400, f"Invalid value for field 'requestId': '{request_id}'. Must be a valid UUID.") from None
+        row = self.store.database.execute(
+            "select * from operations where project = ? and request = ?", (project, request_id)
+        ).fetchone()
+        return _row_view(row) if row else None
+
+    def settle(self) -> None:
+        """Let everything that is due take effect."""
+        rows = self.store.database.execute(
+            "select * from operations where settled = 0 and ends <= ? order by ends", (time.time(),)
+        ).fetchall()
+        for row in rows:
+            for effect in json.loads(row["effect"]):
+                if "put" in effect:
+                    self.store.put(effect["put"], effect["body"])
+                else:
+                    self.store.delete(effect["delete"])
+            self.store.database.execute("update operations set settled = 1 where name = ?", (row["name"],))
+
+    def pending(self, path: str) -> bool:
+        """Tell whether an operation that is under way will make this resource."""
+        rows = self.store.database.execute("select effect from operations where settled = 0").fetchall()
+        return any(effect.get("put") == path for row in rows for effect in json.loads(row["effect"]))
+
+    def get(self, project: str, scope: str, name: str) -> Json:
+        """Read one."""
+        return _row_view(self._row(project, scope, name))
+
+    def ends(self, project: str, scope: str, name: str) -> float:
+        """Say when one is done."""
+        return float(self._row(project, scope, name)["ends"])
+
+    def list(self, project: str, scope: str) -> list[Json]:
+        """Read those of a scope, oldest first."""
+        rows = self.store.database.execute(
+            "select * from operations where project = ? and scope = ? order by begins", (project, scope)
+        ).fetchall()
+        return [_row_view(row) for row in rows]
+
+    def _row(self, project: str, scope: str, name: str) -> Any:
+        row = self.store.database.execute(
+            "select * from operations where project = ? and scope = ? and name = ?", (project, scope, name)
+        ).fetchone()
+        if row is None:
+            raise not_found(f"projects/{project}/{scope}/operations/{name}")
+        return row
+
+
+def _row_view(row: Any) -> Json:
+    return _view(json.loads(row["body"]), row["begins"], row["ends"], time.time())
+
+
+def _view(body: Json, begins: float, ends: float, now: float) -> Json:
+    """Show an operation as it stands at a moment."""
+    error = body.pop("_error", None)
+    share = 1.0 if now >= ends else (now - begins) / (ends - begins)
+    if share < _PENDING_SHARE:
+        return {**body, "status": "PENDING", "progress": 0}
+    started = {**body, "startTime": timestamp(begins + _PENDING_SHARE * (ends - begins))}
+    if share < 1:
+        return {**started, "status": "RUNNING", "progress": int(share * 100)}
+    done = {**started, "status": "DONE", "progress": 100, "endTime": timestamp(ends)}
+    if error is None:
+        return done
+    status = error.get("httpErrorStatusCode", 400)
+    return {
+        **done,
+        "error": {"errors": error["errors"]},
+        "httpErrorStatusCode": status,
+        "httpErrorMessage": error.get("httpErrorMessage", "BAD REQUEST"),
+    }
