@@ -87,7 +87,9 @@ class Workspace:
         shutil.copy(SCRIPTS / "pulumi-resource-gcpx", folder)
         self.run("plugin", "install", "resource", "gcpx", __version__, "--file", str(folder))
 
-    def run(self, *arguments: str, check: bool = True, variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: str, check: bool = True, variables: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """Run the CLI; fails with its output unless told otherwise."""
         done = subprocess.run(
             ["pulumi", *arguments, "--non-interactive", "--color", "never"],

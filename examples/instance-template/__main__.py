@@ -1,7 +1,8 @@
 """A template for a small web server."""
 
-import pulumi
 import pulumi_gcpx as gcpx
+
+import pulumi
 
 template = gcpx.compute.InstanceTemplate(
     "web",

@@ -1,7 +1,8 @@
 """New objects of a bucket, announced on a topic."""
 
-import pulumi
 import pulumi_gcpx as gcpx
+
+import pulumi
 
 notification = gcpx.storage.NotificationConfig(
     "uploads",

@@ -1,7 +1,8 @@
 """A template, a bucket's notification and a login key: `make demo` runs this against the emulator."""
 
-import pulumi
 import pulumi_gcpx as gcpx
+
+import pulumi
 
 config = pulumi.Config()
 
@@ -25,10 +26,7 @@ template = gcpx.compute.InstanceTemplate(
 )
 
 uploads = gcpx.storage.NotificationConfig(
-    "uploads",
-    bucket="demo-uploads",
-    topic="uploads",
-    event_types=["OBJECT_FINALIZE"],
+    "uploads", bucket="demo-uploads", topic="uploads", event_types=["OBJECT_FINALIZE"]
 )
 
 laptop = gcpx.oslogin.SshKey(

@@ -1,7 +1,8 @@
 """A key that may log in until the end of 2030."""
 
-import pulumi
 import pulumi_gcpx as gcpx
+
+import pulumi
 
 key = gcpx.oslogin.SshKey(
     "laptop",

@@ -27,24 +27,81 @@ class Config(Record):
 
     RULES = (exclusive("credentials", "accessToken"),)
 
-    project: str = field("The ID of the project that resources are made in, where a resource names none.", environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"))
-    region: str = field("The default region, such as `europe-west1`.", environment=("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"))
-    zone: str = field("The default zone, such as `europe-west1-b`.", environment=("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"))
-    credentials: str = field("A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.", secret=True, environment=("GOOGLE_CREDENTIALS", "GOOGLE_CLOUD_KEYFILE_JSON", "GCLOUD_KEYFILE_JSON"))
-    access_token: str = field("An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.", secret=True, environment=("GOOGLE_OAUTH_ACCESS_TOKEN",))
-    impersonate_service_account: str = field("The e-mail address of a service account to act as.", pattern=_EMAIL, environment=("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT",))
-    impersonate_service_account_delegates: list[str] = field("Service accounts between the credentials and the impersonated account; each may create tokens for the next.")
-    scopes: list[str] = field("OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts.")
-    billing_project: str = field("The project that quota and billing of the calls are counted on, with `userProjectOverride`.", environment=("GOOGLE_BILLING_PROJECT",))
-    user_project_override: bool = field("Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.", environment=("USER_PROJECT_OVERRIDE",))
-    request_reason: str = field("A justification that Cloud Audit Logs record with every call.", environment=("CLOUDSDK_CORE_REQUEST_REASON",))
-    request_timeout: str = field("How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.", pattern=(_DURATION, "a number with the unit ms, s, m or h, such as 30s"))
-    universe_domain: str = field("The domain of the cloud's APIs. Default: `googleapis.com`.", environment=("GOOGLE_CLOUD_UNIVERSE_DOMAIN",))
-    compute_custom_endpoint: str = field("The base URL of the Compute API in place of `https://compute.googleapis.com`.", pattern=_URL, environment=("GOOGLE_COMPUTE_CUSTOM_ENDPOINT",))
-    storage_custom_endpoint: str = field("The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.", pattern=_URL, environment=("GOOGLE_STORAGE_CUSTOM_ENDPOINT",))
-    os_login_custom_endpoint: str = field("The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.", pattern=_URL, environment=("GOOGLE_OS_LOGIN_CUSTOM_ENDPOINT",))
-    oauth2_custom_endpoint: str = field("The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.", pattern=_URL, environment=("GOOGLE_OAUTH2_CUSTOM_ENDPOINT",))
-    emulator_host: str = field("Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.", environment=("GCPX_EMULATOR_HOST",))
+    project: str = field(
+        "The ID of the project that resources are made in, where a resource names none.",
+        environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"),
+    )
+    region: str = field(
+        "The default region, such as `europe-west1`.",
+        environment=("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"),
+    )
+    zone: str = field(
+        "The default zone, such as `europe-west1-b`.",
+        environment=("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
+    )
+    credentials: str = field(
+        "A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.",
+        secret=True,
+        environment=("GOOGLE_CREDENTIALS", "GOOGLE_CLOUD_KEYFILE_JSON", "GCLOUD_KEYFILE_JSON"),
+    )
+    access_token: str = field(
+        "An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.",
+        secret=True,
+        environment=("GOOGLE_OAUTH_ACCESS_TOKEN",),
+    )
+    impersonate_service_account: str = field(
+        "The e-mail address of a service account to act as.",
+        pattern=_EMAIL,
+        environment=("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT",),
+    )
+    impersonate_service_account_delegates: list[str] = field(
+        "Service accounts between the credentials and the impersonated account; each may create tokens for the next."
+    )
+    scopes: list[str] = field(
+        "OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts."
+    )
+    billing_project: str = field(
+        "The project that quota and billing of the calls are counted on, with `userProjectOverride`.",
+        environment=("GOOGLE_BILLING_PROJECT",),
+    )
+    user_project_override: bool = field(
+        "Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.",
+        environment=("USER_PROJECT_OVERRIDE",),
+    )
+    request_reason: str = field(
+        "A justification that Cloud Audit Logs record with every call.", environment=("CLOUDSDK_CORE_REQUEST_REASON",)
+    )
+    request_timeout: str = field(
+        "How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.",
+        pattern=(_DURATION, "a number with the unit ms, s, m or h, such as 30s"),
+    )
+    universe_domain: str = field(
+        "The domain of the cloud's APIs. Default: `googleapis.com`.", environment=("GOOGLE_CLOUD_UNIVERSE_DOMAIN",)
+    )
+    compute_custom_endpoint: str = field(
+        "The base URL of the Compute API in place of `https://compute.googleapis.com`.",
+        pattern=_URL,
+        environment=("GOOGLE_COMPUTE_CUSTOM_ENDPOINT",),
+    )
+    storage_custom_endpoint: str = field(
+        "The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.",
+        pattern=_URL,
+        environment=("GOOGLE_STORAGE_CUSTOM_ENDPOINT",),
+    )
+    os_login_custom_endpoint: str = field(
+        "The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.",
+        pattern=_URL,
+        environment=("GOOGLE_OS_LOGIN_CUSTOM_ENDPOINT",),
+    )
+    oauth2_custom_endpoint: str = field(
+        "The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.",
+        pattern=_URL,
+        environment=("GOOGLE_OAUTH2_CUSTOM_ENDPOINT",),
+    )
+    emulator_host: str = field(
+        "Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.",
+        environment=("GCPX_EMULATOR_HOST",),
+    )
 
 
 KIND = object_type(Config)

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from gcpx_emulator import catalog, compute, oslogin, page, storage
+from gcpx_emulator import catalog, compute_operations, instances, oslogin, page, storage, templates
 from gcpx_emulator.discovery import Method, route
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.faults import Fault, Faults, Requests
@@ -24,7 +24,7 @@ from gcpx_emulator.operations import Operations
 from gcpx_emulator.store import Store
 from gcpx_emulator.validation import check_query, clean_body
 
-SERVICES: Final = (catalog, compute, oslogin, storage)
+SERVICES: Final = (catalog, compute_operations, instances, oslogin, storage, templates)
 """Modules that register handlers; named here so that importing the application imports them."""
 _LONGEST_WAIT: Final = 120.0
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]

@@ -11,11 +11,7 @@ from gcpx_emulator.listing import listing
 from gcpx_emulator.store import Json
 
 _MADE: Final = "2024-01-01T00:00:00.000-08:00"
-ZONES: Final = {
-    "europe-west1": ("b", "c", "d"),
-    "us-central1": ("a", "b", "c", "f"),
-    "us-east1": ("b", "c", "d"),
-}
+ZONES: Final = {"europe-west1": ("b", "c", "d"), "us-central1": ("a", "b", "c", "f"), "us-east1": ("b", "c", "d")}
 MACHINES: Final = {
     "e2-micro": (2, 1024),
     "e2-small": (2, 2048),
@@ -42,8 +38,8 @@ def _number(name: str) -> str:
     return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(name)) % 10**17)
 
 
-def _item(call: Call, kind: str, scope: str, name: str, project: str | None = None, **rest: Any) -> Json:
-    path = f"projects/{project or call.path['project']}/{scope}/{name}"
+def _item(call: Call, kind: str, scope: str, name: str, **rest: Any) -> Json:
+    path = f"projects/{call.path['project']}/{scope}/{name}"
     link = f"{call.base}/{path}"
     head = {"kind": f"compute#{kind}", "id": _number(path), "name": name, "creationTimestamp": _MADE}
     return head | {"selfLink": link} | rest
@@ -107,7 +103,9 @@ def check_place(call: Call) -> None:
             raise not_found(f"projects/{call.path['project']}/{name}s/{call.path[name]}")
 
 
-def _register(collection: str, parameter: str, names: Callable[[Call], Any], describe: Callable[[Call, str], Json]) -> None:
+def _register(
+    collection: str, parameter: str, names: Callable[[Call], Any], describe: Callable[[Call, str], Json]
+) -> None:
     """Register `get` and `list` of a collection that never changes."""
 
     @handles(f"compute.{collection}.get")

@@ -39,7 +39,9 @@ def listing(kind: str, path: str, items: list[Json], query: Mapping[str, str], b
 
 def _ordered(items: list[Json], order: str) -> list[Json]:
     if order == "creationTimestamp desc":
-        return sorted(items, key=lambda item: item.get("creationTimestamp", item.get("insertTime", "")), reverse=True)
+        return sorted(
+            items, key=lambda item: str(item.get("creationTimestamp", item.get("insertTime", ""))), reverse=True
+        )
     if order not in {"", "name"}:
         raise ApiError(400, f"Invalid value for field 'orderBy': '{order}'. Only name and creationTimestamp desc are.")
     return sorted(items, key=lambda item: str(item.get("name", item.get("id", ""))))

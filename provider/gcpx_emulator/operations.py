@@ -36,7 +36,7 @@ class Operations:
     store: Store
     latency: float = 0.0
 
-    def start(  # noqa: PLR0913 - what an operation is made of
+    def start(
         self,
         *,
         project: str,
@@ -53,7 +53,7 @@ class Operations:
         now = time.time()
         name = f"operation-{int(now * 1000)}-{uuid.uuid4().hex[:8]}"
         link = f"{base}/projects/{project}/{scope}/operations/{name}"
-        body = {
+        body: Json = {
             "kind": "compute#operation",
             "id": str(10**18 + self.store.next()),
             "name": name,

@@ -83,7 +83,9 @@ def _profile(call: Call) -> Json:
     user = call.path["usersId"]
     keys = {key["fingerprint"]: key for key in call.store.list(_collection(call))}
     accounts = call.store.list(f"users/{user}/projects")
-    return {"name": user} | ({"sshPublicKeys": keys} if keys else {}) | ({"posixAccounts": accounts} if accounts else {})
+    return (
+        {"name": user} | ({"sshPublicKeys": keys} if keys else {}) | ({"posixAccounts": accounts} if accounts else {})
+    )
 
 
 @handles("oslogin.users.getLoginProfile")

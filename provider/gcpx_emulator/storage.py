@@ -34,7 +34,9 @@ def insert_bucket(call: Call) -> Json:
     if not _BUCKET.fullmatch(name):
         raise ApiError(400, f"Invalid bucket name: '{name}'")
     if call.store.get(f"b/{name}") is not None:
-        raise ApiError(409, "Your previous request to create the named bucket succeeded and you already own it.", "conflict")
+        raise ApiError(
+            409, "Your previous request to create the named bucket succeeded and you already own it.", "conflict"
+        )
     now = timestamp()
     made = {
         "kind": "storage#bucket",
@@ -48,7 +50,9 @@ def insert_bucket(call: Call) -> Json:
         "location": "US",
         "storageClass": "STANDARD",
     }
-    body = made | call.body | {"location": str(call.body.get("location", "US")).upper(), "_project": call.query["project"]}
+    body = (
+        made | call.body | {"location": str(call.body.get("location", "US")).upper(), "_project": call.query["project"]}
+    )
     call.store.put(f"b/{name}", body)
     return _shown(body)
 

@@ -78,7 +78,9 @@ def _clean_object(document: Document, spec: Json, value: Any, path: str) -> Any:
     if not isinstance(value, dict):
         raise _refused(f"Invalid value at '{path}': an object is expected, not {value!r}")
     if "additionalProperties" in spec:
-        return {key: _clean(document, spec["additionalProperties"], item, f"{path}.{key}") for key, item in value.items()}
+        return {
+            key: _clean(document, spec["additionalProperties"], item, f"{path}.{key}") for key, item in value.items()
+        }
     cleaned = {}
     for key, item in value.items():
         known = spec.get("properties", {}).get(key)
@@ -120,7 +122,9 @@ def _clean_integer(kind: str | None, form: str, value: Any, path: str) -> Any:
 
 def _check_base64(value: str, path: str) -> None:
     try:
-        base64.b64decode(value + "=" * (-len(value) % 4), altchars=b"-_" if set(value) & set("-_") else None, validate=True)
+        base64.b64decode(
+            value + "=" * (-len(value) % 4), altchars=b"-_" if set(value) & set("-_") else None, validate=True
+        )
     except (binascii.Error, ValueError):
         raise _refused(f"Invalid value at '{path}' (TYPE_BYTES), Base64 decoding failed for \"{value}\"") from None
 

@@ -67,7 +67,7 @@ def go() -> str:
     if found is None:
         sys.exit(
             "pulumi: the Pulumi CLI is missing and cannot be made here. Either install it "
-            "(https://www.pulumi.com/docs/install) or install Go 1.25 or later (https://go.dev/dl), then run this again."
+            "(https://www.pulumi.com/docs/install) or install Go 1.25 or later (https://go.dev/dl), and run this again."
         )
     return found
 

@@ -14,7 +14,7 @@ _MASK = "[secret]"
 
 def protect(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) -> dict[str, Any]:
     """Wrap what the declaration or the sources hold as secret, wherever it stands in the values."""
-    marked = _declared(kind, values)
+    marked: dict[str, Any] = _declared(kind, values)
     for source in sources:
         marked = {name: _positional(source.get(name), item) for name, item in marked.items()}
     texts = frozenset[str]().union(*(secret_texts(source) for source in sources))
@@ -25,9 +25,7 @@ def _declared(kind: Type, value: Any) -> Any:
     if isinstance(value, Secret):
         return value
     if isinstance(kind, ObjectType) and isinstance(value, dict):
-        return {
-            name: _mark(kind, name, item) if name in kind.properties else item for name, item in value.items()
-        }
+        return {name: _mark(kind, name, item) if name in kind.properties else item for name, item in value.items()}
     if isinstance(kind, ListOf) and isinstance(value, list):
         return [_declared(kind.item, item) for item in value]
     if isinstance(kind, MapOf) and isinstance(value, dict):

@@ -26,7 +26,10 @@ class Plugin(Protocol):
     """What the servicer serves."""
 
     version: str
-    secrets: frozenset[str]
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Texts that no message may hold."""
 
     def schema(self) -> str:
         """Give the package's schema as JSON."""
@@ -73,9 +76,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
     def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Agree on how values travel: secrets marked, references as IDs, autonaming wanted."""
         self._log.connect(request.engine_address)
-        return protocol.provider.ProviderHandshakeResponse(
-            accept_secrets=True, supports_autonaming_configuration=True
-        )
+        return protocol.provider.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
 
     @guarded
     def Attach(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -206,7 +207,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Change the resource in place, or finish what an earlier run left undone."""
         target = self._target(request)
-        old, new, last = decode(request.old_inputs), decode(request.news), decode(request.olds)
+        old, new, last = (decode(request.old_inputs), decode(request.news), decode(request.olds))
         if request.preview:
             return protocol.provider.UpdateResponse(properties=self._predicted(target, new, last))
         plain_old, plain_new = _known(reveal(old)), _known(reveal(new))
@@ -263,9 +264,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
 
     def _predicted(self, target: _Target, inputs: dict[str, Any], last: dict[str, Any]) -> Any:
         kind, plain = target.resource.type, reveal(inputs)
-        stable = {
-            name: value for name, value in last.items() if name in kind.properties and name not in kind.inputs
-        }
+        stable = {name: value for name, value in last.items() if name in kind.properties and name not in kind.inputs}
         values = stable | codec.preview(kind, _known(plain)) | target.resource.predict(plain)
         return encode(protect(kind, values, inputs))
 
@@ -325,5 +324,3 @@ def _diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
         hasDetailedDiff=True,
         deleteBeforeReplace=delete_before_replace,
     )
-
-

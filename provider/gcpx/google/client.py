@@ -112,7 +112,7 @@ class Google:
 
     def base(self, api: Api) -> str:
         """Give the base URL that an API is called on, without its path."""
-        host, custom = self.settings.emulator_host, self.settings.endpoints.get(api.name)
+        host, custom = (self.settings.emulator_host, self.settings.endpoints.get(api.name))
         if host:
             return host.rstrip("/") if "://" in host else f"http://{host}"
         if custom:

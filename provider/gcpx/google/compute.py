@@ -85,14 +85,10 @@ class Collection:
     def delete(self, call: Surroundings, name: str) -> None:
         """Delete a resource and wait until it is gone; one that is gone is a success."""
         request_id = str(uuid.uuid4())
-        request = Request(
-            api=COMPUTE, method="DELETE", path=f"{self.url}/{name}", query={"requestId": request_id}
-        )
+        request = Request(api=COMPUTE, method="DELETE", path=f"{self.url}/{name}", query={"requestId": request_id})
         try:
             operation = self.google.send(request, call)
-            self._operations.wait(
-                operation, call, f"delete {self.path}/{name}", call.progress, self.timeout
-            )
+            self._operations.wait(operation, call, f"delete {self.path}/{name}", call.progress, self.timeout)
         except NotFound:
             return
 

@@ -44,7 +44,7 @@ class _Request(google.auth.transport.Request):  # type: ignore[misc]
     def __init__(self, client: httpx.Client) -> None:
         self._client = client
 
-    def __call__(  # noqa: PLR0913 - the signature is google-auth's
+    def __call__(
         self, url: str, method: str = "GET", body: Any = None, headers: Any = None, timeout: float = 60, **_: Any
     ) -> _Response:
         try:

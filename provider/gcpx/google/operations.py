@@ -40,12 +40,7 @@ class Operations:
     project: str
 
     def wait(
-        self,
-        operation: dict[str, Any],
-        waiting: Waiting,
-        what: str,
-        progress: Callable[[str], None],
-        timeout: float,
+        self, operation: dict[str, Any], waiting: Waiting, what: str, progress: Callable[[str], None], timeout: float
     ) -> dict[str, Any]:
         """Wait until an operation is done; raises what it failed with, or `Unfinished`."""
         deadline = time.monotonic() + (waiting.timeout or timeout)
@@ -81,9 +76,7 @@ class Operations:
     def _poll(self, operation: dict[str, Any], waiting: Waiting, *, long_poll: bool) -> dict[str, Any]:
         path = f"{self.version}/projects/{self.project}/{scope_of(operation)}/operations/{operation['name']}"
         if long_poll:
-            request = Request(
-                api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=_LONG_POLL
-            )
+            request = Request(api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=_LONG_POLL)
         else:
             request = Request(api=COMPUTE, method="GET", path=path)
         return self.google.send(request, waiting)
@@ -99,6 +92,8 @@ def scope_of(operation: dict[str, Any]) -> str:
 
 def _go_on(waiting: Waiting, deadline: float, what: str) -> None:
     if waiting.cancelled.is_set():
-        raise Unfinished(f"{what}: cancelled while Google was still working on it; run `pulumi refresh` to learn its end")
+        raise Unfinished(
+            f"{what}: cancelled while Google was still working on it; run `pulumi refresh` to learn its end"
+        )
     if time.monotonic() > deadline:
         raise Unfinished(f"{what}: not done in time; raise customTimeouts, or run `pulumi refresh` to learn its end")

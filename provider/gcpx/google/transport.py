@@ -55,7 +55,7 @@ class Transport:
         self._client = httpx.Client(limits=limits, trust_env=not anonymous)
         self._credentials = None if anonymous else Credentials(settings, self._client)
 
-    def send(  # noqa: PLR0913 - the parts of a request
+    def send(
         self,
         method: str,
         url: str,

@@ -94,7 +94,7 @@ def _equal_scalars(prop: Property, kind: Scalar, one: Any, other: Any) -> bool:
     if normalize is not None:
         return bool(normalize(one) == normalize(other))
     if kind.name in {"integer", "number"}:
-        return _number(one) == _number(other)
+        return bool(_number(one) == _number(other))
     if prop.rules.url and isinstance(one, str) and isinstance(other, str):
         return same_url(one, other)
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)

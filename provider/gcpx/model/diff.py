@@ -37,12 +37,7 @@ def _objects(
     seen = live if isinstance(live, dict) else {}
     for name, prop in kind.inputs.items():
         yield from _property(
-            prop,
-            old.get(name),
-            new.get(name),
-            seen.get(name),
-            (*path, name),
-            replaces or prop.rules.immutable,
+            prop, old.get(name), new.get(name), seen.get(name), (*path, name), replaces or prop.rules.immutable
         )
 
 
@@ -56,8 +51,6 @@ def _property(prop: Property, old: Any, new: Any, live: Any, path: Path, replace
         yield Change(path, "delete", replaces)
     else:
         yield from _values(prop, prop.type, old, new, live, path, replaces)
-
-
 
 
 def _values(prop: Property, kind: Type, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:

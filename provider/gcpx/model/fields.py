@@ -82,7 +82,7 @@ def field(description: str, **rules: Any) -> Any:
     return attrs.field(metadata={"rules": Rules(description=description, **rules)})
 
 
-@dataclass_transform(field_specifiers=(field,))
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def record(cls: C) -> C:
     """Make a class a declaration of properties; it is read, never instantiated."""
     return attrs.define(init=False, repr=False, eq=False, slots=False)(cls)

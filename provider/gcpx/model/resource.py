@@ -79,6 +79,10 @@ class Resource(abc.ABC):
     autoname: ClassVar[Autoname | None] = None
     immutable: ClassVar[bool] = False
 
+    @abc.abstractmethod
+    def __init__(self, google: Any) -> None:
+        """Take what the verbs call; declared here so that every resource is made alike."""
+
     @property
     def type(self) -> ObjectType:
         """The declaration as data."""

@@ -26,10 +26,23 @@ class CustomerEncryptionKey(Record):
 
     RULES = (exclusive("kmsKeyName", "rawKey", "rsaEncryptedKey"),)
 
-    kms_key_name: str = field("The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.", normalize=lambda name: str(name).partition("/cryptoKeyVersions/")[0])
-    kms_key_service_account: str = field("The service account that uses the key. Default: the project's Compute Engine service agent.")
-    raw_key: str = field("A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.", secret=True, write_only=True)
-    rsa_encrypted_key: str = field("A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.", secret=True, write_only=True)
+    kms_key_name: str = field(
+        "The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.",
+        normalize=lambda name: str(name).partition("/cryptoKeyVersions/")[0],
+    )
+    kms_key_service_account: str = field(
+        "The service account that uses the key. Default: the project's Compute Engine service agent."
+    )
+    raw_key: str = field(
+        "A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.",
+        secret=True,
+        write_only=True,
+    )
+    rsa_encrypted_key: str = field(
+        "A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.",
+        secret=True,
+        write_only=True,
+    )
     sha256: str = field("The SHA-256 hash of the customer-supplied key, in base64.", output=True)
 
 
@@ -37,7 +50,30 @@ class CustomerEncryptionKey(Record):
 class GuestOsFeature(Record):
     """A feature that the operating system on a disk supports."""
 
-    type: str = field("The feature's name.", required=True, enum=("BARE_METAL_LINUX_COMPATIBLE", "BMSAI_CAPABLE", "CCA_CAPABLE", "GVNIC", "IDPF", "MULTI_IP_SUBNET", "SECURE_BOOT", "SEV_CAPABLE", "SEV_LIVE_MIGRATABLE", "SEV_LIVE_MIGRATABLE_V2", "SEV_SNP_CAPABLE", "SNP_SVSM_CAPABLE", "SUSPEND_RESUME_COMPATIBLE", "SUSPEND_SAFE_FPR", "TDX_CAPABLE", "UEFI_COMPATIBLE", "VIRTIO_SCSI_MULTIQUEUE", "WINDOWS"))
+    type: str = field(
+        "The feature's name.",
+        required=True,
+        enum=(
+            "BARE_METAL_LINUX_COMPATIBLE",
+            "BMSAI_CAPABLE",
+            "CCA_CAPABLE",
+            "GVNIC",
+            "IDPF",
+            "MULTI_IP_SUBNET",
+            "SECURE_BOOT",
+            "SEV_CAPABLE",
+            "SEV_LIVE_MIGRATABLE",
+            "SEV_LIVE_MIGRATABLE_V2",
+            "SEV_SNP_CAPABLE",
+            "SNP_SVSM_CAPABLE",
+            "SUSPEND_RESUME_COMPATIBLE",
+            "SUSPEND_SAFE_FPR",
+            "TDX_CAPABLE",
+            "UEFI_COMPATIBLE",
+            "VIRTIO_SCSI_MULTIQUEUE",
+            "WINDOWS",
+        ),
+    )
 
 
 def _disk_bounds(values: dict[str, Any]) -> list[Failure]:
@@ -58,27 +94,65 @@ class AttachedDiskInitializeParams(Record):
 
     RULES = (exclusive("sourceImage", "sourceSnapshot", "sourceInstantSnapshot"), _disk_bounds)
 
-    architecture: str = field("The processor architecture the disk's contents are for.", enum=("ARM64", "X86_64"), write_only=True)
+    architecture: str = field(
+        "The processor architecture the disk's contents are for.", enum=("ARM64", "X86_64"), write_only=True
+    )
     description: str = field("A text about the disk.")
-    disk_name: str = field("The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.", pattern=NAME)
-    disk_size_gb: int = field("Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.", int64=True, minimum=1)
-    disk_type: str = field("The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.", url=True, default="pd-standard")
-    enable_confidential_compute: bool = field("Encrypt the disk for confidential computing. Default: false.", default=False)
-    guest_os_features: list[GuestOsFeature] = field("Features of the guest operating system, added to those of the disk.", beta=True, identity=("type",))
+    disk_name: str = field(
+        "The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.",
+        pattern=NAME,
+    )
+    disk_size_gb: int = field(
+        "Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.",
+        int64=True,
+        minimum=1,
+    )
+    disk_type: str = field(
+        "The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.",
+        url=True,
+        default="pd-standard",
+    )
+    enable_confidential_compute: bool = field(
+        "Encrypt the disk for confidential computing. Default: false.", default=False
+    )
+    guest_os_features: list[GuestOsFeature] = field(
+        "Features of the guest operating system, added to those of the disk.", beta=True, identity=("type",)
+    )
     labels: dict[str, str] = field("Labels of the disk.")
     licenses: list[str] = field("License URLs; reserved for Google's own use.", identity="set", url=True)
     multi_writer: bool = field("Let several instances write to the disk at once.", beta=True)
-    on_update_action: str = field("What an update of the instance does with the disk.", enum=("RECREATE_DISK", "RECREATE_DISK_IF_SOURCE_CHANGED", "USE_EXISTING_DISK"))
-    provisioned_iops: int = field("I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.", int64=True, minimum=1)
+    on_update_action: str = field(
+        "What an update of the instance does with the disk.",
+        enum=("RECREATE_DISK", "RECREATE_DISK_IF_SOURCE_CHANGED", "USE_EXISTING_DISK"),
+    )
+    provisioned_iops: int = field(
+        "I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.",
+        int64=True,
+        minimum=1,
+    )
     provisioned_throughput: int = field("Throughput to provision, in MB per second; at least 1.", int64=True, minimum=1)
-    replica_zones: list[str] = field("The two zones of a regional disk, one of them the instance's.", identity="set", url=True)
-    resource_manager_tags: dict[str, str] = field("Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.", write_only=True)
-    resource_policies: list[str] = field("Resource policies of the disk, such as snapshot schedules; a template takes bare names.", identity="set", url=True)
-    source_image: str = field("The image: a URL, or `projects/P/global/images/family/F` for the newest of a family.", url=True)
-    source_image_encryption_key: CustomerEncryptionKey = field("The key of a protected image. Never stored by a template.", write_only=True)
+    replica_zones: list[str] = field(
+        "The two zones of a regional disk, one of them the instance's.", identity="set", url=True
+    )
+    resource_manager_tags: dict[str, str] = field(
+        "Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.", write_only=True
+    )
+    resource_policies: list[str] = field(
+        "Resource policies of the disk, such as snapshot schedules; a template takes bare names.",
+        identity="set",
+        url=True,
+    )
+    source_image: str = field(
+        "The image: a URL, or `projects/P/global/images/family/F` for the newest of a family.", url=True
+    )
+    source_image_encryption_key: CustomerEncryptionKey = field(
+        "The key of a protected image. Never stored by a template.", write_only=True
+    )
     source_instant_snapshot: str = field("The instant snapshot to make the disk from.", beta=True, url=True)
     source_snapshot: str = field("The snapshot to make the disk from.", url=True)
-    source_snapshot_encryption_key: CustomerEncryptionKey = field("The key of a protected snapshot. Never stored by a template.", write_only=True)
+    source_snapshot_encryption_key: CustomerEncryptionKey = field(
+        "The key of a protected snapshot. Never stored by a template.", write_only=True
+    )
     storage_pool: str = field("The storage pool the disk is made in, as a URL.", url=True)
 
 
@@ -108,11 +182,19 @@ class AttachedDisk(Record):
 
     architecture: str = field("The processor architecture of the disk.", output=True, enum=("ARM64", "X86_64"))
     auto_delete: bool = field("Delete the disk together with its instance. Default: false.", default=False)
-    boot: bool = field("Boot from this disk; its first partition holds the root file system. Default: false.", default=False)
-    device_name: str = field("The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.", default=re.compile(r"(persistent|local-ssd)-disk-\d+"), max_length=63)
+    boot: bool = field(
+        "Boot from this disk; its first partition holds the root file system. Default: false.", default=False
+    )
+    device_name: str = field(
+        "The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.",
+        default=re.compile(r"(persistent|local-ssd)-disk-\d+"),
+        max_length=63,
+    )
     disk_encryption_key: CustomerEncryptionKey = field("The key that encrypts a new disk or opens an attached one.")
     disk_size_gb: int = field("Size in GB (base 2).", int64=True, minimum=1)
-    force_attach: bool = field("Attach a regional disk although another instance has it. Not read back.", write_only=True)
+    force_attach: bool = field(
+        "Attach a regional disk although another instance has it. Not read back.", write_only=True
+    )
     guest_os_features: list[GuestOsFeature] = field("Features of the guest operating system.", identity=("type",))
     index: int = field("The disk's place; 0 is the boot disk.", output=True)
     initialize_params: AttachedDiskInitializeParams = field("How to make a new disk. Conflicts with `source`.")
@@ -120,11 +202,22 @@ class AttachedDisk(Record):
     kind: str = field("Always `compute#attachedDisk`.", output=True)
     licenses: list[str] = field("Licenses that the disk carries, as URLs.", output=True, url=True)
     locked: bool = field("Whether the disk is locked.", output=True, beta=True)
-    mode: str = field("`READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.", enum=("READ_ONLY", "READ_WRITE"), default="READ_WRITE")
-    saved_state: str = field("`PRESERVED` when the data of a local SSD was kept on request.", output=True, enum=("PRESERVED",))
+    mode: str = field(
+        "`READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.", enum=("READ_ONLY", "READ_WRITE"), default="READ_WRITE"
+    )
+    saved_state: str = field(
+        "`PRESERVED` when the data of a local SSD was kept on request.", output=True, enum=("PRESERVED",)
+    )
     shielded_instance_initial_state: InitialStateConfig = field("The UEFI keys stored on the disk.", output=True)
-    source: str = field("An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.", url=True)
-    type: str = field("`PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.", enum=("PERSISTENT", "SCRATCH"), default="PERSISTENT")
+    source: str = field(
+        "An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.",
+        url=True,
+    )
+    type: str = field(
+        "`PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.",
+        enum=("PERSISTENT", "SCRATCH"),
+        default="PERSISTENT",
+    )
     user_licenses: list[str] = field("License URLs given by the user.", beta=True, identity="set", url=True)
 
 
@@ -140,16 +233,34 @@ class AccessConfig(Record):
 
     RULES = (_ptr_needs_switch,)
 
-    external_ipv6: str = field("IPv6 only: the first address of the external range; a static one is unused and in the same region.")
-    external_ipv6_prefix_length: int = field("IPv6 only: the length of the external range's prefix.", minimum=0, maximum=128)
+    external_ipv6: str = field(
+        "IPv6 only: the first address of the external range; a static one is unused and in the same region."
+    )
+    external_ipv6_prefix_length: int = field(
+        "IPv6 only: the length of the external range's prefix.", minimum=0, maximum=128
+    )
     kind: str = field("Always `compute#accessConfig`.", output=True)
-    name: str = field("The configuration's name. Default and usual: `External NAT`; for IPv6 `External IPv6`.", default=re.compile(r"(?i)external[ -](nat|ipv6)"))
-    nat_ip: str = field("IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.", name="natIP")
-    network_tier: str = field("The network tier; that of the address where one is given. Default: the project's.", enum=("FIXED_STANDARD", "PREMIUM", "STANDARD", "STANDARD_OVERRIDES_FIXED_STANDARD"))
+    name: str = field(
+        "The configuration's name. Default and usual: `External NAT`; for IPv6 `External IPv6`.",
+        default=re.compile(r"(?i)external[ -](nat|ipv6)"),
+    )
+    nat_ip: str = field(
+        "IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.", name="natIP"
+    )
+    network_tier: str = field(
+        "The network tier; that of the address where one is given. Default: the project's.",
+        enum=("FIXED_STANDARD", "PREMIUM", "STANDARD", "STANDARD_OVERRIDES_FIXED_STANDARD"),
+    )
     public_ptr_domain_name: str = field("The domain name of the reverse DNS record; needs `setPublicPtr`.")
     security_policy: str = field("The security policy of the configuration, as a URL.", output=True)
-    set_public_ptr: bool = field("Make a reverse DNS record; not for IPv6, which always has one. Default: false.", default=False)
-    type: str = field("`ONE_TO_ONE_NAT` for IPv4, `DIRECT_IPV6` for IPv6; the default fits either.", enum=("DIRECT_IPV6", "ONE_TO_ONE_NAT"), default=re.compile("DIRECT_IPV6|ONE_TO_ONE_NAT"))
+    set_public_ptr: bool = field(
+        "Make a reverse DNS record; not for IPv6, which always has one. Default: false.", default=False
+    )
+    type: str = field(
+        "`ONE_TO_ONE_NAT` for IPv4, `DIRECT_IPV6` for IPv6; the default fits either.",
+        enum=("DIRECT_IPV6", "ONE_TO_ONE_NAT"),
+        default=re.compile("DIRECT_IPV6|ONE_TO_ONE_NAT"),
+    )
 
 
 @record
@@ -158,7 +269,9 @@ class AliasIpRange(Record):
 
     candidate_subnetwork_range_names: list[str] = field("Secondary ranges to choose from.", beta=True)
     effective_subnetwork_range_name: str = field("The range that was chosen.", output=True, beta=True)
-    ip_cidr_range: str = field("One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use.")
+    ip_cidr_range: str = field(
+        "One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use."
+    )
     subnetwork_range_name: str = field("The secondary range to take it from. Default: the primary range.")
 
 
@@ -166,21 +279,33 @@ class AliasIpRange(Record):
 class NetworkInterface(Record):
     """A network interface."""
 
-    access_configs: list[AccessConfig] = field("IPv4 access from the internet; at most one. None means no external address.", max_items=1)
+    access_configs: list[AccessConfig] = field(
+        "IPv4 access from the internet; at most one. None means no external address.", max_items=1
+    )
     alias_ip_ranges: list[AliasIpRange] = field("Alias IPv4 ranges; VPC networks only.", identity=("ipCidrRange",))
     alias_ipv6_ranges: list[AliasIpRange] = field("Alias IPv6 ranges; VPC networks only.", identity=("ipCidrRange",))
     enable_vpc_scoped_dns: bool = field("Resolve names of the whole VPC network over this interface.")
-    fingerprint: str = field("A hash of the interface, base64; Google asks for it on updates and ignores it here.", output=True)
-    igmp_query: str = field("Whether the interface takes part in IGMP queries.", enum=("IGMP_QUERY_DISABLED", "IGMP_QUERY_V2"))
+    fingerprint: str = field(
+        "A hash of the interface, base64; Google asks for it on updates and ignores it here.", output=True
+    )
+    igmp_query: str = field(
+        "Whether the interface takes part in IGMP queries.", enum=("IGMP_QUERY_DISABLED", "IGMP_QUERY_V2")
+    )
     internal_ipv6_prefix_length: int = field("The length of the internal IPv6 range's prefix.", minimum=0, maximum=128)
-    ipv6_access_configs: list[AccessConfig] = field("IPv6 access from the internet; at most one. None means no external address.", max_items=1)
-    ipv6_access_type: str = field("`EXTERNAL` or `INTERNAL`, as the subnetwork has it.", output=True, enum=("EXTERNAL", "INTERNAL"))
+    ipv6_access_configs: list[AccessConfig] = field(
+        "IPv6 access from the internet; at most one. None means no external address.", max_items=1
+    )
+    ipv6_access_type: str = field(
+        "`EXTERNAL` or `INTERNAL`, as the subnetwork has it.", output=True, enum=("EXTERNAL", "INTERNAL")
+    )
     ipv6_address: str = field("The internal IPv6 address; a static one is unused and in the region.")
     kind: str = field("Always `compute#networkInterface`.", output=True)
     mac_address: str = field("The MAC address.", output=True, beta=True)
     name: str = field("`nic0` to `nic7`.", output=True)
     network: str = field("The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.", url=True)
-    network_attachment: str = field("The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.", url=True)
+    network_attachment: str = field(
+        "The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.", url=True
+    )
     network_ip: str = field("The internal IPv4 address. Default: an unused one.", name="networkIP")
     nic_type: str = field("The virtual network card.", enum=("GVNIC", "IDPF", "IRDMA", "MRDMA", "VIRTIO_NET"))
     parent_nic_name: str = field("The interface that a dynamic one (with `vlan`) belongs to.")
@@ -195,7 +320,11 @@ class NetworkInterface(Record):
 class MetadataItem(Record):
     """One metadata entry."""
 
-    key: str = field("The key: 1 to 128 letters, digits, hyphens and underscores.", required=True, pattern=(re.compile(r"[a-zA-Z0-9-_]{1,128}"), "1 to 128 letters, digits, hyphens and underscores"))
+    key: str = field(
+        "The key: 1 to 128 letters, digits, hyphens and underscores.",
+        required=True,
+        pattern=(re.compile(r"[a-zA-Z0-9-_]{1,128}"), "1 to 128 letters, digits, hyphens and underscores"),
+    )
     value: str = field("The value, at most 262,144 bytes.")
 
 
@@ -213,7 +342,9 @@ class Tags(Record):
     """Network tags."""
 
     fingerprint: str = field("A hash of the tags, base64.", output=True)
-    items: list[str] = field("The tags, each 1 to 63 characters (RFC 1035); their order means nothing.", identity="set", pattern=NAME)
+    items: list[str] = field(
+        "The tags, each 1 to 63 characters (RFC 1035); their order means nothing.", identity="set", pattern=NAME
+    )
 
 
 @record
@@ -229,7 +360,9 @@ class Duration(Record):
     """A length of time."""
 
     seconds: int = field("Whole seconds, 0 to 315,576,000,000.", int64=True, minimum=0, maximum=315_576_000_000)
-    nanos: int = field("Fractions of a second, 0 to 999,999,999 nanoseconds.", minimum=0, maximum=999_999_999, default=0)
+    nanos: int = field(
+        "Fractions of a second, 0 to 999,999,999 nanoseconds.", minimum=0, maximum=999_999_999, default=0
+    )
 
 
 @record
@@ -270,24 +403,53 @@ class Scheduling(Record):
 
     RULES = (exclusive("maxRunDuration", "terminationTime"), _recovery_in_hours)
 
-    automatic_restart: bool = field("Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.", default=True)
+    automatic_restart: bool = field(
+        "Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.", default=True
+    )
     availability_domain: int = field("The availability domain, 1 and up.", minimum=1)
     expose_host_topology: bool = field("Show the hashed ID of the physical host to the guest.")
     graceful_shutdown: SchedulingGracefulShutdown = field("Time for the guest to shut down.")
-    host_error_timeout_seconds: int = field("Seconds until a host error is acted on: 90 to 330, in steps of 30. Default: Google's own behaviour.", beta=True, minimum=90, maximum=330, multiple_of=30)
-    instance_termination_action: str = field("What the end of a Spot instance, or of `maxRunDuration`, does.", enum=("DELETE", "STOP"))
-    local_ssd_recovery_timeout: Duration = field("How long to try to recover local SSDs: 0 to 168 hours, whole hours. Default: 1 hour.")
+    host_error_timeout_seconds: int = field(
+        "Seconds until a host error is acted on: 90 to 330, in steps of 30. Default: Google's own behaviour.",
+        beta=True,
+        minimum=90,
+        maximum=330,
+        multiple_of=30,
+    )
+    instance_termination_action: str = field(
+        "What the end of a Spot instance, or of `maxRunDuration`, does.", enum=("DELETE", "STOP")
+    )
+    local_ssd_recovery_timeout: Duration = field(
+        "How long to try to recover local SSDs: 0 to 168 hours, whole hours. Default: 1 hour."
+    )
     location_hint: str = field("An opaque hint for placement.")
-    maintenance_freeze_duration_hours: int = field("Hours after creation without planned maintenance.", beta=True, minimum=0)
-    maintenance_interval: str = field("How often planned maintenance comes.", beta=True, enum=("AS_NEEDED", "PERIODIC", "RECURRENT"))
-    max_run_duration: Duration = field("How long an instance runs before it is ended. Conflicts with `terminationTime`.", beta=True)
-    min_node_cpus: int = field("The least number of virtual CPUs that an instance takes on a sole-tenant node.", minimum=0)
-    node_affinities: list[SchedulingNodeAffinity] = field("Sole-tenant nodes to run on, or to stay off.", identity=("key",))
-    on_host_maintenance: str = field("Move the instance or end it during maintenance. Default: `MIGRATE`; `TERMINATE` with GPUs, Spot or preemptible.", enum=("MIGRATE", "TERMINATE"))
+    maintenance_freeze_duration_hours: int = field(
+        "Hours after creation without planned maintenance.", beta=True, minimum=0
+    )
+    maintenance_interval: str = field(
+        "How often planned maintenance comes.", beta=True, enum=("AS_NEEDED", "PERIODIC", "RECURRENT")
+    )
+    max_run_duration: Duration = field(
+        "How long an instance runs before it is ended. Conflicts with `terminationTime`.", beta=True
+    )
+    min_node_cpus: int = field(
+        "The least number of virtual CPUs that an instance takes on a sole-tenant node.", minimum=0
+    )
+    node_affinities: list[SchedulingNodeAffinity] = field(
+        "Sole-tenant nodes to run on, or to stay off.", identity=("key",)
+    )
+    on_host_maintenance: str = field(
+        "Move the instance or end it during maintenance. Default: `MIGRATE`; `TERMINATE` with GPUs, Spot or preemptible.",
+        enum=("MIGRATE", "TERMINATE"),
+    )
     on_instance_stop_action: SchedulingOnInstanceStopAction = field("What stopping an instance does.", beta=True)
     preemptible: bool = field("Run at Google's convenience, for at most 24 hours. Default: false.", default=False)
     preemption_notice_duration: Duration = field("How long before preemption the guest is told.")
-    provisioning_model: str = field("How capacity is had. Default: `STANDARD`.", enum=("FLEX_START", "RESERVATION_BOUND", "SPOT", "STANDARD"), default="STANDARD")
+    provisioning_model: str = field(
+        "How capacity is had. Default: `STANDARD`.",
+        enum=("FLEX_START", "RESERVATION_BOUND", "SPOT", "STANDARD"),
+        default="STANDARD",
+    )
     skip_guest_os_shutdown: bool = field("End instances without telling the guest.")
     termination_time: str = field("When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`.", beta=True)
 
@@ -304,9 +466,22 @@ class AcceleratorConfig(Record):
 class ReservationAffinity(Record):
     """Which reservations instances use."""
 
-    consume_reservation_type: str = field("Which kind of reservation. Default: `ANY_RESERVATION`.", enum=("ANY_RESERVATION", "ANY_RESERVATION_THEN_FAIL", "NO_RESERVATION", "SPECIFIC_RESERVATION", "SPECIFIC_THEN_ANY_RESERVATION", "SPECIFIC_THEN_NO_RESERVATION"), default="ANY_RESERVATION")
+    consume_reservation_type: str = field(
+        "Which kind of reservation. Default: `ANY_RESERVATION`.",
+        enum=(
+            "ANY_RESERVATION",
+            "ANY_RESERVATION_THEN_FAIL",
+            "NO_RESERVATION",
+            "SPECIFIC_RESERVATION",
+            "SPECIFIC_THEN_ANY_RESERVATION",
+            "SPECIFIC_THEN_NO_RESERVATION",
+        ),
+        default="ANY_RESERVATION",
+    )
     key: str = field("The reservation's label key; `compute.googleapis.com/reservation-name` to choose by name.")
-    values: list[str] = field("The label's values: names, or `projects/P/reservations/R` for a shared one.", identity="set")
+    values: list[str] = field(
+        "The label's values: names, or `projects/P/reservations/R` for a shared one.", identity="set"
+    )
 
 
 @record
@@ -331,7 +506,9 @@ class ShieldedVmConfig(Record):
 class ConfidentialInstanceConfig(Record):
     """Confidential computing."""
 
-    confidential_instance_type: str = field("The technology.", beta=True, enum=("BMSAI", "CCA", "SEV", "SEV_SNP", "TDX"))
+    confidential_instance_type: str = field(
+        "The technology.", beta=True, enum=("BMSAI", "CCA", "SEV", "SEV_SNP", "TDX")
+    )
     enable_confidential_compute: bool = field("Run as confidential VMs.")
 
 
@@ -341,7 +518,9 @@ class AdvancedMachineFeatures(Record):
 
     enable_nested_virtualization: bool = field("Let instances run virtual machines. Default: false.", default=False)
     enable_uefi_networking: bool = field("Allow network boot by UEFI.")
-    performance_monitoring_unit: str = field("The performance counters that instances see.", enum=("ARCHITECTURAL", "ENHANCED", "STANDARD"))
+    performance_monitoring_unit: str = field(
+        "The performance counters that instances see.", enum=("ARCHITECTURAL", "ENHANCED", "STANDARD")
+    )
     threads_per_core: int = field("Threads on a physical core; 1 turns simultaneous multithreading off.", minimum=1)
     turbo_mode: str = field("The turbo frequency mode, such as `ALL_CORE_MAX`.")
     visible_core_count: int = field("Physical cores that an instance sees.", minimum=1)
@@ -351,7 +530,9 @@ class AdvancedMachineFeatures(Record):
 class NetworkPerformanceConfig(Record):
     """Bandwidth."""
 
-    total_egress_bandwidth_tier: str = field("The tier of outgoing bandwidth. Default: `DEFAULT`.", enum=("DEFAULT", "TIER_1"), default="DEFAULT")
+    total_egress_bandwidth_tier: str = field(
+        "The tier of outgoing bandwidth. Default: `DEFAULT`.", enum=("DEFAULT", "TIER_1"), default="DEFAULT"
+    )
 
 
 @record
@@ -382,29 +563,56 @@ class InstanceProperties(Record):
     """What instances are made of."""
 
     advanced_machine_features: AdvancedMachineFeatures = field("Processor options.")
-    can_ip_forward: bool = field("Let instances send and receive packets for other addresses. Default: false.", default=False)
+    can_ip_forward: bool = field(
+        "Let instances send and receive packets for other addresses. Default: false.", default=False
+    )
     confidential_instance_config: ConfidentialInstanceConfig = field("Confidential computing.")
     description: str = field("A text about the instances.")
-    disks: list[AttachedDisk] = field("The disks. Told apart by device name, source or disk name, so that their order is no change.", identity=("deviceName", "source", "initializeParams.diskName"))
+    disks: list[AttachedDisk] = field(
+        "The disks. Told apart by device name, source or disk name, so that their order is no change.",
+        identity=("deviceName", "source", "initializeParams.diskName"),
+    )
     display_device: DisplayDevice = field("A virtual display.", beta=True)
     guest_accelerators: list[AcceleratorConfig] = field("GPUs and the like.", identity=("acceleratorType",))
-    key_revocation_action_type: str = field("What the revocation of a disk's key does. Default: `NONE`.", enum=("NONE", "STOP"), default="NONE")
-    labels: dict[str, str] = field("Labels of the instances.", merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}))
-    local_ssd_encryption_mode: str = field("How local SSDs are encrypted.", enum=("CMEK_ENCRYPTION", "EPHEMERAL_KEY_ENCRYPTION", "STANDARD_ENCRYPTION"))
-    machine_type: str = field("The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.", url=True)
+    key_revocation_action_type: str = field(
+        "What the revocation of a disk's key does. Default: `NONE`.", enum=("NONE", "STOP"), default="NONE"
+    )
+    labels: dict[str, str] = field(
+        "Labels of the instances.", merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"})
+    )
+    local_ssd_encryption_mode: str = field(
+        "How local SSDs are encrypted.", enum=("CMEK_ENCRYPTION", "EPHEMERAL_KEY_ENCRYPTION", "STANDARD_ENCRYPTION")
+    )
+    machine_type: str = field(
+        "The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.", url=True
+    )
     metadata: Metadata = field("Metadata that the guest can read.")
     min_cpu_platform: str = field("The oldest processor platform, such as `Intel Ice Lake`.")
     network_interfaces: list[NetworkInterface] = field("The network interfaces, nic0 first.")
     network_performance_config: NetworkPerformanceConfig = field("Bandwidth.")
     partner_metadata: dict[str, StructuredEntries] = field("Partner metadata by subdomain.", beta=True)
-    post_key_revocation_action_type: str = field("What follows the revocation of a disk's key.", beta=True, enum=("NOOP", "SHUTDOWN"))
-    private_ipv6_google_access: str = field("How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`.", enum=("ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE", "ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE", "INHERIT_FROM_SUBNETWORK"), default="INHERIT_FROM_SUBNETWORK")
+    post_key_revocation_action_type: str = field(
+        "What follows the revocation of a disk's key.", beta=True, enum=("NOOP", "SHUTDOWN")
+    )
+    private_ipv6_google_access: str = field(
+        "How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`.",
+        enum=(
+            "ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE",
+            "ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE",
+            "INHERIT_FROM_SUBNETWORK",
+        ),
+        default="INHERIT_FROM_SUBNETWORK",
+    )
     reservation_affinity: ReservationAffinity = field("Which reservations instances use.")
-    resource_manager_tags: dict[str, str] = field("Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.", write_only=True)
+    resource_manager_tags: dict[str, str] = field(
+        "Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.", write_only=True
+    )
     resource_policies: list[str] = field("Names of resource policies.", identity="set", url=True)
     scheduling: Scheduling = field("When and where instances run, and how they end.")
     service_accounts: list[ServiceAccount] = field("The identity of the instances; one at most.", identity=("email",))
     shielded_instance_config: ShieldedInstanceConfig = field("Shielded VM options.")
-    shielded_vm_config: ShieldedVmConfig = field("Shielded VM options, by their old name.", beta=True, deprecated="use shieldedInstanceConfig")
+    shielded_vm_config: ShieldedVmConfig = field(
+        "Shielded VM options, by their old name.", beta=True, deprecated="use shieldedInstanceConfig"
+    )
     tags: Tags = field("Network tags.")
     workload_identity_config: WorkloadIdentityConfig = field("The workload identity of the instances.")

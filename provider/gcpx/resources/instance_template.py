@@ -39,14 +39,28 @@ class DiskInstantiationConfig(Record):
     auto_delete: bool = field("Delete the disk together with its instance.")
     custom_image: str = field("The image to use, with `CUSTOM_IMAGE`.", url=True)
     device_name: str = field("The device name of the disk on the source instance.")
-    instantiate_from: str = field("How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out.", enum=("ATTACH_READ_ONLY", "BLANK", "CUSTOM_IMAGE", "DEFAULT", "DO_NOT_INCLUDE", "SOURCE_IMAGE", "SOURCE_IMAGE_FAMILY"))
+    instantiate_from: str = field(
+        "How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out.",
+        enum=(
+            "ATTACH_READ_ONLY",
+            "BLANK",
+            "CUSTOM_IMAGE",
+            "DEFAULT",
+            "DO_NOT_INCLUDE",
+            "SOURCE_IMAGE",
+            "SOURCE_IMAGE_FAMILY",
+        ),
+    )
 
 
 @record
 class SourceInstanceParams(Record):
     """How a template follows its source instance."""
 
-    disk_configs: list[DiskInstantiationConfig] = field("One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.", identity=("deviceName",))
+    disk_configs: list[DiskInstantiationConfig] = field(
+        "One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.",
+        identity=("deviceName",),
+    )
 
 
 def _source_params_need_source(values: dict[str, Any]) -> list[Failure]:
@@ -80,15 +94,26 @@ class InstanceTemplateModel(Record):
     creation_timestamp: str = field("When the template was made (RFC 3339).", output=True)
     description: str = field("A text about the template.", max_length=2048)
     kind: str = field("Always `compute#instanceTemplate`.", output=True)
-    name: str = field("The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.", always=True, pattern=NAME)
+    name: str = field(
+        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.", always=True, pattern=NAME
+    )
     numeric_id: str = field("The number that Google gave the template.", output=True, wire="id")
     project: str = field("The project. Default: the provider's.", always=True, param=True)
     properties: InstanceProperties = field("What instances are made of. Conflicts with `sourceInstance`.")
-    region: str = field("The region of a regional template. Default: none, so the template is global.", param=True, url=True)
+    region: str = field(
+        "The region of a regional template. Default: none, so the template is global.", param=True, url=True
+    )
     self_link: str = field("The template's URL.", output=True)
-    self_link_unique: str = field("The template's URL with its numeric ID, which no later template of the same name has.", output=True)
-    source_instance: str = field("The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.", url=True)
-    source_instance_params: SourceInstanceParams = field("How the template follows its source instance.", write_only=True)
+    self_link_unique: str = field(
+        "The template's URL with its numeric ID, which no later template of the same name has.", output=True
+    )
+    source_instance: str = field(
+        "The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.",
+        url=True,
+    )
+    source_instance_params: SourceInstanceParams = field(
+        "How the template follows its source instance.", write_only=True
+    )
 
 
 @attrs.frozen
@@ -126,13 +151,13 @@ class InstanceTemplate(Resource):
         self._google = google
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
-        """A project has to come from somewhere."""
+        """Miss a project that comes from nowhere."""
         if inputs.get("project") or self._google.settings.project:
             return []
         return [("project", "is required: set it here, or for all resources with `pulumi config set gcpx:project`")]
 
     def defaults(self) -> dict[str, Any]:
-        """The provider's project need not be repeated."""
+        """Leave out the provider's project."""
         return {"project": self._google.settings.project}
 
     def identity(self, inputs: dict[str, Any]) -> Any:
@@ -140,7 +165,7 @@ class InstanceTemplate(Resource):
         return self._address(inputs)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """The project is certain, and where properties come from an instance nothing is known of them."""
+        """Name what is certain: of properties that come from an instance nothing is."""
         return {"project": inputs.get("project") or self._google.settings.project, "kind": "compute#instanceTemplate"}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
@@ -148,9 +173,7 @@ class InstanceTemplate(Resource):
         address = self._address(inputs)
         body = codec.to_body(self.type, inputs)
         try:
-            found = self._collection(address, beta=codec.uses_beta(self.type, inputs)).insert(
-                call, body, address.name
-            )
+            found = self._collection(address, beta=codec.uses_beta(self.type, inputs)).insert(call, body, address.name)
         except Unfinished as error:
             raise PartialError(Live(address.id, {**inputs, "project": address.project}), str(error)) from error
         return self._live(address, found)

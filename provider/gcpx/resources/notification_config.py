@@ -52,13 +52,32 @@ class NotificationConfigModel(Record):
     bucket: str = field("The bucket's name.", required=True, param=True, pattern=_BUCKET)
     custom_attributes: dict[str, str] = field("Attributes added to every message; at most 5.", wire="custom_attributes")
     etag: str = field("The configuration's entity tag.", output=True)
-    event_types: list[str] = field("The events to publish. Default: all.", wire="event_types", identity="set", enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"))
+    event_types: list[str] = field(
+        "The events to publish. Default: all.",
+        wire="event_types",
+        identity="set",
+        enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
+    )
     kind: str = field("Always `storage#notification`.", output=True)
     notification_id: str = field("The number that Google gave the configuration.", output=True, wire="id")
-    object_name_prefix: str = field("Publish only events of objects whose names begin with this. Default: all objects.", wire="object_name_prefix", max_length=1024)
-    payload_format: str = field("`JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.", wire="payload_format", enum=("JSON_API_V1", "NONE"), default="JSON_API_V1")
+    object_name_prefix: str = field(
+        "Publish only events of objects whose names begin with this. Default: all objects.",
+        wire="object_name_prefix",
+        max_length=1024,
+    )
+    payload_format: str = field(
+        "`JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.",
+        wire="payload_format",
+        enum=("JSON_API_V1", "NONE"),
+        default="JSON_API_V1",
+    )
     self_link: str = field("The configuration's URL.", output=True)
-    topic: str = field("The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.", required=True, url=True, pattern=_TOPIC)
+    topic: str = field(
+        "The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.",
+        required=True,
+        url=True,
+        pattern=_TOPIC,
+    )
     user_project: str = field("The project that pays for the calls, where the bucket's requester pays.", param=True)
 
 
@@ -97,7 +116,7 @@ class NotificationConfig(Resource):
         self._google = google
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
-        """A topic's bare name needs a project."""
+        """Miss the project of a topic's bare name."""
         topic = inputs.get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
@@ -171,9 +190,7 @@ class NotificationConfig(Resource):
         self, call: Call, method: str, path: str, inputs: dict[str, Any], body: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         query = {"userProject": inputs.get("userProject")}
-        request = Request(
-            api=STORAGE, method=method, path=path, query=query, body=body, idempotent=method != "POST"
-        )
+        request = Request(api=STORAGE, method=method, path=path, query=query, body=body, idempotent=method != "POST")
         return self._google.send(request, call)
 
     def _explained(self, call: Call, error: PermissionDenied) -> ApiError:

@@ -71,13 +71,34 @@ class SshKeyModel(Record):
 
     RULES = (_valid_key,)
 
-    expiration_time_usec: str = field("When the key expires, in microseconds since 1970. Default: never. Changes in place.", pattern=(re.compile(r"\d{1,19}"), "microseconds since 1970 as digits"), normalize=lambda text: str(text).lstrip("0"), default="0")
+    expiration_time_usec: str = field(
+        "When the key expires, in microseconds since 1970. Default: never. Changes in place.",
+        pattern=(re.compile(r"\d{1,19}"), "microseconds since 1970 as digits"),
+        normalize=lambda text: str(text).lstrip("0"),
+        default="0",
+    )
     fingerprint: str = field("The key's SHA-256 hash, in hexadecimal.", output=True)
-    key: str = field("The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.", required=True, immutable=True, normalize=_canonical)
+    key: str = field(
+        "The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.",
+        required=True,
+        immutable=True,
+        normalize=_canonical,
+    )
     name: str = field("The key's full name: `users/U/sshPublicKeys/FINGERPRINT`.", output=True)
-    project_id: str = field("The project whose POSIX account to set up along with the key; service accounts need it.", param=True)
-    regions: list[str] = field("The regions that the key is to be known in first, with `projectId`.", param=True, identity="set")
-    user: str = field("The user: an e-mail address or unique ID.", required=True, param=True, immutable=True, pattern=_USER, normalize=lambda user: str(user).removeprefix("users/"))
+    project_id: str = field(
+        "The project whose POSIX account to set up along with the key; service accounts need it.", param=True
+    )
+    regions: list[str] = field(
+        "The regions that the key is to be known in first, with `projectId`.", param=True, identity="set"
+    )
+    user: str = field(
+        "The user: an e-mail address or unique ID.",
+        required=True,
+        param=True,
+        immutable=True,
+        pattern=_USER,
+        normalize=lambda user: str(user).removeprefix("users/"),
+    )
 
 
 @attrs.frozen
@@ -101,7 +122,7 @@ class SshKey(Resource):
         self._google = google
 
     def identity(self, inputs: dict[str, Any]) -> Any:
-        """A profile holds a key once."""
+        """Tell keys apart by user and key: a profile holds a key once."""
         return (str(inputs.get("user")).removeprefix("users/"), _canonical(inputs.get("key")))
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -183,7 +204,9 @@ class SshKey(Resource):
             if call.cancelled.wait(pause):
                 break
         known = {**inputs, "fingerprint": address.fingerprint, "name": address.id}
-        raise PartialError(Live(address.id, known), f"{address.id} was created but cannot be read yet; run `pulumi up` again")
+        raise PartialError(
+            Live(address.id, known), f"{address.id} was created but cannot be read yet; run `pulumi up` again"
+        )
 
     def _send(
         self,

@@ -1,0 +1,28 @@
+"""Names that clients give."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gcpx_emulator.errors import exists, invalid, required
+from gcpx_emulator.handler import Call
+from gcpx_emulator.store import Json
+
+_NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def check_name(body: Json) -> str:
+    """Refuse a missing or malformed name."""
+    name = body.get("name")
+    if not name:
+        raise required("resource.name")
+    if not _NAME.fullmatch(name):
+        raise invalid("resource.name", name, "Must be a match of regex '(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?)'")
+    return str(name)
+
+
+def check_free(call: Call, path: str) -> None:
+    """Refuse a name that is taken, or will be in a moment."""
+    if call.store.get(path) is not None or call.operations.pending(path):
+        raise exists(path)

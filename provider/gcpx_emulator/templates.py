@@ -1,0 +1,108 @@
+"""Compute: instance templates, global and regional."""
+
+from __future__ import annotations
+
+import re
+
+from gcpx_emulator.catalog import ZONES, check_place
+from gcpx_emulator.errors import invalid
+from gcpx_emulator.handler import Call, handles
+from gcpx_emulator.instance_properties import check_properties, full, stored_properties
+from gcpx_emulator.listing import listing
+from gcpx_emulator.naming import check_free, check_name
+from gcpx_emulator.operations import timestamp
+from gcpx_emulator.presentation import aggregated, seen
+from gcpx_emulator.store import Json
+
+
+@handles("compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert")
+def insert_template(call: Call) -> Json:
+    """Make a template, from properties or from an instance."""
+    check_place(call)
+    name, body = check_name(call.body), dict(call.body)
+    path = f"{call.parent}/instanceTemplates/{name}"
+    check_free(call, path)
+    if body.get("sourceInstance"):
+        if "properties" in body:
+            raise invalid("resource.sourceInstance", body["sourceInstance"], "Conflicts with properties.")
+        properties = _from_instance(call, body)
+        body["sourceInstance"] = full(call, body["sourceInstance"], call.path["project"])
+    else:
+        properties = check_properties(body.get("properties") or {})
+    body.pop("sourceInstanceParams", None)
+    number = str(10**18 + call.store.next())
+    body |= {
+        "kind": "compute#instanceTemplate",
+        "id": number,
+        "creationTimestamp": timestamp(),
+        "selfLink": f"{call.base}/{path}",
+        "properties": stored_properties(call, properties),
+    }
+    if "region" in call.path:
+        body["region"] = f"{call.base}/{call.parent}"
+    return call.operation("insert", path, number, [{"put": path, "body": body}])
+
+
+def _from_instance(call: Call, body: Json) -> Json:
+    """Copy an instance's properties, its disks as the parameters say."""
+    path = re.sub(r"^https?://[^/]+/compute/\w+/", "", body["sourceInstance"])
+    path = path if path.startswith("projects/") else f"projects/{call.path['project']}/{path}"
+    instance = call.found(path)
+    wanted = {
+        config.get("deviceName"): config for config in (body.get("sourceInstanceParams") or {}).get("diskConfigs", ())
+    }
+    unknown = set(wanted) - {disk["deviceName"] for disk in instance["disks"]}
+    if unknown:
+        raise invalid("resource.sourceInstanceParams.diskConfigs", ", ".join(map(str, unknown)), "No such device.")
+    copied = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags",
+              "minCpuPlatform", "guestAccelerators", "shieldedInstanceConfig")  # fmt: skip
+    properties = {key: instance[key] for key in copied if instance.get(key)}
+    properties["machineType"] = instance["machineType"].rpartition("/")[2]
+    disks = [_copied_disk(disk, wanted.get(disk["deviceName"], {})) for disk in instance["disks"]]
+    properties["disks"] = [disk for disk in disks if disk is not None]
+    nics = ({"network": nic["network"]} for nic in instance["networkInterfaces"])
+    return properties | {"networkInterfaces": list(nics)}
+
+
+def _copied_disk(disk: Json, config: Json) -> Json | None:
+    how = config.get("instantiateFrom", "DEFAULT")
+    if how == "DO_NOT_INCLUDE":
+        return None
+    kept = {key: disk[key] for key in ("deviceName", "boot", "mode", "type", "interface")}
+    kept["autoDelete"] = config.get("autoDelete", disk["autoDelete"])
+    if how == "ATTACH_READ_ONLY":
+        return kept | {"mode": "READ_ONLY", "source": disk["source"].rpartition("/")[2]}
+    image = config.get("customImage") or disk.get("_image")
+    parameters = {"diskSizeGb": disk["diskSizeGb"], "diskType": disk.get("_type", "pd-standard")}
+    if how != "BLANK" and image:
+        parameters["sourceImage"] = image
+    return kept | {"initializeParams": parameters}
+
+
+@handles("compute.instanceTemplates.get", "compute.regionInstanceTemplates.get")
+def get_template(call: Call) -> Json:
+    """Read a template; v1 shows no beta field."""
+    return seen(call, call.found(f"{call.parent}/instanceTemplates/{call.path['instanceTemplate']}"))
+
+
+@handles("compute.instanceTemplates.list", "compute.regionInstanceTemplates.list")
+def list_templates(call: Call) -> Json:
+    """List the templates of a scope."""
+    check_place(call)
+    path = f"{call.parent}/instanceTemplates"
+    items = [seen(call, item) for item in call.store.list(path)]
+    return listing("compute#instanceTemplateList", path, items, call.query, call.base)
+
+
+@handles("compute.instanceTemplates.aggregatedList")
+def aggregate_templates(call: Call) -> Json:
+    """List the templates of every scope."""
+    return aggregated(call, "instanceTemplates", "compute#instanceTemplateAggregatedList", [
+        "global", *(f"regions/{name}" for name in ZONES)
+    ])  # fmt: skip
+
+
+@handles("compute.instanceTemplates.delete", "compute.regionInstanceTemplates.delete")
+def delete_template(call: Call) -> Json:
+    """Delete a template."""
+    return call.delete(f"{call.parent}/instanceTemplates/{call.path['instanceTemplate']}")
