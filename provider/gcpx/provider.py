@@ -7,13 +7,16 @@ import importlib.resources
 import threading
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gcpx import __version__
 from gcpx.errors import UserError
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
 from gcpx.model.resource import Call, Resource
+
+if TYPE_CHECKING:
+    from gcpx.google.client import Google
 
 RESOURCES: Final = {
     "gcpx:compute:InstanceTemplate": "instance_template",
@@ -38,14 +41,15 @@ class Provider:
     version = __version__
 
     def __init__(self) -> None:
-        self._args: dict[str, Any] = {}
+        self._args: dict[str, Any] | None = None
+        self._retired: list[Google] = []
         self._resources: dict[str, Resource] = {}
         self._cancelled = threading.Event()
 
     @property
     def secrets(self) -> frozenset[str]:
         """Texts of the configuration that no message may hold."""
-        return self._google.settings.secrets if self._args else frozenset()
+        return self._google.settings.secrets if self._args is not None else frozenset()
 
     def schema(self) -> str:
         """Give the packaged schema, or in a checkout the generated file."""
@@ -67,11 +71,15 @@ class Provider:
         return config.diff_config(old, new)
 
     def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration; an engine that attaches may do so again and again."""
-        self._args = args | {"__configured": True}
-        self._resources.clear()
-        self.__dict__.pop("_google", None)
+        """Take a configuration; an engine that attaches does so again in every run."""
         self._cancelled = threading.Event()
+        if args == self._args:
+            return
+        # Calls of an earlier run may still be under way, so its connections are let go of only at the end.
+        if "_google" in self.__dict__:
+            self._retired.append(self.__dict__.pop("_google"))
+        self._args = args
+        self._resources.clear()
 
     def resource(self, token: str) -> Resource:
         """Find the resource of a type token."""
@@ -83,13 +91,20 @@ class Provider:
         """Wake every wait."""
         self._cancelled.set()
 
+    def close(self) -> None:
+        """Let go of what the process holds, at its end."""
+        self.cancel()
+        current = [self._google] if "_google" in self.__dict__ else []
+        for google in (*self._retired, *current):
+            google.close()
+
     def call(self, **surroundings: Any) -> Call:
         """Bundle what surrounds one call."""
         return Call(cancelled=self._cancelled, **surroundings)
 
     @cached_property
-    def _google(self) -> Any:
+    def _google(self) -> Google:
         from gcpx import config  # noqa: PLC0415 - loaded with the first resource
         from gcpx.google.client import Google  # noqa: PLC0415 - as above
 
-        return Google(config.settings(self._args))
+        return Google(config.settings(self._args or {}))

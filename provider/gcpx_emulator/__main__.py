@@ -36,7 +36,9 @@ def serve(emulator: Emulator, port: int) -> None:
     listener.listen(1024)
     sys.stdout.write(f"listening on http://127.0.0.1:{listener.getsockname()[1]}\n")
     sys.stdout.flush()
-    config = uvicorn.Config(emulator.app(), log_level="critical", access_log=False, lifespan="off")
+    config = uvicorn.Config(
+        emulator.app(), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1
+    )
     try:
         asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
     except KeyboardInterrupt:

@@ -84,7 +84,9 @@ def stored_properties(call: Call, properties: Json) -> Json:
     kept["networkInterfaces"] = [
         _stored_interface(call, nic, index) for index, nic in enumerate(properties.get("networkInterfaces") or [])
     ]
-    kept["scheduling"] = _stored_scheduling(properties.get("scheduling") or {})
+    kept["scheduling"] = _stored_scheduling(
+        properties.get("scheduling") or {}, fixed=bool(properties.get("guestAccelerators"))
+    )
     metadata = properties.get("metadata") or {}
     content = {"items": metadata["items"]} if metadata.get("items") else {}
     kept["metadata"] = {"kind": "compute#metadata", "fingerprint": fingerprint(content), **content}
@@ -93,10 +95,10 @@ def stored_properties(call: Call, properties: Json) -> Json:
     return kept
 
 
-def _stored_scheduling(given: Json) -> Json:
+def _stored_scheduling(given: Json, *, fixed: bool) -> Json:
     spot = given.get("provisioningModel") == "SPOT" or given.get("preemptible", False)
     defaults = {
-        "onHostMaintenance": "TERMINATE" if spot else "MIGRATE",
+        "onHostMaintenance": "TERMINATE" if spot or fixed else "MIGRATE",
         "automaticRestart": not spot,
         "preemptible": spot,
         "provisioningModel": "SPOT" if spot else "STANDARD",

@@ -20,6 +20,7 @@ class EngineLog:
 
     def __init__(self) -> None:
         self._stub: Any = None
+        self._sending: set[Any] = set()
 
     def connect(self, address: str) -> None:
         """Send to this address from now on."""
@@ -44,7 +45,9 @@ class EngineLog:
         request = protocol.engine.LogRequest(severity=severity, urn=urn, message=message, ephemeral=ephemeral)
         try:
             if ephemeral:
-                self._stub.Log.future(request, timeout=_DEADLINE)
+                future = self._stub.Log.future(request, timeout=_DEADLINE)
+                self._sending.add(future)  # a call that nothing refers to is cancelled
+                future.add_done_callback(self._sending.discard)
             else:
                 self._stub.Log(request, timeout=_DEADLINE)
         except grpc.RpcError as error:

@@ -42,3 +42,4 @@ def serve(plugin: Plugin, engine_address: str | None) -> None:
     stopped.wait()
     plugin.cancel()
     server.stop(_GRACE).wait()
+    plugin.close()

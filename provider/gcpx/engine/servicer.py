@@ -16,7 +16,7 @@ from gcpx.engine.secrecy import protect, redact
 from gcpx.engine.wire import decode, encode
 from gcpx.errors import UserError
 from gcpx.model import codec, naming
-from gcpx.model.check import Finding, Report, check, failure_property
+from gcpx.model.check import Finding, Report, check, failure_property, place
 from gcpx.model.diff import Change, diff
 from gcpx.model.resource import Call, Live, PartialError, Resource
 from gcpx.model.values import format_path, has_unknown, reveal, secret_texts
@@ -48,6 +48,9 @@ class Plugin(Protocol):
 
     def cancel(self) -> None:
         """Wake every wait."""
+
+    def close(self) -> None:
+        """Let go of everything."""
 
     def call(self, **surroundings: Any) -> Call:
         """Bundle what surrounds one call."""
@@ -142,7 +145,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         kind = target.resource.type
         report = check(kind, inputs)
         report.failures.extend(
-            Finding((name,) if name else (), reason) for name, reason in target.resource.problems(reveal(inputs))
+            Finding(place(name), reason) for name, reason in target.resource.problems(reveal(inputs))
         )
         if unnamed is not None and target.resource.autoname is not None:
             report.failures.append(Finding((target.resource.autoname.property,), unnamed))

@@ -110,6 +110,11 @@ class Google:
                     raise retry.error from retry.__cause__
                 attempt += 1
 
+    def close(self) -> None:
+        """Let go of the connections."""
+        if "_transport" in self.__dict__:
+            self._transport.close()
+
     def base(self, api: Api) -> str:
         """Give the base URL that an API is called on, without its path."""
         host, custom = (self.settings.emulator_host, self.settings.endpoints.get(api.name))

@@ -47,7 +47,7 @@ class Operations:
         shown, pause, poll = None, _FIRST_PAUSE, _Poll(long=True, pause=False)
         while operation.get("status") != "DONE":
             _go_on(waiting, deadline, what)
-            operation, poll = self._next(operation, waiting, what, poll)
+            operation, poll = self._next(operation, waiting, what, poll, deadline)
             if operation.get("status") != "DONE" and operation.get("progress") != shown:
                 shown = operation.get("progress")
                 progress(f"{what}: {shown or 0}%")
@@ -59,13 +59,13 @@ class Operations:
         return operation
 
     def _next(
-        self, operation: dict[str, Any], waiting: Waiting, what: str, poll: _Poll
+        self, operation: dict[str, Any], waiting: Waiting, what: str, poll: _Poll, deadline: float
     ) -> tuple[dict[str, Any], _Poll]:
         """Ask once more. An error of the asking is not a failure of the operation."""
         try:
-            return self._poll(operation, waiting, long_poll=poll.long), _Poll(long=poll.long, pause=not poll.long)
-        except TimedOut:
-            return operation, poll
+            return self._poll(operation, waiting, deadline, long_poll=poll.long), _Poll(
+                long=poll.long, pause=not poll.long
+            )
         except ApiError as error:
             if poll.long and error.status in _NO_LONG_POLL:
                 return operation, _Poll(long=False, pause=False)
@@ -73,13 +73,18 @@ class Operations:
                 return operation, _Poll(long=poll.long, pause=True)
             raise Unfinished(f"{what}: its operation could not be followed: {error}") from error
 
-    def _poll(self, operation: dict[str, Any], waiting: Waiting, *, long_poll: bool) -> dict[str, Any]:
+    def _poll(self, operation: dict[str, Any], waiting: Waiting, deadline: float, *, long_poll: bool) -> dict[str, Any]:
         path = f"{self.version}/projects/{self.project}/{scope_of(operation)}/operations/{operation['name']}"
         if long_poll:
-            request = Request(api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=_LONG_POLL)
-        else:
-            request = Request(api=COMPUTE, method="GET", path=path)
-        return self.google.send(request, waiting)
+            patience = max(_FIRST_PAUSE, min(_LONG_POLL, deadline - time.monotonic()))
+            try:
+                return self.google.send(
+                    Request(api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=patience),
+                    waiting,
+                )
+            except TimedOut:
+                pass  # The operation goes on; a plain read tells how far it is.
+        return self.google.send(Request(api=COMPUTE, method="GET", path=path, patience=0.0), waiting)
 
 
 def scope_of(operation: dict[str, Any]) -> str:

@@ -85,6 +85,10 @@ class Transport:
             raise NoAnswerError(failure, unsent=isinstance(error, _UNSENT)) from error
         return Answer(response.status_code, _json(response), _retry_after(response))
 
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
     def _headers(self, url: str, scope: str, *, renew: bool) -> dict[str, str]:
         settings = self._settings
         headers = {"User-Agent": f"pulumi-gcpx/{__version__}"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -72,7 +73,7 @@ class _Checker:
             }
         for rule in kind.rules:
             for name, reason in rule(reveal(value)):
-                self._fail((*path, name) if name else path, reason, secret)
+                self._fail((*path, *place(name)), reason, secret)
 
     def _property(self, prop: Property, value: Any, path: Path, secret: bool) -> None:
         if prop.rules.deprecated:
@@ -97,9 +98,10 @@ class _Checker:
             self._fail(path, f"must be {describe(kind)}, not {describe_value(value)}", secret)
 
     def _list(self, prop: Property, kind: ListOf, value: list[Any], path: Path, secret: bool) -> None:
-        limit = prop.rules.max_items
-        if limit is not None and len(value) > limit:
-            self._fail(path, f"has {len(value)} elements; at most {limit} allowed", secret)
+        least, most = prop.rules.min_items, prop.rules.max_items
+        if len(value) < least or (most is not None and len(value) > most):
+            allowed = f"exactly {least}" if least == most else f"at most {most}" if least == 0 else f"{least} and more"
+            self._fail(path, f"has {len(value)} elements; {allowed} allowed", secret)
         for index, item in enumerate(value):
             if item is None:
                 self._fail((*path, index), f"must be {describe(kind.item)}, not null", secret)
@@ -107,9 +109,14 @@ class _Checker:
 
     def _scalar(self, rules: Rules, kind: Scalar, value: Any, path: Path, secret: bool) -> None:
         number = _as_number(kind, value)
-        if number is not None:
+        whole = number is None or kind.name == "number" or number.is_integer()
+        if number is not None and whole:
             reasons = list(_number_reasons(rules, number))
-        elif not isinstance(value, _TYPES[kind.name]) or (isinstance(value, bool) and kind.name != "boolean"):
+        elif (
+            not whole
+            or not isinstance(value, _TYPES[kind.name])
+            or (isinstance(value, bool) and kind.name != "boolean")
+        ):
             reasons = [f"must be {describe(kind)}, not {describe_value(value)}"]
         else:
             reasons = list(_text_reasons(rules, value, secret)) if isinstance(value, str) else []
@@ -152,7 +159,7 @@ def _as_number(kind: Scalar, value: Any) -> float | None:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return None if number != number or (kind.name == "integer" and number % 1) else number  # noqa: PLR0124 - NaN
+    return number if math.isfinite(number) else None
 
 
 def _number_reasons(rules: Rules, number: float) -> Iterator[str]:
@@ -176,9 +183,14 @@ def _text_reasons(rules: Rules, value: str, secret: bool) -> Iterator[str]:
         yield f"{'' if secret else f'is {shown(value)}; '}it must be {rules.pattern[1]}"
     if rules.enum and value not in rules.enum:
         close = difflib.get_close_matches(value.upper().replace("-", "_"), rules.enum, n=1, cutoff=0.75)
-        if close or not _ENUM_FORM.fullmatch(value):
+        if close or rules.closed or not _ENUM_FORM.fullmatch(value):
             hint = f"; did you mean {close[0]}?" if close else ""
             yield f"{'' if secret else f'is {shown(value)}; '}it must be one of {', '.join(rules.enum)}{hint}"
+
+
+def place(name: str | Path) -> Path:
+    """Read where a rule found something."""
+    return tuple(name.split(".")) if isinstance(name, str) and name else tuple(name)
 
 
 def shown(value: Any) -> str:

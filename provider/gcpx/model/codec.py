@@ -171,19 +171,23 @@ def _refresh_list(prop: Property, kind: ListOf, user: list[Any], live: list[Any]
     return result
 
 
-def minimal(kind: ObjectType, live: dict[str, Any]) -> dict[str, Any]:
-    """Find the smallest inputs that describe a live object: no output, no default, nothing empty."""
-    return {
-        name: minimal_value(prop, prop.type, live[name])
-        for name, prop in kind.inputs.items()
-        if not is_absent(prop, live.get(name))
-    }
+def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None) -> dict[str, Any]:
+    """Find the smallest inputs that describe a live object: no output, no default, nothing empty or implied."""
+    known = kind.implied(live) | (implied if isinstance(implied, dict) else {})
+    result = {}
+    for name, prop in kind.inputs.items():
+        value = live.get(name)
+        if not is_absent(prop, value) and (isinstance(value, dict) or value != known.get(name)):
+            reduced = minimal_value(prop, prop.type, value, known.get(name))
+            if not is_absent(prop, reduced):
+                result[name] = reduced
+    return result
 
 
-def minimal_value(prop: Property, kind: Type, live: Any) -> Any:
+def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None) -> Any:
     """Reduce one live value to what a user would write."""
     if isinstance(kind, ObjectType) and isinstance(live, dict):
-        return minimal(kind, live)
+        return minimal(kind, live, implied)
     if isinstance(kind, ListOf) and isinstance(live, list):
         return [minimal_value(prop, kind.item, item) for item in live]
     if isinstance(kind, MapOf) and isinstance(live, dict):

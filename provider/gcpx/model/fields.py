@@ -11,10 +11,12 @@ from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 import attrs
 
+from gcpx.model.values import Path
+
 C = TypeVar("C", bound=type)
 Identity = Literal["ordered", "set"] | tuple[str, ...]
-Failure = tuple[str, str]
-"""A property name (empty for the object itself) and what is wrong with it."""
+Failure = tuple[str | Path, str]
+"""Where, from the object on (a dotted path, or its parts; empty for the object itself), and what is wrong there."""
 Rule = Callable[[dict[str, Any]], list[Failure]]
 
 
@@ -38,10 +40,11 @@ class Rules:
         int64: a number that travels as a string.
         url: a resource URL, the same in all its forms.
         enum: the values known today.
+        closed: no value can be added to them.
         pattern: a regular expression the whole value matches, and its meaning in words.
         minimum, maximum, multiple_of: bounds of a number.
         max_length: bound of a text, in characters.
-        max_items: bound of a list.
+        min_items, max_items: bounds of a list.
         identity: how elements of a list are told apart.
         default: what the server assumes; the same as absent. A pattern stands for every text that matches it.
         normalize: brings equal values to one form.
@@ -64,11 +67,13 @@ class Rules:
     int64: bool = False
     url: bool = False
     enum: tuple[str, ...] = ()
+    closed: bool = False
     pattern: tuple[re.Pattern[str], str] | None = None
     minimum: int | None = None
     maximum: int | None = None
     multiple_of: int | None = None
     max_length: int | None = None
+    min_items: int = 0
     max_items: int | None = None
     identity: Identity = "ordered"
     default: Any = None
@@ -111,12 +116,17 @@ class MapOf:
 
 @attrs.frozen(eq=False)
 class ObjectType:
-    """A record as data: its name, description, properties by name, and rules across them."""
+    """A record as data: its name, description, properties by name, and rules across them.
+
+    Attributes:
+        implied: values that the server sets because of others, by property; nested ones in nested maps.
+    """
 
     name: str
     description: str
     properties: dict[str, Property]
     rules: tuple[Rule, ...]
+    implied: Callable[[dict[str, Any]], dict[str, Any]]
 
     @functools.cached_property
     def inputs(self) -> dict[str, Property]:
@@ -180,7 +190,13 @@ def object_type(cls: type) -> ObjectType:
         name = rules.name or camel_case(attribute.name)
         properties[name] = Property(name, rules.wire or name, _type(hints[attribute.name]), rules)
     description = " ".join((cls.__doc__ or "").split())
-    return ObjectType(cls.__name__, description, properties, getattr(cls, "RULES", ()))
+    return ObjectType(
+        cls.__name__, description, properties, getattr(cls, "RULES", ()), getattr(cls, "implied", _nothing)
+    )
+
+
+def _nothing(_: dict[str, Any]) -> dict[str, Any]:
+    return {}
 
 
 def _type(hint: Any) -> Type:
@@ -216,3 +232,8 @@ class Record:
     """What a declaration may carry beside its fields."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
+
+    @staticmethod
+    def implied(_: dict[str, Any]) -> dict[str, Any]:
+        """Name the values that the server sets because of others."""
+        return {}

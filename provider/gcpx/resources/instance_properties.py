@@ -80,7 +80,7 @@ def _disk_bounds(values: dict[str, Any]) -> list[Failure]:
     """Bounds that hold for persistent disks alone; other families have their own."""
     kind = str(values.get("diskType") or "pd-standard").rpartition("/")[2]
     size, iops = values.get("diskSizeGb"), values.get("provisionedIops")
-    failures = []
+    failures: list[Failure] = []
     if kind.startswith("pd-") and isinstance(size, int | float) and 0 < size < _SMALLEST_DISK:
         failures.append(("diskSizeGb", f"is {size:g}; a {kind} disk has at least {_SMALLEST_DISK} GB"))
     if kind == "pd-extreme" and isinstance(iops, int | float) and iops not in _EXTREME_IOPS:
@@ -132,7 +132,11 @@ class AttachedDiskInitializeParams(Record):
     )
     provisioned_throughput: int = field("Throughput to provision, in MB per second; at least 1.", int64=True, minimum=1)
     replica_zones: list[str] = field(
-        "The two zones of a regional disk, one of them the instance's.", identity="set", url=True
+        "The two zones of a regional disk, one of them the instance's.",
+        min_items=2,
+        max_items=2,
+        identity="set",
+        url=True,
     )
     resource_manager_tags: dict[str, str] = field(
         "Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.", write_only=True
@@ -198,12 +202,17 @@ class AttachedDisk(Record):
     guest_os_features: list[GuestOsFeature] = field("Features of the guest operating system.", identity=("type",))
     index: int = field("The disk's place; 0 is the boot disk.", output=True)
     initialize_params: AttachedDiskInitializeParams = field("How to make a new disk. Conflicts with `source`.")
-    interface: str = field("How the disk is attached. Default: `SCSI` for most machine types.", enum=("NVME", "SCSI"))
+    interface: str = field(
+        "How the disk is attached. Default: `SCSI` for most machine types.", enum=("NVME", "SCSI"), default="SCSI"
+    )
     kind: str = field("Always `compute#attachedDisk`.", output=True)
     licenses: list[str] = field("Licenses that the disk carries, as URLs.", output=True, url=True)
     locked: bool = field("Whether the disk is locked.", output=True, beta=True)
     mode: str = field(
-        "`READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.", enum=("READ_ONLY", "READ_WRITE"), default="READ_WRITE"
+        "`READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.",
+        enum=("READ_ONLY", "READ_WRITE"),
+        closed=True,
+        default="READ_WRITE",
     )
     saved_state: str = field(
         "`PRESERVED` when the data of a local SSD was kept on request.", output=True, enum=("PRESERVED",)
@@ -216,6 +225,7 @@ class AttachedDisk(Record):
     type: str = field(
         "`PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.",
         enum=("PERSISTENT", "SCRATCH"),
+        closed=True,
         default="PERSISTENT",
     )
     user_licenses: list[str] = field("License URLs given by the user.", beta=True, identity="set", url=True)
@@ -403,6 +413,13 @@ class Scheduling(Record):
 
     RULES = (exclusive("maxRunDuration", "terminationTime"), _recovery_in_hours)
 
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Spot and preemptible instances are ended, never moved or restarted, and each of the two words says both."""
+        if values.get("provisioningModel") == "SPOT":
+            return {"preemptible": True, "automaticRestart": False, "onHostMaintenance": "TERMINATE"}
+        return {"automaticRestart": False, "onHostMaintenance": "TERMINATE"} if values.get("preemptible") else {}
+
     automatic_restart: bool = field(
         "Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.", default=True
     )
@@ -441,6 +458,7 @@ class Scheduling(Record):
     on_host_maintenance: str = field(
         "Move the instance or end it during maintenance. Default: `MIGRATE`; `TERMINATE` with GPUs, Spot or preemptible.",
         enum=("MIGRATE", "TERMINATE"),
+        default="MIGRATE",
     )
     on_instance_stop_action: SchedulingOnInstanceStopAction = field("What stopping an instance does.", beta=True)
     preemptible: bool = field("Run at Google's convenience, for at most 24 hours. Default: false.", default=False)
@@ -539,7 +557,7 @@ class NetworkPerformanceConfig(Record):
 class DisplayDevice(Record):
     """A virtual display."""
 
-    enable_display: bool = field("Give the instances a display. Default: false.", beta=True, default=False)
+    enable_display: bool = field("Give the instances a display. Default: false.", default=False)
 
 
 @record
@@ -561,6 +579,11 @@ class WorkloadIdentityConfig(Record):
 @record
 class InstanceProperties(Record):
     """What instances are made of."""
+
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Instances with GPUs cannot be moved."""
+        return {"scheduling": {"onHostMaintenance": "TERMINATE"}} if values.get("guestAccelerators") else {}
 
     advanced_machine_features: AdvancedMachineFeatures = field("Processor options.")
     can_ip_forward: bool = field(

@@ -17,10 +17,12 @@ from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, exclusive, field, one_required, record
 from gcpx.model.naming import Autoname
 from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
-from gcpx.model.values import UNKNOWN
+from gcpx.model.values import UNKNOWN, Path
 from gcpx.resources.instance_properties import NAME, InstanceProperties
 
 _TIMEOUT = 240.0
+_NAMED = (("disks", ("initializeParams",), "diskType"), ("guestAccelerators", (), "acceleratorType"))
+"""Lists of the properties, the object within an element if any, and the field that holds a bare name."""
 
 
 def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
@@ -76,6 +78,24 @@ def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
+def _bare_names(values: dict[str, Any]) -> list[Failure]:
+    """Refuse URLs where a template, which is of no zone, can only hold names."""
+    properties = values.get("properties")
+    if not isinstance(properties, dict):
+        return []
+    places: list[tuple[Path, Any]] = [(("properties", "machineType"), properties.get("machineType"))]
+    for name, within, key in _NAMED:
+        for index, item in enumerate(_dicts(properties.get(name))):
+            owner = _dicts([item.get(part) for part in within] or [item])[0]
+            places.append((("properties", name, index, *within, key), owner.get(key)))
+    reason = "is a URL; a template takes the bare name, the part behind the last slash"
+    return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
+
+
+def _dicts(values: Any) -> list[dict[str, Any]]:
+    return [value if isinstance(value, dict) else {} for value in values] if isinstance(values, list) else []
+
+
 @record
 class InstanceTemplateModel(Record):
     """An instance template, global or of one region.
@@ -89,6 +109,7 @@ class InstanceTemplateModel(Record):
         one_required("properties", "sourceInstance"),
         _source_params_need_source,
         _needs_machine_type,
+        _bare_names,
     )
 
     creation_timestamp: str = field("When the template was made (RFC 3339).", output=True)
@@ -181,8 +202,7 @@ class InstanceTemplate(Resource):
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by name; another template that took the name in the meantime is not ours."""
         address = self._parse(resource_id)
-        # An import asks the beta path, the only one that shows every field.
-        beta = inputs is None or codec.uses_beta(self.type, inputs)
+        beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
         found = self._collection(address, beta=beta).get(address.name, call)
         if found is None or self._is_other(call, found):
             return None
@@ -197,6 +217,13 @@ class InstanceTemplate(Resource):
             if found is None or self._is_other(call, found):
                 return
         collection.delete(call, address.name)
+
+    def _needs_beta(self, call: Call, address: _Address) -> bool:
+        """Ask the beta path, the only one that shows every field, whether a template to be imported has a beta one."""
+        found = self._collection(address, beta=True).get(address.name, call)
+        return found is not None and codec.uses_beta(
+            self.type, codec.minimal(self.type, codec.from_body(self.type, found))
+        )
 
     def _is_other(self, call: Call, found: dict[str, Any]) -> bool:
         known = call.last.get("numericId")

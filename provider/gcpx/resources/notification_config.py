@@ -14,10 +14,9 @@ from gcpx.google.client import STORAGE, Google, Request
 from gcpx.google.compute import split_link
 from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
 from gcpx.model import codec
-from gcpx.model.compare import equal
+from gcpx.model.compare import same
 from gcpx.model.fields import Failure, ObjectType, Record, field, record
 from gcpx.model.resource import Call, InvalidId, Live, Resource
-from gcpx.model.values import UNKNOWN
 
 _BUCKET = (
     re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
@@ -69,6 +68,7 @@ class NotificationConfigModel(Record):
         "`JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.",
         wire="payload_format",
         enum=("JSON_API_V1", "NONE"),
+        closed=True,
         default="JSON_API_V1",
     )
     self_link: str = field("The configuration's URL.", output=True)
@@ -160,8 +160,7 @@ class NotificationConfig(Resource):
     def _alike(self, call: Call, address: _Address, inputs: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """Find the bucket's configurations that say what these inputs say, by number."""
         listed = self._send(call, "GET", address.collection, inputs).get("items", ())
-        wanted = {name: inputs.get(name) for name, prop in self.type.inputs.items() if not prop.rules.param}
-        return {str(item["id"]): item for item in listed if _means(self.type, item, wanted)}
+        return {str(item["id"]): item for item in listed if _means(self.type, item, inputs)}
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by number."""
@@ -226,8 +225,6 @@ class NotificationConfig(Resource):
 
 def _means(kind: ObjectType, item: dict[str, Any], wanted: dict[str, Any]) -> bool:
     live = codec.from_body(kind, item)
-    names = [name for name, prop in kind.inputs.items() if not prop.rules.param]
-    whole = {name: live.get(name) for name in names}
-    compared = ObjectType(kind.name, "", {name: kind.properties[name] for name in names}, ())
-    prop = kind.properties["topic"]
-    return UNKNOWN not in wanted.values() and equal(prop, compared, whole, wanted)
+    return all(
+        same(prop, live.get(name), wanted.get(name)) for name, prop in kind.inputs.items() if not prop.rules.param
+    )

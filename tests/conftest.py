@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import driver
+import emulated
+import pytest
+from programs import BUCKET, PROJECT
+
+
+@pytest.fixture(scope="session")
+def _emulator() -> Iterator[emulated.Emulated]:
+    with emulated.running() as found:
+        yield found
+
+
+@pytest.fixture
+def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
+    """An emulator with one bucket in it."""
+    _emulator.reset()
+    bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
+    _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
+    return _emulator
+
+
+@pytest.fixture
+def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
+    """An engine whose plugin talks to the emulator."""
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as made:
+        yield made

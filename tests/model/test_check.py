@@ -1,0 +1,196 @@
+"""What is refused at preview, with which path and words, before any call."""
+
+from __future__ import annotations
+
+import pytest
+from driver import UNKNOWN, secret
+from programs import KEY, NOTIFICATION, OTHER_BLOB, TEMPLATE, key, notification, properties, template
+
+
+def _disk(**parameters):
+    image = {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}
+    return template(disks=[{"boot": True, "initializeParams": {**image, **parameters}}])
+
+
+CASES = [
+    (TEMPLATE, {}, "", "needs one of properties or sourceInstance"),
+    (TEMPLATE, {**template(), "sourceInstance": "zones/z/instances/i"}, "sourceInstance", "conflicts with properties"),
+    (
+        TEMPLATE,
+        {**template(), "sourceInstanceParams": {"diskConfigs": []}},
+        "sourceInstanceParams",
+        "needs sourceInstance",
+    ),
+    (TEMPLATE, {"properties": {"canIpForward": True}}, "properties.machineType", "is required"),
+    (TEMPLATE, {**template(), "name": "Web"}, "name", "is 'Web'; it must be 1 to 63 lower-case letters"),
+    (TEMPLATE, {**template(), "name": "a" * 64}, "name", "it must be 1 to 63"),
+    (TEMPLATE, {**template(), "nmae": "web"}, "nmae", "did you mean name?"),
+    (TEMPLATE, {**template(), "machineType": "e2-small"}, "machineType", "it is a property of properties"),
+    (TEMPLATE, {**template(), "selfLink": "x"}, "selfLink", "is set by Google Cloud"),
+    (TEMPLATE, template(machineType=5), "properties.machineType", "must be a string, not a number"),
+    (TEMPLATE, template(canIpForward="yes"), "properties.canIpForward", "must be a boolean, not a string"),
+    (TEMPLATE, template(labels=["a"]), "properties.labels", "must be a map, not a list"),
+    (TEMPLATE, template(labels={"a.b": 1}), 'properties.labels["a.b"]', "must be a string, not a number"),
+    (TEMPLATE, template(disks={}), "properties.disks", "must be a list, not a map"),
+    (TEMPLATE, template(machineType="zones/z/machineTypes/e2-small"), "properties.machineType", "bare name"),
+    (
+        TEMPLATE,
+        _disk(diskType="zones/z/diskTypes/pd-ssd"),
+        "properties.disks[0].initializeParams.diskType",
+        "bare name",
+    ),
+    (
+        TEMPLATE,
+        template(guestAccelerators=[{"acceleratorType": "zones/z/acceleratorTypes/t", "acceleratorCount": 1}]),
+        "properties.guestAccelerators[0].acceleratorType",
+        "bare name",
+    ),
+    (TEMPLATE, _disk(diskSizeGb=9), "properties.disks[0].initializeParams.diskSizeGb", "at least 10 GB"),
+    (TEMPLATE, _disk(diskSizeGb=10.5), "properties.disks[0].initializeParams.diskSizeGb", "must be an integer"),
+    (TEMPLATE, _disk(diskSizeGb="ten"), "properties.disks[0].initializeParams.diskSizeGb", "must be an integer"),
+    (
+        TEMPLATE,
+        _disk(diskType="pd-extreme", provisionedIops=9999),
+        "properties.disks[0].initializeParams.provisionedIops",
+        "10,000 to 120,000",
+    ),
+    (TEMPLATE, _disk(replicaZones=["a"]), "properties.disks[0].initializeParams.replicaZones", "exactly 2"),
+    (
+        TEMPLATE,
+        _disk(sourceSnapshot="s"),
+        "properties.disks[0].initializeParams.sourceSnapshot",
+        "conflicts with sourceImage",
+    ),
+    (
+        TEMPLATE,
+        template(disks=[{"source": "d", "initializeParams": {}}]),
+        "properties.disks[0].initializeParams",
+        "conflicts with source",
+    ),
+    (
+        TEMPLATE,
+        template(disks=[{"multiWriter": True}]),
+        "properties.disks[0].multiWriter",
+        "properties.disks[].initializeParams",
+    ),
+    (TEMPLATE, template(disks=[{"mode": "READ_RITE"}]), "properties.disks[0].mode", "did you mean READ_WRITE?"),
+    (
+        TEMPLATE,
+        template(disks=[{"mode": "read only"}]),
+        "properties.disks[0].mode",
+        "must be one of READ_ONLY, READ_WRITE",
+    ),
+    (
+        TEMPLATE,
+        template(networkInterfaces=[{"accessConfigs": [{}, {}]}]),
+        "properties.networkInterfaces[0].accessConfigs",
+        "at most 1",
+    ),
+    (
+        TEMPLATE,
+        template(networkInterfaces=[{"accessConfigs": [{"publicPtrDomainName": "a.b."}]}]),
+        "properties.networkInterfaces[0].accessConfigs[0].publicPtrDomainName",
+        "needs setPublicPtr",
+    ),
+    (TEMPLATE, template(networkInterfaces=[None]), "properties.networkInterfaces[0]", "not null"),
+    (TEMPLATE, template(tags={"items": ["Web"]}), "properties.tags.items[0]", "it must be 1 to 63"),
+    (TEMPLATE, template(metadata={"items": [{"value": "x"}]}), "properties.metadata.items[0].key", "is required"),
+    (
+        TEMPLATE,
+        template(scheduling={"hostErrorTimeoutSeconds": 100}),
+        "properties.scheduling.hostErrorTimeoutSeconds",
+        "multiple of 30",
+    ),
+    (
+        TEMPLATE,
+        template(scheduling={"hostErrorTimeoutSeconds": 360}),
+        "properties.scheduling.hostErrorTimeoutSeconds",
+        "allowed are 90 to 330",
+    ),
+    (
+        TEMPLATE,
+        template(scheduling={"localSsdRecoveryTimeout": {"seconds": 1800}}),
+        "properties.scheduling.localSsdRecoveryTimeout.seconds",
+        "whole hours",
+    ),
+    (
+        TEMPLATE,
+        template(scheduling={"maxRunDuration": {"seconds": 60}, "terminationTime": "2030-01-01T00:00:00Z"}),
+        "properties.scheduling.terminationTime",
+        "conflicts with maxRunDuration",
+    ),
+    (
+        TEMPLATE,
+        {"sourceInstance": "i", "sourceInstanceParams": {"diskConfigs": [{"deviceName": "d", "customImage": "i"}]}},
+        "sourceInstanceParams.diskConfigs[0].customImage",
+        "needs instantiateFrom: CUSTOM_IMAGE",
+    ),
+    (NOTIFICATION, {"topic": "uploads"}, "bucket", "is required"),
+    (NOTIFICATION, notification(bucket="UPPER"), "bucket", "it must be the name of a bucket"),
+    (NOTIFICATION, notification(topic="projects//topics/x"), "topic", "TOPIC, projects/PROJECT/topics/TOPIC"),
+    (NOTIFICATION, notification(payloadFormat="XML"), "payloadFormat", "JSON_API_V1, NONE"),
+    (NOTIFICATION, notification(eventTypes=["OBJECT_FINALISE"]), "eventTypes[0]", "did you mean OBJECT_FINALIZE?"),
+    (NOTIFICATION, notification(customAttributes=dict.fromkeys("abcdef", "x")), "customAttributes", "at most 5"),
+    (KEY, key(key="-----BEGIN OPENSSH PRIVATE KEY-----"), "key", "is a private key"),
+    (KEY, key(key="ssh-ed25519"), "key", "TYPE BASE64 [COMMENT]"),
+    (KEY, key(key="ssh-ed25519 !!!"), "key", "no valid base64"),
+    (KEY, key(key=f"ssh-rsa {OTHER_BLOB}"), "key", "its data is of another type"),
+    (KEY, key(expirationTimeUsec="soon"), "expirationTimeUsec", "microseconds since 1970"),
+    (KEY, key(user="a b"), "user", "e-mail address"),
+]
+
+
+@pytest.mark.parametrize(("token", "inputs", "path", "words"), CASES)
+def test_wrong_inputs_are_refused_by_path_before_any_call(engine, cloud, token, inputs, path, words):
+    failures = engine.failures(token, inputs)
+
+    assert path in failures, failures
+    assert words in failures[path]
+    assert cloud.calls() == []
+
+
+def test_everything_wrong_is_reported_at_once(engine):
+    inputs = {"name": "Bad_Name", "unknown": 1, "properties": {"disks": [{"mode": "x y"}], "tags": {"items": [7]}}}
+
+    assert set(engine.failures(TEMPLATE, inputs)) == {
+        "name", "unknown", "properties.machineType", "properties.disks[0].mode", "properties.tags.items[0]",
+    }  # fmt: skip
+
+
+def test_unknown_values_are_skipped_with_what_is_below_them(engine):
+    unknown = {"name": UNKNOWN, "properties": {"machineType": UNKNOWN, "disks": [UNKNOWN], "labels": UNKNOWN}}
+
+    assert engine.failures(TEMPLATE, unknown) == {}
+    assert engine.failures(TEMPLATE, {"properties": UNKNOWN}) == {}
+    assert engine.failures(KEY, {"user": UNKNOWN, "key": UNKNOWN}) == {}
+
+
+def test_a_wrong_secret_is_named_and_not_shown(engine):
+    failures = engine.failures(
+        TEMPLATE, template(machineType=secret("zones/hunter2/x"), tags={"items": [secret("HUNTER2")]})
+    )
+
+    assert set(failures) == {""} or all("hunter2" not in reason.lower() for reason in failures.values())
+
+
+def test_a_value_that_google_added_later_is_warned_about_and_sent(engine):
+    inputs = template(networkInterfaces=[{"nicType": "QUANTUM_NIC"}])
+
+    assert engine.failures(TEMPLATE, inputs) == {}
+    assert any(
+        "properties.networkInterfaces[0].nicType is not a value this version knows" in said
+        for *_, said in engine.log.messages
+    )
+
+
+def test_numbers_may_be_given_as_text(engine):
+    assert engine.failures(TEMPLATE, _disk(diskSizeGb="20")) == {}
+
+
+def test_a_missing_project_is_a_failure_with_the_next_step(cloud):
+    import driver  # noqa: PLC0415 - this test alone configures nothing
+
+    with driver.engine(emulatorHost=cloud.host) as bare:
+        assert "pulumi config set gcpx:project" in bare.failures(TEMPLATE, template())["project"]
+        assert "gcpx:project is not set" in bare.failures(NOTIFICATION, notification(topic="uploads"))["topic"]
+        assert bare.failures(TEMPLATE, {"project": "p", "properties": properties()}) == {}

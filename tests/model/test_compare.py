@@ -1,0 +1,117 @@
+"""When two values mean the same, and the exact path when they do not."""
+
+from __future__ import annotations
+
+import pytest
+from programs import BLOB, EXPIRY, OTHER_BLOB, key, notification, template
+
+from gcpx.model.compare import same_url
+from gcpx.model.diff import diff
+from gcpx.model.fields import object_type
+from gcpx.model.values import format_path
+from gcpx.resources.instance_template import InstanceTemplateModel
+from gcpx.resources.notification_config import NotificationConfigModel
+from gcpx.resources.ssh_key import SshKeyModel
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("default", "global/networks/default", True),
+        ("default", "https://www.googleapis.com/compute/v1/projects/p/global/networks/default", True),
+        (
+            "projects/p/global/networks/n",
+            "https://compute.googleapis.com/compute/beta/projects/p/global/networks/n",
+            True,
+        ),
+        ("global/networks/n", "projects/p/global/networks/n", True),
+        ("projects/q/global/networks/n", "projects/p/global/networks/n", False),
+        ("networks/other", "global/networks/default", False),
+        ("fault", "global/networks/default", False),
+        ("topics/t", "//pubsub.googleapis.com/projects/p/topics/t", True),
+        ("regions/r/subnetworks/s", "https://x.example.com/compute/v1/projects/p/regions/r2/subnetworks/s", False),
+    ],
+)
+def test_urls_are_compared_by_what_they_name(one, other, expected):
+    assert same_url(one, other) is expected
+    assert same_url(other, one) is expected
+
+
+def _paths(model, old, new, live=None):
+    return {format_path(change.path): change.kind for change in diff(object_type(model), old, new, live or {})}
+
+
+EQUAL = [
+    (template(networkInterfaces=[{"network": "default"}]), template(networkInterfaces=[{"network": "projects/p/global/networks/default"}])),
+    (template(tags={"items": ["a", "b"]}), template(tags={"items": ["b", "a"]})),
+    (template(labels={}), template()),
+    (template(scheduling={}), template(scheduling={"automaticRestart": True, "provisioningModel": "STANDARD"})),
+    (template(canIpForward=False), template()),
+    (template(metadata={"items": [{"key": "a", "value": "1"}, {"key": "b", "value": "2"}]}),
+     template(metadata={"items": [{"key": "b", "value": "2"}, {"key": "a", "value": "1"}]})),
+    (template(disks=[{"deviceName": "x", "diskSizeGb": 10}, {"deviceName": "y", "diskSizeGb": 20}]),
+     template(disks=[{"deviceName": "y", "diskSizeGb": "20"}, {"deviceName": "x", "diskSizeGb": 10}])),
+    (template(disks=[{"diskEncryptionKey": {"kmsKeyName": "projects/p/cryptoKeys/k"}}]),
+     template(disks=[{"diskEncryptionKey": {"kmsKeyName": "projects/p/cryptoKeys/k/cryptoKeyVersions/3"}}])),
+    (template(disks=[{"mode": "READ_WRITE", "type": "PERSISTENT", "deviceName": "persistent-disk-0"}]), template(disks=[{}])),
+    (template(labels={"a": "b"}), template(labels={"a": "b", "goog-pulumi-provisioned": "true"})),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), EQUAL)
+def test_what_means_the_same_is_no_change(one, other):
+    assert _paths(InstanceTemplateModel, one, other) == {}
+    assert _paths(InstanceTemplateModel, other, one) == {}
+
+
+DIFFERENT = [
+    (template(), template(machineType="e2-medium"), {"properties.machineType": "update"}),
+    (template(), template(labels={"a": "b"}), {"properties.labels": "add"}),
+    (template(labels={"a": "b", "c": "d"}), template(labels={"a": "b"}), {"properties.labels.c": "delete"}),
+    (template(networkInterfaces=[{"accessConfigs": [{}]}]), template(networkInterfaces=[{}]),
+     {"properties.networkInterfaces[0].accessConfigs": "delete"}),
+    (template(tags={"items": ["a"]}), template(tags={"items": ["a", "b"]}), {"properties.tags.items[1]": "add"}),
+    (template(metadata={"items": [{"key": "a", "value": "1"}]}), template(metadata={"items": [{"key": "a", "value": "2"}]}),
+     {"properties.metadata.items[0].value": "update"}),
+    (template(disks=[{"boot": True}]), template(disks=[{"boot": True}, {"source": "d"}]), {"properties.disks[1]": "add"}),
+    (template(disks=[{"deviceName": "x"}, {"deviceName": "y"}]), template(disks=[{"deviceName": "y"}]),
+     {"properties.disks[0]": "delete"}),
+    (template(), {"sourceInstance": "i"}, {"properties": "delete", "sourceInstance": "add"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), DIFFERENT)
+def test_a_change_has_its_exact_path(old, new, expected):
+    assert _paths(InstanceTemplateModel, old, new) == expected
+
+
+def test_writing_out_what_the_server_chose_is_no_change():
+    old, new = template(), template(minCpuPlatform="Intel Ice Lake")
+    live = {"properties": {"minCpuPlatform": "Intel Ice Lake"}}
+
+    assert _paths(InstanceTemplateModel, old, new, live) == {}
+    assert _paths(InstanceTemplateModel, old, new) == {"properties.minCpuPlatform": "add"}
+
+
+@pytest.mark.parametrize(
+    "topic",
+    ["uploads", "projects/demo-project/topics/uploads", "//pubsub.googleapis.com/projects/demo-project/topics/uploads"],
+)
+def test_a_topic_is_the_same_in_all_its_forms(topic):
+    assert _paths(NotificationConfigModel, notification(), notification(topic=topic)) == {}
+
+
+def test_defaults_and_order_of_a_notification_are_no_change():
+    old = notification(eventTypes=["OBJECT_DELETE", "OBJECT_FINALIZE"], customAttributes={})
+    new = notification(
+        eventTypes=["OBJECT_FINALIZE", "OBJECT_DELETE"], payloadFormat="JSON_API_V1", objectNamePrefix=""
+    )
+
+    assert _paths(NotificationConfigModel, old, new) == {}
+
+
+def test_a_key_is_compared_by_what_it_is():
+    assert _paths(SshKeyModel, key(), key(key=f"  ssh-ed25519   {BLOB}\n")) == {}
+    assert _paths(SshKeyModel, key(), key(user="users/operator@example.com")) == {}
+    assert _paths(SshKeyModel, key(), key(key=f"ssh-ed25519 {OTHER_BLOB}")) == {"key": "update"}
+    assert _paths(SshKeyModel, key(), key(expirationTimeUsec=EXPIRY)) == {"expirationTimeUsec": "add"}

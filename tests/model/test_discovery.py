@@ -1,0 +1,170 @@
+"""Every declared property against Google's published API descriptions."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import attrs
+import pytest
+
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
+from gcpx.provider import RESOURCES, resource_class
+
+SCHEMAS = {
+    "gcpx:compute:InstanceTemplate": ("compute.v1", "compute.beta", "InstanceTemplate"),
+    "gcpx:oslogin:SshKey": ("oslogin.v1alpha", "oslogin.v1alpha", "SshPublicKey"),
+    "gcpx:storage:NotificationConfig": ("storage.v1", "storage.v1", "Notification"),
+}
+OURS = {
+    "gcpx:compute:InstanceTemplate": {"project", "selfLinkUnique"},
+    "gcpx:oslogin:SshKey": {"user", "projectId", "regions"},
+    "gcpx:storage:NotificationConfig": {"bucket", "userProject"},
+}
+"""Properties that are parts of a URL, or made by us."""
+SPEC_ONLY = {("AttachedDisk", "userLicenses")}
+"""Fields that the API documentation has and the published description of today does not."""
+SPEC_BETA = {
+    ("Scheduling", "hostErrorTimeoutSeconds"),
+    ("Scheduling", "maxRunDuration"),
+    ("Scheduling", "onInstanceStopAction"),
+    ("Scheduling", "terminationTime"),
+    ("ConfidentialInstanceConfig", "confidentialInstanceType"),
+}
+"""Fields that the API documentation holds for beta, and the published description has in v1 by now."""
+SPEC_VALUES = {("GuestOsFeature", "type"): {"SUSPEND_RESUME_COMPATIBLE"}}
+FINGERPRINTS = {("Metadata", "fingerprint"), ("Tags", "fingerprint"), ("NetworkInterface", "fingerprint")}
+"""Fields that clients send with updates only; nothing here is updated, so they are outputs."""
+
+
+def _document(name):
+    folder = resources.files("googleapiclient") / "discovery_cache" / "documents"
+    return json.loads((folder / f"{name}.json").read_text())["schemas"]
+
+
+def _resolved(schemas, spec):
+    return schemas[spec["$ref"]] if "$ref" in spec else spec
+
+
+def _objects(kind, stable, beta, spec):
+    """Yield each object type with its schema in both versions."""
+    yield kind, stable, beta, spec
+    for prop in kind.properties.values():
+        inner, schema = prop.type, spec.get("properties", {}).get(prop.wire)
+        while isinstance(inner, ListOf | MapOf) and schema is not None:
+            schema = _resolved(beta, schema)
+            schema = schema.get("items") or schema.get("additionalProperties")
+            inner = inner.item
+        if isinstance(inner, ObjectType) and schema is not None:
+            yield from _objects(inner, stable, beta, _resolved(beta, schema))
+
+
+@attrs.frozen
+class Case:
+    """One object type with its schema; `v1` and `beta` are the schemas of both versions, `spec` is its own."""
+
+    token: str
+    kind: ObjectType
+    v1: dict
+    beta: dict
+    spec: dict
+
+
+def _cases():
+    for token in RESOURCES:
+        stable, beta, name = SCHEMAS[token]
+        documents = _document(stable), _document(beta)
+        kind = object_type(resource_class(token).model)
+        seen = set()
+        for found, v1, latest, spec in _objects(kind, *documents, documents[1][name]):
+            if found.name not in seen:
+                seen.add(found.name)
+                yield pytest.param(Case(token, found, v1, latest, spec), id=f"{token.rpartition(':')[2]}-{found.name}")
+
+
+CASES = list(_cases())
+
+
+def test_every_resource_is_held_to_a_document():
+    assert set(SCHEMAS) == set(RESOURCES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_field_of_the_api_is_declared_and_no_other(case):
+    declared = {prop.wire for prop in case.kind.properties.values()} - OURS[case.token]
+    ours = {name for owner, name in SPEC_ONLY if owner == case.kind.name}
+
+    assert declared - ours == set(case.spec["properties"])
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_types_are_those_of_the_api(case):
+    for prop in case.kind.properties.values():
+        if prop.wire in case.spec["properties"]:
+            _same_type(f"{case.kind.name}.{prop.name}", prop, prop.type, case.beta, case.spec["properties"][prop.wire])
+
+
+def _same_type(where, prop, kind, schemas, spec):
+    spec = _resolved(schemas, spec)
+    if isinstance(kind, ListOf):
+        assert spec["type"] == "array", where
+        _same_type(where, prop, kind.item, schemas, spec["items"])
+    elif isinstance(kind, MapOf):
+        _same_type(where, prop, kind.item, schemas, spec["additionalProperties"])
+    elif isinstance(kind, ObjectType):
+        assert spec["type"] == "object", where
+    elif spec.get("format") == "int64" and kind == Scalar("integer"):
+        assert prop.rules.int64, f"{where} travels as a string"
+    else:
+        assert kind.name == spec["type"], where
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_values_are_those_of_the_api(case):
+    for prop in case.kind.properties.values():
+        known = _resolved(case.beta, case.spec["properties"].get(prop.wire, {})).get("enum")
+        if known:
+            ours = set(prop.rules.enum) - SPEC_VALUES.get((case.kind.name, prop.name), set())
+            assert ours == {value for value in known if "UNSPECIFIED" not in value}, f"{case.kind.name}.{prop.name}"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_outputs_are_what_only_the_server_sets(case):
+    for prop in case.kind.properties.values():
+        field = case.spec["properties"].get(prop.wire)
+        if (
+            field is not None
+            and not prop.rules.param
+            and (case.kind.name, prop.name) not in FINGERPRINTS
+            and not case.token.startswith("gcpx:storage")
+        ):
+            text = field.get("description", "")
+            by_server = (
+                field.get("readOnly", False) or "[Output Only]" in text or prop.name in {"securityPolicy", "sha256"}
+            )
+            assert prop.rules.output == by_server or case.kind.name in {"InitialStateConfig", "FileContentBuffer"}, (
+                f"{case.kind.name}.{prop.name}"
+            )
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_beta_is_what_documentation_or_description_hold_for_beta(case):
+    stable = (
+        case.v1[case.spec["id"]]["properties"]
+        if case.spec.get("id") in case.v1
+        else case.spec["properties"]
+        if "id" not in case.spec
+        else {}
+    )
+    for prop in case.kind.properties.values():
+        if prop.wire in case.spec["properties"] or (case.kind.name, prop.name) in SPEC_ONLY:
+            expected = prop.wire not in stable or (case.kind.name, prop.name) in SPEC_BETA
+            assert prop.rules.beta == expected, f"{case.kind.name}.{prop.name}"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_field_has_a_description_of_our_own(case):
+    assert case.kind.description.endswith(".")
+    for prop in case.kind.properties.values():
+        assert prop.rules.description.endswith("."), f"{case.kind.name}.{prop.name}"
+        assert prop.rules.description not in case.spec["properties"].get(prop.wire, {}).get("description", "")

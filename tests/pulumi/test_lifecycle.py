@@ -1,0 +1,170 @@
+"""Each resource under the real CLI: made, seen unchanged, drifted, repaired, replaced or updated, imported, gone."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+from programs import (
+    BUCKET,
+    EXPIRY,
+    FINGERPRINT,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    USER,
+    key,
+    notification,
+    template,
+)
+
+pytestmark = pytest.mark.pulumi
+
+
+@attrs.frozen(kw_only=True)
+class Life:
+    """One resource's life as data.
+
+    Attributes:
+        path: where the emulator keeps it, by the outputs.
+        drift: a change behind the engine's back, and the path at which a refresh shows it.
+        edit: inputs that differ, the step that follows, and the paths.
+    """
+
+    token: str
+    inputs: dict[str, Any]
+    path: str
+    drift: tuple[Any, str]
+    edits: list[tuple[dict[str, Any], str, set[str]]]
+    imports: list[str]
+
+
+def _bigger(body: dict[str, Any]) -> None:
+    body["properties"]["machineType"] = "e2-medium"
+
+
+def _labelled(body: dict[str, Any]) -> None:
+    body["properties"]["labels"] = {"app": "web", "drift.ed/x": "yes"}
+
+
+LIVES = {
+    "template": Life(
+        token=TEMPLATE,
+        inputs={"name": "web", **template(labels={"app": "web"}, tags={"items": ["b", "a"]}, metadata={"items": [{"key": "k", "value": "v"}]})},
+        path=f"projects/{PROJECT}/global/instanceTemplates/web",
+        drift=(_bigger, "properties.machineType"),
+        edits=[
+            ({"description": "new"}, "replace", {"description"}),
+            ({"name": "web", **template(labels={"app": "api"})}, "replace", {"properties.labels.app", "properties.tags", "properties.metadata"}),
+        ],
+        imports=["web", f"{PROJECT}/web", f"projects/{PROJECT}/global/instanceTemplates/web",
+                 f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/instanceTemplates/web"],
+    ),
+    "regional": Life(
+        token=TEMPLATE,
+        inputs={"name": "web", "region": "us-east1", **template(labels={"app": "web"})},
+        path=f"projects/{PROJECT}/regions/us-east1/instanceTemplates/web",
+        drift=(_labelled, 'properties.labels["drift.ed/x"]'),
+        edits=[({"region": "us-central1"}, "replace", {"region"})],
+        imports=[f"{PROJECT}/us-east1/web", f"projects/{PROJECT}/regions/us-east1/instanceTemplates/web"],
+    ),
+    "notification": Life(
+        token=NOTIFICATION,
+        inputs=notification(topic="uploads", eventTypes=["OBJECT_FINALIZE", "OBJECT_DELETE"], customAttributes={"a": "b"}),
+        path=f"b/{BUCKET}/notificationConfigs/1",
+        drift=(lambda body: body["custom_attributes"].update(a="c"), "customAttributes.a"),
+        edits=[({"objectNamePrefix": "in/"}, "replace", {"objectNamePrefix"}), ({"payloadFormat": "NONE"}, "replace", {"payloadFormat"})],
+        imports=[f"{BUCKET}/notificationConfigs/1", f"projects/_/buckets/{BUCKET}/notificationConfigs/1",
+                 f"https://www.googleapis.com/storage/v1/b/{BUCKET}/notificationConfigs/1"],
+    ),
+    "key": Life(
+        token=KEY,
+        inputs=key(expirationTimeUsec=EXPIRY),
+        path=f"users/{USER}/sshPublicKeys/{FINGERPRINT}",
+        drift=(lambda body: body.update(expirationTimeUsec="1900000000000000"), "expirationTimeUsec"),
+        edits=[({"expirationTimeUsec": "1930000000000000"}, "update", {"expirationTimeUsec"}),
+               ({"expirationTimeUsec": None}, "update", {"expirationTimeUsec"}),
+               ({"user": "another@example.com"}, "replace", {"user"})],
+        imports=[f"users/{USER}/sshPublicKeys/{FINGERPRINT}", f"{USER}/{FINGERPRINT}"],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(params=LIVES)
+def life(request):
+    return LIVES[request.param]
+
+
+def test_a_whole_life(stack, cloud, life):
+    stack.write(thing={"type": life.token, "properties": life.inputs})
+    stack.up()
+    stack.is_clean()
+
+    change, path = life.drift
+    cloud.change(life.path, change)
+    drifted = stack.preview_refresh()["thing"]
+    assert set(drifted.changes) == {path}
+    stack.workspace.run("refresh", "--yes", "--skip-preview")
+    assert set(stack.preview()["thing"].changes) == {path}
+    stack.up()
+    stack.is_clean()
+
+    inputs = life.inputs
+    for edit, step, paths in life.edits:
+        inputs = {name: value for name, value in {**inputs, **edit}.items() if value is not None}
+        stack.write(thing={"type": life.token, "properties": inputs})
+        found = stack.preview()["thing"]
+        assert found.op in {step, f"create-{step}ment", "delete-replaced"}, found
+        assert set(found.changes) == paths
+        stack.up()
+        stack.is_clean()
+
+    stack.destroy()
+    assert cloud.get(life.path) is None
+    left = set(cloud.emulator.store.counts()) - {"b"}
+    assert left == set()
+
+
+def test_an_import_by_every_id_is_followed_by_a_clean_preview(stack, cloud, life, tmp_path):
+    stack.write(thing={"type": life.token, "properties": life.inputs})
+    stack.up()
+    for number, resource_id in enumerate(life.imports):
+        stack.workspace.run("state", "delete", stack.resource("thing")["urn"], "--yes")
+        out = tmp_path / f"import-{number}.yaml"
+        stack.workspace.run(
+            "import", life.token, "thing", resource_id, "--yes", "--skip-preview", "--protect=false", "--out", str(out)
+        )
+        stack.is_clean()
+
+        generated = _as_json(out.read_text())
+        assert "name" not in life.inputs or life.inputs["name"] in generated
+        assert "compute#" not in generated, "no output is offered as an input"
+    stack.destroy()
+    assert cloud.get(life.path) is None
+
+
+def _as_json(text: str) -> str:
+    return json.dumps(text)
+
+
+def test_something_deleted_by_hand_is_noticed_and_made_again(stack, cloud, life):
+    stack.write(thing={"type": life.token, "properties": life.inputs})
+    stack.up()
+    cloud.emulator.store.delete(life.path)
+
+    assert stack.preview_refresh()["thing"].op == "delete"
+    stack.workspace.run("refresh", "--yes", "--skip-preview")
+    assert stack.preview()["thing"].op == "create"
+    stack.up()
+    stack.destroy()
+
+
+def test_something_already_gone_is_destroyed_without_complaint(stack, cloud, life):
+    stack.write(thing={"type": life.token, "properties": life.inputs})
+    stack.up()
+    cloud.emulator.store.delete(life.path)
+
+    stack.destroy()

@@ -1,0 +1,220 @@
+"""A stand-in for Pulumi's engine: real gRPC, and messages shaped as the engine's own marshaller shapes them.
+
+Written from the protocol's description and not from our codec, so that a mistake there is found here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import grpc
+from google.protobuf import empty_pb2, json_format, struct_pb2
+
+from gcpx.engine import protocol
+from gcpx.engine.server import start
+from gcpx.provider import Provider
+
+SIGNATURE = "4dabf18193072939515e22adb298388d"
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+rpc = protocol.provider
+
+
+def secret(value: Any) -> dict[str, Any]:
+    """Write a secret as the engine does."""
+    return {SIGNATURE: "1b47061264138c4ac30d75fd1eb44270", "value": value}
+
+
+def struct(values: dict[str, Any]) -> struct_pb2.Struct:
+    """Write a property map."""
+    return json_format.ParseDict(values, struct_pb2.Struct())
+
+
+def plain(message: struct_pb2.Struct) -> dict[str, Any]:
+    """Read a property map."""
+    return json_format.MessageToDict(message)
+
+
+class EngineLog(protocol.engine_grpc.EngineServicer):  # type: ignore[misc]
+    """Keeps what the plugin says."""
+
+    def __init__(self) -> None:
+        self.messages: list[tuple[str, str, str]] = []
+
+    def Log(self, request: Any, _: Any) -> Any:  # noqa: N802 - the protocol's name
+        severity = protocol.engine.LogSeverity.Name(request.severity)
+        self.messages.append((severity, request.urn, request.message))
+        return empty_pb2.Empty()
+
+
+@attrs.frozen
+class Resource:
+    """A resource as the engine's state has it."""
+
+    urn: str
+    id: str
+    inputs: dict[str, Any]
+    outputs: dict[str, Any]
+
+
+@attrs.define
+class Engine:
+    """Calls a plugin in the engine's order."""
+
+    stub: Any
+    log: EngineLog
+    stack: str = "dev"
+
+    def urn(self, token: str, name: str) -> str:
+        return f"urn:pulumi:{self.stack}::test::{token}::{name}"
+
+    def configure(self, **config: Any) -> None:
+        args = struct(config)
+        self.stub.CheckConfig(rpc.CheckRequest(urn="urn:pulumi:dev::test::pulumi:providers:gcpx::p", news=args))
+        self.stub.Configure(rpc.ConfigureRequest(args=args, acceptSecrets=True, sends_old_inputs=True))
+
+    def check(
+        self, token: str, name: str, news: dict[str, Any], olds: dict[str, Any] | None = None, **more: Any
+    ) -> Any:
+        seed = hashlib.sha256(name.encode()).digest()
+        request = rpc.CheckRequest(
+            urn=self.urn(token, name), news=struct(news), olds=struct(olds or {}), randomSeed=seed, name=name, type=token,
+            **more,
+        )  # fmt: skip
+        return self.stub.Check(request)
+
+    def failures(self, token: str, news: dict[str, Any]) -> dict[str, str]:
+        """Check inputs that are wrong; gives reason by property."""
+        return {failure.property: failure.reason for failure in self.check(token, "x", news).failures}
+
+    def checked(
+        self, token: str, name: str, news: dict[str, Any], olds: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        response = self.check(token, name, news, olds)
+        assert not response.failures, response.failures
+        return plain(response.inputs)
+
+    def create(self, token: str, name: str, news: dict[str, Any], *, timeout: float = 0) -> Resource:
+        inputs = self.checked(token, name, news)
+        self.preview(token, name, inputs)
+        urn = self.urn(token, name)
+        done = self.stub.Create(
+            rpc.CreateRequest(urn=urn, properties=struct(inputs), name=name, type=token, timeout=timeout)
+        )
+        return Resource(urn, done.id, inputs, plain(done.properties))
+
+    def preview(self, token: str, name: str, inputs: dict[str, Any]) -> dict[str, Any]:
+        request = rpc.CreateRequest(
+            urn=self.urn(token, name), properties=struct(inputs), name=name, type=token, preview=True
+        )
+        return plain(self.stub.Create(request).properties)
+
+    def diff(self, resource: Resource, news: dict[str, Any]) -> Any:
+        """Check new inputs against a resource and compare them; gives the diff response."""
+        _, token, name = resource.urn.rsplit("::", 2)
+        return self.diff_checked(resource, self.checked(token, name, news, resource.inputs))
+
+    def diff_checked(self, resource: Resource, inputs: dict[str, Any]) -> Any:
+        return self.stub.Diff(
+            rpc.DiffRequest(
+                id=resource.id, urn=resource.urn, olds=struct(resource.outputs), old_inputs=struct(resource.inputs),
+                news=struct(inputs),
+            )
+        )  # fmt: skip
+
+    def update(self, resource: Resource, news: dict[str, Any]) -> Resource:
+        _, token, name = resource.urn.rsplit("::", 2)
+        inputs = self.checked(token, name, news, resource.inputs)
+        done = self.stub.Update(
+            rpc.UpdateRequest(
+                id=resource.id, urn=resource.urn, olds=struct(resource.outputs), old_inputs=struct(resource.inputs),
+                news=struct(inputs),
+            )
+        )  # fmt: skip
+        return attrs.evolve(resource, inputs=inputs, outputs=plain(done.properties))
+
+    def refresh(self, resource: Resource) -> Resource | None:
+        done = self.stub.Read(
+            rpc.ReadRequest(
+                id=resource.id, urn=resource.urn, properties=struct(resource.outputs), inputs=struct(resource.inputs)
+            )
+        )
+        if not done.id:
+            return None
+        return Resource(resource.urn, done.id, plain(done.inputs), plain(done.properties))
+
+    def drift(self, resource: Resource) -> set[str]:
+        """Refresh, and compare as the engine does then: what was read is old, what was stored is new."""
+        live = self.refresh(resource)
+        assert live is not None
+        return set(self.diff_checked(live, resource.inputs).detailedDiff)
+
+    def import_(self, token: str, name: str, resource_id: str) -> Resource | None:
+        done = self.stub.Read(rpc.ReadRequest(id=resource_id, urn=self.urn(token, name), name=name, type=token))
+        if not done.id:
+            return None
+        return Resource(self.urn(token, name), done.id, plain(done.inputs), plain(done.properties))
+
+    def delete(self, resource: Resource) -> None:
+        self.stub.Delete(
+            rpc.DeleteRequest(
+                id=resource.id,
+                urn=resource.urn,
+                properties=struct(resource.outputs),
+                old_inputs=struct(resource.inputs),
+            )
+        )
+
+
+@contextmanager
+def engine(**config: Any) -> Iterator[Engine]:
+    """Start a plugin and an engine's log service, shake hands, configure."""
+    log, host = EngineLog(), grpc.server(ThreadPoolExecutor(4))
+    protocol.engine_grpc.add_EngineServicer_to_server(log, host)
+    address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
+    host.start()
+    provider = Provider()
+    server, port = start(provider, None)
+    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        made = Engine(protocol.provider_grpc.ResourceProviderStub(channel), log)
+        made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=address))
+        made.configure(**config)
+        yield made
+    server.stop(None).wait()
+    provider.close()
+    host.stop(None).wait()
+
+
+@attrs.frozen
+class Failed:
+    """What a failed call said.
+
+    Attributes:
+        partial: the resource that exists all the same, where the plugin named one.
+    """
+
+    code: grpc.StatusCode
+    message: str
+    partial: Any
+
+
+@contextmanager
+def failing() -> Iterator[list[Failed]]:
+    """Expect a call to fail; the list holds how."""
+    found: list[Failed] = []
+    try:
+        yield found
+    except grpc.RpcError as error:
+        partial = None
+        for key, value in error.trailing_metadata() or ():
+            if key == "grpc-status-details-bin":
+                status = protocol.status.Status.FromString(value)
+                partial = rpc.ErrorResourceInitFailed()
+                status.details[0].Unpack(partial)
+        found.append(Failed(error.code(), error.details(), partial))
+    else:
+        raise AssertionError("the call succeeded")

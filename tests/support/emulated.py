@@ -1,0 +1,74 @@
+"""An emulator in this process: its address, and its insides for arranging and looking."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import uvicorn
+
+from gcpx_emulator.app import Emulator
+from gcpx_emulator.faults import Fault
+
+
+@attrs.frozen
+class Emulated:
+    """A running emulator."""
+
+    host: str
+    emulator: Emulator
+
+    def fail(self, method: str, **fault: Any) -> None:
+        """Order a failure of the next call of a method."""
+        self.emulator.faults.queue.append(Fault(method=method, **fault))
+
+    def calls(self, *prefixes: str) -> list[str]:
+        """Name the methods that were called, in order."""
+        names = [entry["method"] for entry in self.emulator.requests.kept]
+        return [name for name in names if not prefixes or name.startswith(prefixes)]
+
+    def requests(self, method: str) -> list[dict[str, Any]]:
+        """Give every request of a method."""
+        return [entry for entry in self.emulator.requests.kept if entry["method"] == method]
+
+    def get(self, path: str) -> dict[str, Any] | None:
+        """Look at a resource."""
+        self.emulator.operations.settle()
+        return self.emulator.store.get(path)
+
+    def change(self, path: str, change: Any) -> None:
+        """Change a resource behind everyone's back."""
+        body = self.get(path)
+        assert body is not None, path
+        change(body)
+        self.emulator.store.put(path, body)
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self.emulator.store.reset()
+        self.emulator.faults.queue.clear()
+        self.emulator.requests.kept.clear()
+        self.emulator.operations.latency = 0.0
+
+
+@contextmanager
+def running() -> Iterator[Emulated]:
+    """Serve in a thread."""
+    emulator = Emulator()
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(
+        uvicorn.Config(emulator.app(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+    )
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
+    thread.start()
+    try:
+        yield Emulated(f"127.0.0.1:{listener.getsockname()[1]}", emulator)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()

@@ -1,0 +1,37 @@
+"""Inputs that tests begin with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+TEMPLATE = "gcpx:compute:InstanceTemplate"
+NOTIFICATION = "gcpx:storage:NotificationConfig"
+KEY = "gcpx:oslogin:SshKey"
+PROJECT = "demo-project"
+BUCKET = "demo-uploads"
+USER = "operator@example.com"
+BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g"
+OTHER_BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3h"
+FINGERPRINT = "9560cf75d94808070087ecf1761c5bfa75ed5903336b48ff711e89eee5376054"
+EXPIRY = "1924991999000000"
+
+
+def properties(**more: Any) -> dict[str, Any]:
+    """Give the properties of a small template."""
+    disk = {"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}}
+    return {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{"network": "default"}], **more}
+
+
+def template(**more: Any) -> dict[str, Any]:
+    """Give the inputs of a small template."""
+    return {"properties": properties(**more)}
+
+
+def notification(**more: Any) -> dict[str, Any]:
+    """Give the inputs of a notification configuration."""
+    return {"bucket": BUCKET, "topic": "projects/demo-project/topics/uploads", **more}
+
+
+def key(**more: Any) -> dict[str, Any]:
+    """Give the inputs of a login key."""
+    return {"user": USER, "key": f"ssh-ed25519 {BLOB} laptop", **more}

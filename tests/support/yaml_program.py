@@ -1,0 +1,91 @@
+"""Programs as data, run by the real CLI through its YAML host: the engine's work without a Python start each time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+from workspace import Workspace
+
+
+@attrs.frozen
+class Step:
+    """One resource in the CLI's JSON output: what happens to it, and where."""
+
+    op: str
+    urn: str
+    changes: Mapping[str, str]
+
+    @property
+    def name(self) -> str:
+        return self.urn.rpartition("::")[2]
+
+
+@attrs.frozen
+class Stack:
+    """A program, its stack and its state."""
+
+    workspace: Workspace
+
+    @classmethod
+    def make(cls, root: Path, host: str, home: Path, project: str) -> Stack:
+        source = root / "source"
+        source.mkdir()
+        (source / "Pulumi.yaml").write_text(json.dumps({"name": "test", "runtime": "yaml"}))
+        workspace = Workspace.make(source, root, host, home)
+        workspace.run("config", "set", "gcpx:project", project)
+        return cls(workspace)
+
+    def write(self, *, provider: dict[str, Any] | None = None, **resources: dict[str, Any]) -> None:
+        """Set the program: resources by name, each with type, properties and options."""
+        program = {"name": "test", "runtime": "yaml", "resources": resources}
+        (self.workspace.program / "Pulumi.yaml").write_text(json.dumps(program | (provider or {})))
+
+    def up(self, *arguments: str, **more: Any) -> str:
+        return self.workspace.run("up", "--yes", "--skip-preview", *arguments, **more).stdout
+
+    def up_fails(self, *arguments: str, **more: Any) -> str:
+        """Expect `up` to fail; gives everything it said."""
+        done = self.workspace.run("up", "--yes", "--skip-preview", *arguments, check=False, **more)
+        assert done.returncode, done.stdout
+        return done.stdout + done.stderr
+
+    def preview_fails(self) -> str:
+        done = self.workspace.run("preview", check=False)
+        assert done.returncode, done.stdout
+        return done.stdout + done.stderr
+
+    def preview(self) -> dict[str, Step]:
+        """Preview; gives what would happen, by resource, without what stays."""
+        return self._steps(self.workspace.run("preview", "--json").stdout)
+
+    def preview_refresh(self) -> dict[str, Step]:
+        """Say what a refresh would change."""
+        return self._steps(self.workspace.run("refresh", "--preview-only", "--json").stdout)
+
+    def _steps(self, text: str) -> dict[str, Step]:
+        steps = {}
+        for step in json.loads(text).get("steps", ()):
+            found = Step(
+                step["op"], step["urn"], {path: diff["kind"] for path, diff in (step.get("detailedDiff") or {}).items()}
+            )
+            if found.op not in {"same", "refresh"} or found.changes:
+                steps.setdefault(found.name, found)
+        return {name: step for name, step in steps.items() if not name.startswith("test-dev")}
+
+    def is_clean(self) -> None:
+        """Hold the stack to being as the program and the cloud have it."""
+        self.workspace.run("preview", "--expect-no-changes")
+        self.workspace.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+        self.workspace.run("preview", "--expect-no-changes")
+
+    def resource(self, name: str) -> dict[str, Any]:
+        """Read a resource of the state."""
+        resources = self.workspace.state()["deployment"]["resources"]
+        return next(item for item in resources if item["urn"].endswith(f"::{name}") and item.get("custom"))
+
+    def destroy(self) -> None:
+        self.workspace.run("destroy", "--yes", "--skip-preview")
