@@ -83,7 +83,7 @@ class Workspace:
         from gcpx import __version__  # noqa: PLC0415 - not every user of this module has the plugin
 
         folder = root / "plugin"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)
         shutil.copy(SCRIPTS / "pulumi-resource-gcpx", folder)
         self.run("plugin", "install", "resource", "gcpx", __version__, "--file", str(folder))
 

@@ -63,15 +63,19 @@ def _provider_description() -> str:
 def _example(token: str) -> str:
     """Read a resource's example program, without its docstring: what the docs show is what the tests run."""
     name = re.sub(r"(?<!^)(?=[A-Z])", "-", token.rpartition(":")[2]).lower()
-    text = (_ROOT / "examples" / name / "__main__.py").read_text()
-    docstring = ast.parse(text).body[0]
-    return "\n".join(text.splitlines()[docstring.end_lineno :]).strip()
+    program = (_ROOT / "examples" / name / "__main__.py").read_text()
+    docstring = ast.parse(program).body[0]
+    return "\n".join(program.splitlines()[docstring.end_lineno :]).strip()
+
+
+def text() -> str:
+    """Write it as it is kept: sorted, so that the same declarations give the same file."""
+    return json.dumps(package(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def main() -> None:
     """Write the file."""
-    text = json.dumps(package(), indent=2, sort_keys=True, ensure_ascii=False)
-    (_ROOT / "schema.json").write_text(text + "\n")
+    (_ROOT / "schema.json").write_text(text())
 
 
 if __name__ == "__main__":

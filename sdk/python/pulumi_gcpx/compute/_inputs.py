@@ -1487,7 +1487,7 @@ class DisplayDeviceArgsDict(TypedDict):
     """
     enable_display: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Give the instances a display. Default: false. Beta: using it sends the call to Google's beta API.
+    Give the instances a display. Default: false.
     """
 
 @pulumi.input_type
@@ -1497,7 +1497,7 @@ class DisplayDeviceArgs:
         """
         A virtual display.
 
-        :param pulumi.Input[_builtins.bool] enable_display: Give the instances a display. Default: false. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_display: Give the instances a display. Default: false.
         """
         if enable_display is not None:
             pulumi.set(__self__, "enable_display", enable_display)
@@ -1506,7 +1506,7 @@ class DisplayDeviceArgs:
     @pulumi.getter(name="enableDisplay")
     def enable_display(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Give the instances a display. Default: false. Beta: using it sends the call to Google's beta API.
+        Give the instances a display. Default: false.
         """
         return pulumi.get(self, "enable_display")
 

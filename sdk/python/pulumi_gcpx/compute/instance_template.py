@@ -159,8 +159,9 @@ class InstanceTemplate(pulumi.CustomResource):
         ## Example Usage
 
         ```python
-        import pulumi
         import pulumi_gcpx as gcpx
+
+        import pulumi
 
         template = gcpx.compute.InstanceTemplate(
             "web",
@@ -225,8 +226,9 @@ class InstanceTemplate(pulumi.CustomResource):
         ## Example Usage
 
         ```python
-        import pulumi
         import pulumi_gcpx as gcpx
+
+        import pulumi
 
         template = gcpx.compute.InstanceTemplate(
             "web",

@@ -1333,7 +1333,7 @@ class DisplayDevice(dict):
         """
         A virtual display.
 
-        :param _builtins.bool enable_display: Give the instances a display. Default: false. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool enable_display: Give the instances a display. Default: false.
         """
         if enable_display is not None:
             pulumi.set(__self__, "enable_display", enable_display)
@@ -1342,7 +1342,7 @@ class DisplayDevice(dict):
     @pulumi.getter(name="enableDisplay")
     def enable_display(self) -> Optional[_builtins.bool]:
         """
-        Give the instances a display. Default: false. Beta: using it sends the call to Google's beta API.
+        Give the instances a display. Default: false.
         """
         return pulumi.get(self, "enable_display")
 

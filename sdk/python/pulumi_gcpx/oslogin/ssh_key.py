@@ -121,8 +121,9 @@ class SshKey(pulumi.CustomResource):
         ## Example Usage
 
         ```python
-        import pulumi
         import pulumi_gcpx as gcpx
+
+        import pulumi
 
         key = gcpx.oslogin.SshKey(
             "laptop",
@@ -166,8 +167,9 @@ class SshKey(pulumi.CustomResource):
         ## Example Usage
 
         ```python
-        import pulumi
         import pulumi_gcpx as gcpx
+
+        import pulumi
 
         key = gcpx.oslogin.SshKey(
             "laptop",

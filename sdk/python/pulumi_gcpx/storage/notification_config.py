@@ -155,8 +155,9 @@ class NotificationConfig(pulumi.CustomResource):
         ## Example Usage
 
         ```python
-        import pulumi
         import pulumi_gcpx as gcpx
+
+        import pulumi
 
         notification = gcpx.storage.NotificationConfig(
             "uploads",
@@ -206,8 +207,9 @@ class NotificationConfig(pulumi.CustomResource):
         ## Example Usage
 
         ```python
-        import pulumi
         import pulumi_gcpx as gcpx
+
+        import pulumi
 
         notification = gcpx.storage.NotificationConfig(
             "uploads",

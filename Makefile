@@ -1,0 +1,67 @@
+# Everything one can do here. Each target does the set-up it needs.
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help demo test check lint types check-generated format schema sdk setup env emulator bench build clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: setup ## Run a real `pulumi up` against the emulator, from nothing to nothing
+	@$(BIN)/python tools/demo.py
+
+test: setup ## Run every test, those with the real Pulumi CLI included
+	@$(BIN)/coverage erase
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: lint types check-generated test ## Lint, types, generated files, tests: what has to hold before a commit
+
+lint: $(READY) ## Check style, change nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) ## Check types
+	$(BIN)/mypy
+
+format: $(READY) ## Mend style where that can be done
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+schema: $(READY) ## Write schema.json from the models
+	$(BIN)/python -m gcpx.schema
+
+sdk: schema setup ## Write sdk/python from schema.json, with Pulumi's own generator
+	$(BIN)/python tools/sdk.py sdk/python
+
+check-generated: setup ## Fail when schema.json or the SDK is not what the models give
+	$(BIN)/python tools/check_generated.py
+
+setup: $(READY) ## Make .venv and find or build the Pulumi CLI
+	@$(BIN)/python tools/pulumi/setup.py > /dev/null
+
+env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand
+	@$(BIN)/python tools/environment.py
+
+emulator: $(READY) ## Run the emulator in the foreground
+	@$(BIN)/gcpx-emulator --port 8095
+
+bench: setup ## Measure against a provider that does nothing, as ratios
+	@$(BIN)/python benchmarks/bench.py
+
+build: $(READY) ## Build the wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+
+clean: ## Remove what was made here; the CLI stays in its cache
+	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
+
+$(READY): pyproject.toml constraints.txt sdk/python/pyproject.toml
+	@command -v $(PYTHON) > /dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or later, or name one: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is $$($(PYTHON) -V); Python 3.11 or later is needed: make PYTHON=..." >&2; exit 1; }
+	@echo "Setting up .venv ..." >&2
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e sdk/python >&2
+	@touch $@

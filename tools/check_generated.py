@@ -1,0 +1,44 @@
+"""Fail when a generated file in the repository is not what generating gives."""
+
+from __future__ import annotations
+
+import filecmp
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from sdk import generate
+from workspace import ROOT
+
+from gcpx.schema import text
+
+
+def drift() -> Iterator[str]:
+    """Name every file that differs."""
+    if (ROOT / "schema.json").read_text() != text():
+        yield "schema.json"
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        fresh, ours = Path(scratch) / "sdk", ROOT / "sdk" / "python"
+        generate(fresh)
+        for path in sorted({item.relative_to(root) for root in (fresh, ours) for item in _files(root)}):
+            if not (
+                (fresh / path).exists() and (ours / path).exists() and filecmp.cmp(fresh / path, ours / path, False)
+            ):
+                yield f"sdk/python/{path}"
+
+
+def _files(root: Path) -> list[Path]:
+    return [
+        item
+        for item in root.rglob("*")
+        if item.is_file() and not {"__pycache__"} & set(item.parts) and "egg-info" not in str(item)
+    ]
+
+
+if __name__ == "__main__":
+    found = list(drift())
+    if found:
+        sys.exit(f"not what the models give: {', '.join(found)}; run `make sdk` and commit the result")
+    print("schema.json and sdk/python are current")

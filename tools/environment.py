@@ -1,0 +1,24 @@
+"""Print the exports under which `pulumi` runs against this checkout: `eval "$(make -s env)"`."""
+
+from __future__ import annotations
+
+import shlex
+
+from workspace import ROOT, Workspace, environment, pulumi_folder
+
+
+def main() -> None:
+    """Prepare `.work` and print."""
+    folder = ROOT / ".work"
+    (folder / "state").mkdir(parents=True, exist_ok=True)
+    variables = environment(pulumi_folder(), folder / "home", folder / "state")
+    if not list((folder / "home" / "plugins").glob("resource-gcpx-*")):
+        Workspace(ROOT, variables).install_plugin(folder)
+    path = variables.pop("PATH").split(":")[:2]
+    print(f"export PATH={shlex.quote(':'.join(path))}:$PATH")
+    for name, value in variables.items():
+        print(f"export {name}={shlex.quote(value)}")
+
+
+if __name__ == "__main__":
+    main()
