@@ -94,9 +94,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="gcpx-demo-") as folder, emulator("--latency", "0.5") as host:
         call(host, "POST", f"/storage/v1/b?project={PROJECT}", {"name": "demo-uploads"})
         tell(host, Workspace.make(ROOT / "examples" / "quickstart", Path(folder), host))
-    print(
-        f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is examples/quickstart/__main__.py;"
-    )
+    print(f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is in examples/quickstart;")
     print('to go on by hand: make emulator, then in another shell: eval "$(make -s env)"')
 
 

@@ -61,7 +61,7 @@ class Emulator:
         )
 
     async def _api(self, request: Request) -> Response:
-        entry = self.requests.add("", request.method, request.url.path, dict(request.query_params), None)
+        entry = self.requests.add(request.method, request.url.path, dict(request.query_params), request.headers)
         try:
             method, path = route(request.method, request.url.path)
             entry["method"] = method.id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 import attrs
@@ -12,6 +13,7 @@ from gcpx_emulator.errors import ApiError
 from gcpx_emulator.store import Json
 
 _REMEMBERED: Final = 10_000
+_KEPT_HEADERS: Final = ("user-agent", "x-goog-request-reason", "x-goog-user-project")
 
 
 @attrs.frozen(kw_only=True)
@@ -75,9 +77,10 @@ class Requests:
 
     kept: deque[Json] = attrs.Factory(lambda: deque(maxlen=_REMEMBERED))
 
-    def add(self, method: str, http_method: str, path: str, query: dict[str, str], body: Any) -> Json:
-        """Remember one; its status is filled in when it is answered."""
-        entry = {"time": time.time(), "method": method, "httpMethod": http_method, "path": path, "query": query}
-        entry |= {"body": body, "status": None}
+    def add(self, http_method: str, path: str, query: dict[str, str], headers: Mapping[str, str]) -> Json:
+        """Remember one; method, body and status are filled in as they become known. A token is never kept."""
+        entry: Json = {"time": time.time(), "httpMethod": http_method, "path": path, "query": query}
+        entry |= {"method": "", "body": None, "status": None, "authorized": "authorization" in headers}
+        entry["headers"] = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
         self.kept.append(entry)
         return entry

@@ -10,6 +10,8 @@ from typing import Any
 from gcpx_emulator.discovery import Document, Json, Method
 from gcpx_emulator.errors import ApiError
 
+_MAXIMA = {"maxResults": "500"}
+"""Bounds that the API's documentation names and its description leaves out."""
 _INTEGERS = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
 
 
@@ -30,6 +32,7 @@ def check_query(method: Method, query: Mapping[str, str]) -> None:
 def _check_text(name: str, spec: Json, value: str) -> None:
     if spec["type"] == "boolean" and value not in {"true", "false"}:
         raise _refused(f"Invalid value at '{name}' (TYPE_BOOL), \"{value}\"")
+    spec = spec | {"maximum": _MAXIMA[name]} if name in _MAXIMA and "maximum" not in spec else spec
     if spec["type"] == "integer" and not _in_bounds(value, spec):
         raise ApiError(
             400,

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import grpc
 from google.protobuf import empty_pb2, json_format, struct_pb2
+from google.rpc import status_pb2
 
 from gcpx.engine import protocol
 from gcpx.engine.server import start
@@ -212,7 +213,7 @@ def failing() -> Iterator[list[Failed]]:
         partial = None
         for key, value in error.trailing_metadata() or ():
             if key == "grpc-status-details-bin":
-                status = protocol.status.Status.FromString(value)
+                status = status_pb2.Status.FromString(value)
                 partial = rpc.ErrorResourceInitFailed()
                 status.details[0].Unpack(partial)
         found.append(Failed(error.code(), error.details(), partial))

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import grpc
 from google.protobuf import any_pb2, struct_pb2
+from google.rpc import status_pb2
 
 from gcpx.engine import protocol
 from gcpx.engine.secrecy import redact
@@ -81,7 +82,5 @@ def _init_failed(error: InitFailed, message: str) -> bytes:
             id=error.resource_id, properties=error.properties, inputs=error.inputs, reasons=[message]
         )
     )
-    status = protocol.status.Status(
-        code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=message, details=[detail]
-    )
+    status = status_pb2.Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=message, details=[detail])
     return bytes(status.SerializeToString())

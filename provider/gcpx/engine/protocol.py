@@ -17,7 +17,7 @@ _PARENTS = ("pulumi", "pulumi.runtime", "pulumi.runtime.proto")
 
 
 def _load() -> dict[str, Any]:
-    names = ["engine_pb2", "engine_pb2_grpc", "plugin_pb2", "provider_pb2", "provider_pb2_grpc", "status_pb2"]
+    names = ("engine_pb2", "engine_pb2_grpc", "plugin_pb2", "provider_pb2", "provider_pb2_grpc")
     stand_ins = [] if "pulumi" in sys.modules else _stand_in()
     try:
         return {name: importlib.import_module(f"pulumi.runtime.proto.{name}") for name in names}
@@ -44,4 +44,3 @@ engine_grpc = _modules["engine_pb2_grpc"]
 plugin = _modules["plugin_pb2"]
 provider = _modules["provider_pb2"]
 provider_grpc = _modules["provider_pb2_grpc"]
-status = _modules["status_pb2"]

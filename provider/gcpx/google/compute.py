@@ -16,6 +16,8 @@ from gcpx.google.operations import Operations
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 _ATTEMPTS: Final = 8
+_IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
+_IN_USE_ATTEMPTS: Final = 5
 
 
 class Surroundings(Waiting, Protocol):
@@ -83,9 +85,25 @@ class Collection:
         raise Conflict(f"{what}: every request ID of this creation was used before; rename the resource")
 
     def delete(self, call: Surroundings, name: str) -> None:
-        """Delete a resource and wait until it is gone; one that is gone is a success."""
-        request_id = str(uuid.uuid4())
-        request = Request(api=COMPUTE, method="DELETE", path=f"{self.url}/{name}", query={"requestId": request_id})
+        """Delete a resource and wait until it is gone; one that is gone is a success.
+
+        Something that still uses it is often about to be replaced itself, so that is waited for a while.
+        """
+        for attempt in range(_IN_USE_ATTEMPTS):
+            try:
+                self._delete(call, name)
+            except ApiError as error:
+                pause = self.google.backoff * 2**attempt
+                last = attempt == _IN_USE_ATTEMPTS - 1
+                if error.reason not in _IN_USE or last or call.cancelled.wait(pause):
+                    raise
+                call.progress(f"{self.path}/{name} is still in use; trying again")
+            else:
+                return
+
+    def _delete(self, call: Surroundings, name: str) -> None:
+        query = {"requestId": str(uuid.uuid4())}
+        request = Request(api=COMPUTE, method="DELETE", path=f"{self.url}/{name}", query=query)
         try:
             operation = self.google.send(request, call)
             self._operations.wait(operation, call, f"delete {self.path}/{name}", call.progress, self.timeout)

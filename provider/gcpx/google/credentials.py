@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final
 
 import attrs
@@ -97,14 +99,65 @@ def _load(settings: Settings, scopes: tuple[str, ...]) -> Any:
 
 def _source(settings: Settings, scopes: tuple[str, ...]) -> Any:
     if settings.access_token is not None:
-        from google.oauth2 import credentials  # noqa: PLC0415 - rarely needed
+        from google.oauth2 import credentials  # noqa: PLC0415 - each kind is loaded when it is used
 
         return credentials.Credentials(settings.access_token)
     if settings.credentials is None:
         return google.auth.default(scopes=scopes)[0]
-    if not settings.credentials.lstrip().startswith("{"):
-        return google.auth.load_credentials_from_file(settings.credentials, scopes=scopes)[0]
+    return _of_type(_parsed(settings.credentials), scopes)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    """Read credentials given as JSON, or as the path of a file that holds it."""
     try:
-        return google.auth.load_credentials_from_dict(json.loads(settings.credentials), scopes=scopes)[0]
-    except ValueError:
-        raise UserError("gcpx:credentials holds neither a file's path nor valid JSON") from None
+        content = text if text.lstrip().startswith("{") else Path(text).expanduser().read_text()
+        parsed: dict[str, Any] = json.loads(content)
+    except (OSError, ValueError):
+        # The error's own text would show what was given.
+        raise UserError("gcpx:credentials is neither the path of a readable file nor valid JSON") from None
+    return parsed
+
+
+def _of_type(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
+    """Make credentials by their declared type; google-auth advises against its loader of any type."""
+    kind = info.get("type")
+    if kind not in _LOADERS:
+        raise UserError(f"gcpx:credentials are of type {kind!r}; known are {', '.join(_LOADERS)}")
+    return _LOADERS[kind](info, scopes)
+
+
+def _service_account(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
+    from google.oauth2 import service_account  # noqa: PLC0415 - as above
+
+    return service_account.Credentials.from_service_account_info(info, scopes=scopes)
+
+
+def _authorized_user(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
+    from google.oauth2 import credentials  # noqa: PLC0415 - as above
+
+    return credentials.Credentials.from_authorized_user_info(info, scopes=scopes)
+
+
+def _external_account(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
+    source = info.get("credential_source") or {}
+    if str(source.get("environment_id", "")).startswith("aws"):
+        from google.auth import aws as found  # noqa: PLC0415 - as above
+    elif "executable" in source:
+        from google.auth import pluggable as found  # noqa: PLC0415 - as above
+    else:
+        from google.auth import identity_pool as found  # noqa: PLC0415 - as above
+    return found.Credentials.from_info(info, scopes=scopes)
+
+
+def _impersonated(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
+    from google.auth import impersonated_credentials  # noqa: PLC0415 - as above
+
+    return impersonated_credentials.Credentials.from_impersonated_service_account_info(info, scopes=scopes)
+
+
+_LOADERS: Final[dict[str, Callable[[dict[str, Any], tuple[str, ...]], Any]]] = {
+    "authorized_user": _authorized_user,
+    "external_account": _external_account,
+    "impersonated_service_account": _impersonated,
+    "service_account": _service_account,
+}

@@ -177,7 +177,7 @@ def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None) -> dict
     result = {}
     for name, prop in kind.inputs.items():
         value = live.get(name)
-        if not is_absent(prop, value) and (isinstance(value, dict) or value != known.get(name)):
+        if not is_absent(prop, value) and (isinstance(value, dict) or not same(prop, value, known.get(name))):
             reduced = minimal_value(prop, prop.type, value, known.get(name))
             if not is_absent(prop, reduced):
                 result[name] = reduced

@@ -289,6 +289,13 @@ class AliasIpRange(Record):
 class NetworkInterface(Record):
     """A network interface."""
 
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Infer the network: that of the subnetwork, and without either the default one."""
+        if values.get("networkAttachment"):
+            return {}
+        return {"network": values.get("network") if values.get("subnetwork") else "global/networks/default"}
+
     access_configs: list[AccessConfig] = field(
         "IPv4 access from the internet; at most one. None means no external address.", max_items=1
     )

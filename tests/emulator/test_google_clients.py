@@ -1,0 +1,257 @@
+"""The emulator judged by Google's own clients."""
+
+from __future__ import annotations
+
+import pytest
+from google.api_core import exceptions
+from google.api_core.client_options import ClientOptions
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import compute_v1, oslogin_v1, storage
+from google.cloud.oslogin_v1.common import SshPublicKey
+from google.cloud.oslogin_v1.services.os_login_service.transports.rest import OsLoginServiceRestTransport
+from google.protobuf import field_mask_pb2
+from programs import BLOB, BUCKET, FINGERPRINT, PROJECT, USER
+
+IMAGE = "projects/debian-cloud/global/images/family/debian-12"
+
+
+OPERATIONS = {
+    "global_operations": compute_v1.GlobalOperationsClient,
+    "region_operations": compute_v1.RegionOperationsClient,
+    "zone_operations": compute_v1.ZoneOperationsClient,
+}
+
+
+def _client(kind, cloud):
+    options = {"host": cloud.host, "url_scheme": "http", "credentials": AnonymousCredentials()}
+    transport = kind.get_transport_class("rest")(**options)
+    # A client makes those that follow its operations by itself, and for Google's own host.
+    for name, operations in OPERATIONS.items():
+        polling = operations.get_transport_class("rest")(**options)
+        getattr(transport, "_extended_operations_services", {})[name] = operations(transport=polling)
+    return kind(transport=transport)
+
+
+def _properties(**more):
+    disk = compute_v1.AttachedDisk(
+        boot=True, initialize_params=compute_v1.AttachedDiskInitializeParams(source_image=IMAGE, disk_size_gb=20)
+    )
+    nic = compute_v1.NetworkInterface(network="global/networks/default", access_configs=[compute_v1.AccessConfig()])
+    return compute_v1.InstanceProperties(machine_type="e2-small", disks=[disk], network_interfaces=[nic], **more)
+
+
+@pytest.fixture
+def templates(cloud):
+    return _client(compute_v1.InstanceTemplatesClient, cloud)
+
+
+def _insert(templates, name, **more):
+    template = compute_v1.InstanceTemplate(name=name, properties=_properties(**more))
+    return templates.insert(project=PROJECT, instance_template_resource=template)
+
+
+def test_a_template_is_made_read_listed_and_deleted(templates, cloud):
+    cloud.emulator.operations.latency = 0.2
+    operation = _insert(templates, "web", labels={"app": "web"})
+    operation.result(timeout=10)
+    found = templates.get(project=PROJECT, instance_template="web")
+
+    assert operation.done()
+    assert (found.name, found.properties.labels["app"], found.properties.disks[0].index) == ("web", "web", 0)
+    assert found.properties.network_interfaces[0].network.endswith("/projects/demo-project/global/networks/default")
+    assert found.properties.network_interfaces[0].access_configs[0].type_ == "ONE_TO_ONE_NAT"
+    assert [item.name for item in templates.list(project=PROJECT)] == ["web"]
+    templates.delete(project=PROJECT, instance_template="web").result(timeout=10)
+    assert list(templates.list(project=PROJECT)) == []
+
+
+def test_errors_are_what_the_clients_expect(templates):
+    _insert(templates, "web").result(timeout=10)
+    with pytest.raises(exceptions.NotFound, match=r"instanceTemplates/missing' was not found"):
+        templates.get(project=PROJECT, instance_template="missing")
+    with pytest.raises(exceptions.Conflict, match="already exists"):
+        _insert(templates, "web")
+    with pytest.raises(exceptions.BadRequest, match=r"resource\.name"):
+        _insert(templates, "Bad_Name")
+
+
+def test_a_failed_operation_is_raised_by_the_client(templates, cloud):
+    cloud.fail(
+        "compute.instanceTemplates.insert", operation={"errors": [{"code": "QUOTA_EXCEEDED", "message": "no quota"}]}
+    )
+    with pytest.raises(exceptions.GoogleAPICallError, match="no quota"):
+        _insert(templates, "web").result(timeout=10)
+
+
+def test_one_request_id_makes_one_template(templates):
+    template = compute_v1.InstanceTemplate(name="web", properties=_properties())
+    request = compute_v1.InsertInstanceTemplateRequest(
+        project=PROJECT, instance_template_resource=template, request_id="3f1c6d0e-93c9-4b50-9d8f-0a5a3a0b1c2d"
+    )
+    first, second = templates.insert(request=request), templates.insert(request=request)
+
+    assert first.name == second.name
+    request.request_id = "00000000-0000-0000-0000-000000000000"
+    with pytest.raises(exceptions.BadRequest, match="requestId"):
+        templates.insert(request=request)
+
+
+def test_lists_come_in_pages_and_are_filtered_and_ordered(templates):
+    for name in ("c", "a", "b"):
+        _insert(templates, name).result(timeout=10)
+    request = compute_v1.ListInstanceTemplatesRequest(project=PROJECT, max_results=2)
+    pages = [[item.name for item in page.items] for page in templates.list(request=request).pages]
+
+    assert pages == [["a", "b"], ["c"]]
+    newest = compute_v1.ListInstanceTemplatesRequest(project=PROJECT, order_by="creationTimestamp desc")
+    assert next(iter(templates.list(request=newest))).name in {"b", "c"}
+    chosen = compute_v1.ListInstanceTemplatesRequest(project=PROJECT, filter='name = "b"')
+    assert [item.name for item in templates.list(request=chosen)] == ["b"]
+    with pytest.raises(exceptions.BadRequest, match="range"):
+        list(templates.list(request=compute_v1.ListInstanceTemplatesRequest(project=PROJECT, max_results=501)))
+
+
+def test_regional_templates_have_their_own_scope(templates, cloud):
+    regional = _client(compute_v1.RegionInstanceTemplatesClient, cloud)
+    template = compute_v1.InstanceTemplate(name="web", properties=_properties())
+    regional.insert(project=PROJECT, region="us-east1", instance_template_resource=template).result(timeout=10)
+    found = regional.get(project=PROJECT, region="us-east1", instance_template="web")
+    scopes = {name: scope.instance_templates for name, scope in templates.aggregated_list(project=PROJECT)}
+
+    assert found.region.endswith("/regions/us-east1")
+    assert [item.name for item in scopes["regions/us-east1"]] == ["web"]
+    assert not scopes["global"]
+    regional.delete(project=PROJECT, region="us-east1", instance_template="web").result(timeout=10)
+    with pytest.raises(exceptions.NotFound):
+        regional.insert(project=PROJECT, region="nowhere", instance_template_resource=template)
+
+
+def test_a_template_is_made_from_an_instance(templates, cloud):
+    instances = _client(compute_v1.InstancesClient, cloud)
+    boot = compute_v1.AttachedDisk(
+        boot=True, device_name="boot", initialize_params=compute_v1.AttachedDiskInitializeParams(source_image=IMAGE)
+    )
+    data = compute_v1.AttachedDisk(
+        device_name="data", initialize_params=compute_v1.AttachedDiskInitializeParams(disk_size_gb=50)
+    )
+    vm = compute_v1.Instance(
+        name="vm", machine_type="zones/us-east1-b/machineTypes/e2-medium", disks=[boot, data], network_interfaces=[{}]
+    )
+    instances.insert(project=PROJECT, zone="us-east1-b", instance_resource=vm).result(timeout=10)
+    assert instances.get(project=PROJECT, zone="us-east1-b", instance="vm").status == "RUNNING"
+    template = compute_v1.InstanceTemplate(
+        name="from-vm", source_instance="zones/us-east1-b/instances/vm",
+        source_instance_params={"disk_configs": [{"device_name": "data", "instantiate_from": "DO_NOT_INCLUDE"}]},
+    )  # fmt: skip
+    templates.insert(project=PROJECT, instance_template_resource=template).result(timeout=10)
+    found = templates.get(project=PROJECT, instance_template="from-vm")
+
+    assert found.properties.machine_type == "e2-medium"
+    assert [disk.device_name for disk in found.properties.disks] == ["boot"]
+    assert [item.name for item in instances.list(project=PROJECT, zone="us-east1-b")] == ["vm"]
+    instances.delete(project=PROJECT, zone="us-east1-b", instance="vm").result(timeout=10)
+
+
+def test_operations_are_read_waited_for_and_listed(templates, cloud):
+    cloud.emulator.operations.latency = 0.5
+    operations = _client(compute_v1.GlobalOperationsClient, cloud)
+    name = _insert(templates, "web").name
+    early = operations.get(project=PROJECT, operation=name)
+    done = operations.wait(project=PROJECT, operation=name)
+
+    assert early.status in {compute_v1.Operation.Status.PENDING, compute_v1.Operation.Status.RUNNING}
+    assert (done.status, done.progress) == (compute_v1.Operation.Status.DONE, 100)
+    assert name in [item.name for item in operations.list(project=PROJECT)]
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments", "name"),
+    [
+        (compute_v1.RegionsClient, {}, "us-east1"),
+        (compute_v1.ZonesClient, {}, "us-east1-b"),
+        (compute_v1.MachineTypesClient, {"zone": "us-east1-b"}, "e2-small"),
+        (compute_v1.DiskTypesClient, {"zone": "us-east1-b"}, "pd-ssd"),
+        (compute_v1.NetworksClient, {}, "default"),
+        (compute_v1.SubnetworksClient, {"region": "us-east1"}, "default"),
+    ],
+)
+def test_what_every_project_has(cloud, client, arguments, name):
+    found = _client(client, cloud)
+    singular = client.__name__.removesuffix("sClient")
+    parameter = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in singular).lstrip("_")
+
+    assert name in [item.name for item in found.list(project=PROJECT, **arguments)]
+    assert found.get(project=PROJECT, **arguments, **{parameter: name}).name == name
+    with pytest.raises(exceptions.NotFound):
+        found.get(project=PROJECT, **arguments, **{parameter: "missing"})
+
+
+def test_public_images_and_the_project(cloud):
+    images = _client(compute_v1.ImagesClient, cloud)
+    newest = images.get_from_family(project="debian-cloud", family="debian-12")
+
+    assert images.get(project="debian-cloud", image=newest.name).family == "debian-12"
+    assert newest.name in [item.name for item in images.list(project="debian-cloud")]
+    assert _client(compute_v1.ProjectsClient, cloud).get(project=PROJECT).name == PROJECT
+
+
+def _storage(cloud):
+    return storage.Client(
+        PROJECT, AnonymousCredentials(), client_options=ClientOptions(api_endpoint=f"http://{cloud.host}")
+    )
+
+
+def test_buckets_and_notifications(cloud):
+    client = _storage(cloud)
+    bucket = client.create_bucket("another-bucket", location="europe-west1")
+    made = bucket.notification(
+        "uploads",
+        topic_project=PROJECT,
+        event_types=["OBJECT_FINALIZE"],
+        custom_attributes={"a": "b"},
+        payload_format="NONE",
+    )
+    made.create()
+
+    assert "another-bucket" in [found.name for found in client.list_buckets()]
+    assert bucket.get_notification(made.notification_id).custom_attributes == {"a": "b"}
+    assert [found.notification_id for found in bucket.list_notifications()] == [made.notification_id]
+    assert client.get_service_account_email().endswith("gs-project-accounts.iam.gserviceaccount.com")
+    made.delete()
+    assert not made.exists()
+    bucket.delete()
+    assert not bucket.exists()
+
+
+def test_storage_errors(cloud):
+    client = _storage(cloud)
+    with pytest.raises(exceptions.Conflict):
+        client.create_bucket(BUCKET)
+    with pytest.raises(exceptions.NotFound):
+        client.get_bucket("missing-bucket")
+    with pytest.raises(exceptions.BadRequest, match="event type"):
+        client.bucket(BUCKET).notification("t-1", topic_project=PROJECT, event_types=["NOTHING"]).create()
+
+
+def test_login_keys(cloud):
+    transport = OsLoginServiceRestTransport(host=cloud.host, url_scheme="http", credentials=AnonymousCredentials())
+    client = oslogin_v1.OsLoginServiceClient(transport=transport)
+    name = f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
+    key = SshPublicKey(key=f"ssh-ed25519 {BLOB} laptop")
+    made = client.create_ssh_public_key(parent=f"users/{USER}", ssh_public_key=key)
+
+    assert (made.fingerprint, made.name) == (FINGERPRINT, name)
+    with pytest.raises(exceptions.Conflict):
+        client.create_ssh_public_key(parent=f"users/{USER}", ssh_public_key=key)
+    changed = client.update_ssh_public_key(
+        name=name,
+        ssh_public_key=SshPublicKey(expiration_time_usec=1924991999000000),
+        update_mask=field_mask_pb2.FieldMask(paths=["expiration_time_usec"]),
+    )
+    assert client.get_ssh_public_key(name=name).expiration_time_usec == changed.expiration_time_usec == 1924991999000000
+    profile = client.import_ssh_public_key(parent=f"users/{USER}", ssh_public_key=key, project_id=PROJECT).login_profile
+    assert list(profile.ssh_public_keys) == [FINGERPRINT]
+    assert client.get_login_profile(name=f"users/{USER}").posix_accounts[0].primary
+    client.delete_ssh_public_key(name=name)
+    with pytest.raises(exceptions.NotFound):
+        client.get_ssh_public_key(name=name)

@@ -1,0 +1,308 @@
+"""What a bad day at Google does to a resource: nothing twice, nothing forgotten, and words that help."""
+
+from __future__ import annotations
+
+import time
+
+import driver
+import grpc
+import pytest
+from driver import failing
+from programs import BUCKET, FINGERPRINT, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER, key, notification, template
+
+INSERT = "compute.instanceTemplates.insert"
+WEB = {"name": "web", **template()}
+PATH = f"projects/{PROJECT}/global/instanceTemplates/web"
+
+
+def _request_ids(cloud):
+    return [entry["query"]["requestId"] for entry in cloud.requests(INSERT)]
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 503},
+        {"status": 500},
+        {"status": 429, "reason": "rateLimitExceeded"},
+        {"status": 403, "reason": "rateLimitExceeded", "message": "Rate Limit Exceeded"},
+        {"status": 409, "reason": "resourceNotReady", "message": "The resource is not ready"},
+        {"drop": "before"},
+        {"drop": "after"},
+        {"body": "<html>not JSON"},
+    ],
+    ids=str,
+)
+def test_a_passing_failure_makes_one_template_with_one_request_id(engine, cloud, fault):
+    cloud.fail(INSERT, **fault)
+    created = engine.create(TEMPLATE, "web", WEB)
+    ids = _request_ids(cloud)
+
+    assert created.id == PATH
+    assert (len(ids), len(set(ids))) == (2, 1)
+    assert cloud.emulator.store.counts()["instanceTemplates"] == 1
+
+
+def test_the_pause_that_google_asks_for_is_kept(engine, cloud):
+    cloud.fail(INSERT, status=429, retry_after=1)
+    begun = time.monotonic()
+    engine.create(TEMPLATE, "web", WEB)
+
+    assert time.monotonic() - begun >= 1
+
+
+def test_a_template_made_by_a_lost_answer_is_taken_for_ours_when_the_retry_conflicts(engine, cloud):
+    cloud.fail(INSERT, drop="after")
+    cloud.fail(INSERT, status=409, message="already exists", reason="alreadyExists")
+
+    assert engine.create(TEMPLATE, "web", WEB).id == PATH
+
+
+def test_a_template_of_someone_else_is_never_taken(engine):
+    driver_of_another_stack = driver.Engine(engine.stub, engine.log, stack="other")
+    driver_of_another_stack.create(TEMPLATE, "web", WEB)
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", WEB)
+
+    assert failed[0].code == grpc.StatusCode.ALREADY_EXISTS
+    assert failed[0].partial is None
+    for words in ("global/instanceTemplates/web", "pulumi import", "deleteBeforeReplace"):
+        assert words in failed[0].message
+
+
+def test_another_run_of_an_interrupted_up_finds_what_the_first_one_made(engine, cloud):
+    engine.create(TEMPLATE, "web", WEB)
+    again = engine.create(TEMPLATE, "web", WEB)
+
+    assert again.id == PATH
+    assert len(set(_request_ids(cloud))) == 1
+
+
+def test_what_was_made_and_deleted_is_made_again(engine, cloud):
+    for _ in range(3):
+        created = engine.create(TEMPLATE, "web", WEB)
+        assert cloud.get(PATH)["id"] == created.outputs["numericId"]
+        engine.delete(created)
+
+    assert len(set(_request_ids(cloud))) == 3
+
+
+def test_trouble_while_waiting_is_no_failure_of_the_operation(engine, cloud):
+    cloud.emulator.operations.latency = 0.3
+    cloud.fail("compute.globalOperations.wait", status=503, times=2)
+    cloud.fail("compute.globalOperations.wait", drop="before")
+
+    assert engine.create(TEMPLATE, "web", WEB).id == PATH
+
+
+def test_operations_are_followed_where_they_cannot_be_waited_for(engine, cloud):
+    cloud.emulator.operations.latency = 0.3
+    cloud.fail("compute.globalOperations.wait", status=501)
+
+    assert engine.create(TEMPLATE, "web", WEB).id == PATH
+    assert "compute.globalOperations.get" in cloud.calls()
+
+
+def test_an_operation_that_cannot_be_followed_leaves_the_resource_in_the_state(engine, cloud):
+    cloud.fail("compute.globalOperations.wait", status=403, message="no permission to see operations")
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", WEB)
+
+    assert failed[0].partial.id == PATH
+    assert "no permission to see operations" in failed[0].partial.reasons[0]
+
+
+def test_creating_takes_three_calls_and_refreshing_one(engine, cloud):
+    created = engine.create(TEMPLATE, "web", WEB)
+    assert cloud.calls() == [INSERT, "compute.globalOperations.wait", "compute.instanceTemplates.get"]
+    cloud.emulator.requests.kept.clear()
+    engine.refresh(created)
+
+    assert cloud.calls() == ["compute.instanceTemplates.get"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        ({"status": 401, "message": "Invalid Credentials"}, "UNAUTHENTICATED", "gcloud auth application-default login"),
+        (
+            {"status": 403, "message": "Required 'compute.instanceTemplates.create' permission"},
+            "PERMISSION_DENIED",
+            "Grant the named permission",
+        ),
+        (
+            {"status": 403, "reason": "quotaExceeded", "message": "Quota 'INSTANCE_TEMPLATES' exceeded"},
+            "RESOURCE_EXHAUSTED",
+            "ask for a higher quota",
+        ),
+        (
+            {"status": 404, "message": "The resource 'projects/demo-project' was not found"},
+            "NOT_FOUND",
+            "projects/demo-project",
+        ),
+        ({"status": 412, "message": "Condition not met"}, "ABORTED", "Condition not met"),
+        ({"status": 400, "message": "Invalid value for field"}, "INVALID_ARGUMENT", "Invalid value for field"),
+    ],
+)
+def test_a_refusal_names_the_call_the_reason_and_the_next_step(engine, cloud, fault, code, words):
+    cloud.fail(INSERT, **fault)
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", WEB)
+
+    assert failed[0].code == grpc.StatusCode[code]
+    assert failed[0].message.startswith("POST projects/demo-project/global/instanceTemplates: ")
+    assert fault["message"] in failed[0].message
+    assert words in failed[0].message
+
+
+def test_an_unreachable_host_is_named():
+    with driver.engine(project=PROJECT, emulatorHost="127.0.0.1:1") as lost, failing() as failed:
+        lost.stub.Create(
+            driver.rpc.CreateRequest(urn=lost.urn(TEMPLATE, "web"), properties=driver.struct(WEB), timeout=1)
+        )
+
+    assert "127.0.0.1:1 gave no answer" in failed[0].message
+    assert "endpoint settings" in failed[0].message
+
+
+@pytest.mark.parametrize("status", [401, 403, 500])
+def test_a_read_that_fails_never_means_gone(engine, cloud, status):
+    created = engine.create(TEMPLATE, "web", WEB)
+    cloud.fail("compute.instanceTemplates.get", status=status, times=20)
+    with failing() as failed:
+        engine.stub.Read(
+            driver.rpc.ReadRequest(id=created.id, urn=created.urn, properties=driver.struct(created.outputs), timeout=1)
+        )
+
+    assert failed[0].code != grpc.StatusCode.NOT_FOUND
+
+
+def test_a_template_in_use_is_tried_again_and_then_named(engine, cloud):
+    created = engine.create(TEMPLATE, "web", WEB)
+    in_use = {
+        "status": 400,
+        "reason": "resourceInUseByAnotherResource",
+        "message": "web is already being used by group-1",
+    }
+    cloud.fail("compute.instanceTemplates.delete", **in_use)
+    engine.delete(created)
+
+    assert cloud.get(PATH) is None
+    again = engine.create(TEMPLATE, "other", {**WEB, "name": "other"})
+    cloud.fail("compute.instanceTemplates.delete", times=9, **in_use)
+    with failing() as failed:
+        engine.delete(again)
+    assert "group-1" in failed[0].message
+
+
+def test_a_template_of_the_same_name_made_by_someone_else_is_neither_read_nor_deleted(engine, cloud):
+    created = engine.create(TEMPLATE, "web", WEB)
+    cloud.change(PATH, lambda body: body.update(id="42"))
+
+    assert engine.refresh(created) is None
+    engine.delete(created)
+    assert cloud.get(PATH) is not None
+
+
+@pytest.mark.parametrize("fault", [{"drop": "after"}, {"drop": "before"}, {"status": 503}], ids=str)
+def test_a_lost_answer_makes_one_notification(engine, cloud, fault):
+    cloud.fail("storage.notifications.insert", **fault)
+    created = engine.create(NOTIFICATION, "n", notification())
+
+    assert created.id == f"{BUCKET}/notificationConfigs/1"
+    assert cloud.emulator.store.counts()["notificationConfigs"] == 1
+
+
+def test_a_notification_that_doubles_another_is_warned_about(engine):
+    engine.create(NOTIFICATION, "one", notification())
+    second = engine.create(NOTIFICATION, "two", notification(payloadFormat="JSON_API_V1"))
+
+    assert second.id == f"{BUCKET}/notificationConfigs/2"
+    assert any(
+        urn == second.urn and "pulumi import" in said
+        for severity, urn, said in engine.log.messages
+        if severity == "WARNING"
+    )
+
+
+def test_a_missing_right_to_publish_names_who_needs_it(engine, cloud):
+    cloud.fail("storage.notifications.insert", status=403, message="cannot publish to the topic")
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", notification())
+
+    assert "roles/pubsub.publisher" in failed[0].message
+    assert "gs-project-accounts.iam.gserviceaccount.com" in failed[0].message
+
+
+def test_a_notification_whose_bucket_is_going_away_is_tried_again(engine, cloud):
+    created = engine.create(NOTIFICATION, "n", notification())
+    cloud.fail("storage.notifications.delete", status=412)
+    engine.delete(created)
+
+    assert cloud.get(f"b/{BUCKET}/notificationConfigs/1") is None
+
+
+def test_a_lost_answer_makes_one_key(engine, cloud):
+    cloud.fail("oslogin.users.sshPublicKeys.create", drop="after")
+
+    assert engine.create(KEY, "k", key()).id == f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
+
+
+def test_a_key_that_is_there_with_another_end_is_not_taken(engine):
+    engine.create(KEY, "k", key())
+    with failing() as failed:
+        engine.create(KEY, "k", key(expirationTimeUsec="1924991999000000"))
+
+    assert "exists with another expiry" in failed[0].message
+    assert "pulumi import" in failed[0].message
+
+
+def test_a_key_that_google_shows_late_is_waited_for(engine, cloud):
+    cloud.fail("oslogin.users.sshPublicKeys.get", status=404, times=2)
+
+    assert engine.create(KEY, "k", key()).outputs["fingerprint"] == FINGERPRINT
+
+
+def test_a_key_with_a_project_sets_up_its_account(engine, cloud):
+    created = engine.create(KEY, "k", key(projectId=PROJECT, regions=["us-east1"]))
+
+    assert cloud.calls("oslogin.users.import") == ["oslogin.users.importSshPublicKey"]
+    assert cloud.requests("oslogin.users.importSshPublicKey")[0]["query"]["projectId"] == PROJECT
+    assert (
+        engine.diff(created, key(projectId=PROJECT, regions=["us-east1"])).changes == driver.rpc.DiffResponse.DIFF_NONE
+    )
+
+
+def test_the_key_of_another_user_asks_for_impersonation(engine, cloud):
+    cloud.fail("oslogin.users.sshPublicKeys.create", status=403, message="denied")
+    with failing() as failed:
+        engine.create(KEY, "k", key())
+
+    assert "gcpx:impersonateServiceAccount" in failed[0].message
+
+
+@pytest.mark.parametrize(
+    ("extra", "version"),
+    [
+        ({}, "v1"),
+        ({"scheduling": {"hostErrorTimeoutSeconds": 90}}, "beta"),
+        ({"partnerMetadata": {"a.example": {"entries": {"k": [1, {"x": None}]}}}}, "beta"),
+        ({"displayDevice": {"enableDisplay": True}}, "beta"),
+        ({"disks": [{"boot": True, "userLicenses": ["l"], "initializeParams": {"sourceImage": "family/x"}}]}, "beta"),
+        ({"disks": [{"boot": True, "initializeParams": {"sourceImage": "family/x", "multiWriter": True}}]}, "beta"),
+        ({"networkInterfaces": [{"aliasIpRanges": [{"candidateSubnetworkRangeNames": ["a"]}]}]}, "beta"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("region", [None, "us-east1"])
+def test_a_beta_field_sends_the_call_to_the_beta_path(engine, cloud, extra, version, region):
+    inputs = {"name": "web", **template(**extra), **({"region": region} if region else {})}
+    created = engine.create(TEMPLATE, "web", inputs)
+    inserted = next(
+        entry for entry in cloud.emulator.requests.kept if entry["method"].endswith("nstanceTemplates.insert")
+    )
+
+    assert inserted["path"].startswith(f"/compute/{version}/projects/")
+    assert engine.refresh(created) == created
+    imported = engine.import_(TEMPLATE, "web", created.id)
+    assert engine.diff(imported, inputs).changes == driver.rpc.DiffResponse.DIFF_NONE
