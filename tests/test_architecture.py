@@ -1,0 +1,74 @@
+"""The rules that keep the parts apart."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from workspace import ROOT
+
+SOURCE = ROOT / "provider"
+ALLOWED = {
+    "gcpx.model": {"gcpx.model", "gcpx.errors"},
+    "gcpx.google": {"gcpx.google", "gcpx.errors", "gcpx"},
+    "gcpx.resources": {"gcpx.resources", "gcpx.model", "gcpx.google", "gcpx.errors"},
+    "gcpx.engine": {"gcpx.engine", "gcpx.model", "gcpx.errors"},
+    "gcpx_emulator": {"gcpx_emulator"},
+}
+"""Which of our packages the modules of a package may import."""
+ONLY = {"grpc": "gcpx.engine", "google.protobuf": "gcpx.engine", "httpx": "gcpx.google", "google.auth": "gcpx.google"}
+"""Libraries that one package alone may import."""
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+
+
+def _imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def _within(name: str, package: str) -> bool:
+    return name == package or name.startswith(f"{package}.")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_modules_import_only_what_their_layer_may_see(path):
+    name = _name(path)
+    for layer, allowed in ALLOWED.items():
+        if _within(name, layer):
+            ours = {found for found in _imports(path) if found.startswith("gcpx")}
+            allowed_here = {found for found in ours if any(_within(found, package) for package in allowed - {"gcpx"})}
+            assert ours - allowed_here - ({"gcpx"} & allowed) == set()
+    for library, owner in ONLY.items():
+        if not _within(name, owner) and not _within(name, "gcpx_emulator"):
+            assert not any(_within(found, library) for found in _imports(path)), f"{library} belongs to {owner}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=_name)
+def test_files_stay_small_but_for_lists_of_fields(path):
+    lines = len(path.read_text().splitlines())
+
+    assert lines <= 360 or path.name == "instance_properties.py", f"{lines} lines"
+
+
+def test_starting_loads_neither_http_nor_models():
+    import subprocess  # noqa: PLC0415 - this test alone starts a process
+    import sys  # noqa: PLC0415 - as above
+
+    code = (
+        "import sys, gcpx.__main__\n"
+        "heavy = ['httpx', 'google.auth', 'gcpx.resources.instance_template', 'pulumi']\n"
+        "print([name for name in heavy if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,49 @@
+"""What the documents say is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from workspace import ROOT
+
+from gcpx import __version__
+from gcpx.config import KIND
+
+DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_path_named_exists(name):
+    text = (ROOT / name).read_text()
+    for path in re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(
+        r"`((?:provider|tests|tools|examples|sdk|benchmarks)/[\w/.-]+)`", text
+    ):
+        assert (ROOT / path).exists(), path
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_make_target_named_exists(name):
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = re.findall(
+        r"make (?:-s )?([a-z][a-z-]+)",
+        " ".join(re.findall(r"`([^`]*)`|```sh(.*?)```", (ROOT / name).read_text(), re.DOTALL).__str__().split()),
+    )
+
+    assert set(named) - targets == set()
+
+
+def test_the_readme_lists_every_setting_with_its_variables():
+    text = (ROOT / "README.md").read_text()
+    for setting, prop in KIND.properties.items():
+        assert f"`{setting}`" in text, setting
+        assert all(f"`{variable}`" in text for variable in prop.rules.environment), setting
+
+
+def test_the_changelog_begins_with_this_version():
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1].strip("[]") == __version__
+
+
+def test_no_address_of_a_registry_is_written_down():
+    for path in [*ROOT.glob("*.toml"), ROOT / "constraints.txt", ROOT / "Makefile"]:
+        assert "://" not in re.sub(r"https?://(127|\{)", "", path.read_text()), path

@@ -1,0 +1,73 @@
+"""The package's schema, and what hangs on it."""
+
+from __future__ import annotations
+
+import json
+
+from workspace import ROOT
+
+from gcpx import __version__
+from gcpx.provider import RESOURCES, resource_class
+from gcpx.schema import package, text
+
+SCHEMA = package()
+
+
+def test_the_committed_schema_is_current():
+    assert (ROOT / "schema.json").read_text() == text()
+    assert json.loads(text())["version"] == __version__
+
+
+def _described(properties):
+    return all(spec.get("description", "").endswith(".") for spec in properties.values())
+
+
+def test_everything_is_described():
+    for spec in (*SCHEMA["resources"].values(), *SCHEMA["types"].values()):
+        assert spec["description"]
+        assert _described(spec["properties"])
+        assert _described(spec.get("inputProperties", {}))
+    assert _described(SCHEMA["config"]["variables"])
+
+
+def test_every_resource_shows_an_example_and_how_to_import():
+    for token, spec in SCHEMA["resources"].items():
+        resource = resource_class(token)
+        assert "```python\nimport pulumi" in spec["description"]
+        assert all(form in spec["description"] for form in resource.id_forms)
+        assert f"pulumi import {token} NAME {resource.id_forms[0]}" in spec["description"]
+
+
+def test_what_replaces_is_marked_and_never_forced():
+    template = SCHEMA["resources"]["gcpx:compute:InstanceTemplate"]["inputProperties"]
+    key = SCHEMA["resources"]["gcpx:oslogin:SshKey"]["inputProperties"]
+
+    assert all(spec["willReplaceOnChanges"] for spec in template.values())
+    assert [name for name, spec in key.items() if spec.get("willReplaceOnChanges")] == ["key", "user"]
+    assert "replaceOnChanges" not in text()
+
+
+def test_outputs_are_no_inputs():
+    types = SCHEMA["types"]
+
+    assert "index" in types["gcpx:compute:AttachedDiskResponse"]["properties"]
+    assert "index" not in types["gcpx:compute:AttachedDisk"]["properties"]
+
+
+def test_secrets_are_marked_and_never_filled_from_the_environment():
+    variables = SCHEMA["config"]["variables"]
+
+    assert [name for name, spec in variables.items() if spec.get("secret")] == ["credentials", "accessToken"]
+    assert [name for name, spec in variables.items() if "defaultInfo" in spec] == ["project", "region", "zone"]
+    assert SCHEMA["types"]["gcpx:compute:CustomerEncryptionKey"]["properties"]["rawKey"]["secret"]
+
+
+def test_every_resource_has_an_example_a_row_in_the_readme_and_a_life():
+    readme = (ROOT / "README.md").read_text()
+    lives = (ROOT / "tests" / "pulumi" / "test_lifecycle.py").read_text()
+    for token, module in RESOURCES.items():
+        assert (ROOT / "examples" / module.replace("_", "-") / "Pulumi.yaml").exists()
+        assert f"`{token}`" in readme
+        assert {"instance_template": "TEMPLATE", "ssh_key": "KEY", "notification_config": "NOTIFICATION"}[
+            module
+        ] in lives
