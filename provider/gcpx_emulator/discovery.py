@@ -28,6 +28,8 @@ _DIALECT: Final = frozenset({"$alt", "$fields", "$prettyPrint"})
 """Spellings of the standard parameters that Google's newer clients use."""
 _BETA_EXTRAS: Final[Json] = {"AttachedDisk": {"userLicenses": {"type": "array", "items": {"type": "string"}}}}
 """Fields that the API documentation has and the published description of today does not."""
+_LIST_EXTRAS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
+"""Parameters that the documentation gives every list method, and the description of v1 leaves out."""
 _ENUM_EXTRAS: Final = {("GuestOsFeature", "type"): ["SUSPEND_RESUME_COMPATIBLE"]}
 
 
@@ -72,9 +74,10 @@ class Document:
         for segment in (spec.get("flatPath") or spec["path"]).split("/"):
             node = _child(node, segment)
         request = spec.get("request", {}).get("$ref")
+        extras = _LIST_EXTRAS if "pageToken" in spec.get("parameters", {}) and self.name.startswith("compute") else {}
         version = self.name.rpartition(".")[2]
         node.methods[spec["httpMethod"]] = Method(
-            spec["id"], version, spec["httpMethod"], spec.get("parameters", {}), request, self
+            spec["id"], version, spec["httpMethod"], extras | spec.get("parameters", {}), request, self
         )
 
 

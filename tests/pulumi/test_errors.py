@@ -1,0 +1,208 @@
+"""What a person sees under the real CLI when something is wrong."""
+
+from __future__ import annotations
+
+import pytest
+from programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
+
+pytestmark = pytest.mark.pulumi
+
+
+def test_every_mistake_of_a_program_is_reported_in_one_preview(stack, cloud):
+    bad = template(machineType="zones/z/machineTypes/m", disks=[{"mode": "x y"}], tags={"items": ["Bad_Tag"]})
+    stack.write(
+        one={"type": TEMPLATE, "properties": {"name": "Bad_Name", **bad}},
+        two={"type": NOTIFICATION, "properties": {"bucket": "demo-uploads", "topic": "a/b"}},
+        three={"type": KEY, "properties": {"user": "a@b.example", "key": "-----BEGIN OPENSSH PRIVATE KEY-----"}},
+    )
+    said = stack.preview_fails()
+
+    for words in (
+        "Bad_Name",
+        "properties.machineType",
+        "properties.disks[0].mode",
+        "properties.tags.items[0]",
+        "topic",
+        "is a private key",
+    ):
+        assert words in said, said
+    assert cloud.calls() == []
+
+
+def test_a_secret_that_is_wrong_is_not_printed(stack):
+    stack.workspace.run("config", "set", "--secret", "test:machine", "zones/hunter2hunter2/x")
+    stack.write(
+        provider={"config": {"machine": {"type": "string", "secret": True}}},
+        one={"type": TEMPLATE, "properties": template(machineType="${machine}")},
+    )
+    said = stack.preview_fails()
+
+    assert "properties.machineType" in said
+    assert "hunter2" not in said
+
+
+def test_no_secret_is_in_clear_in_the_state(stack):
+    stack.workspace.run("config", "set", "--secret", "test:token", "hunter2-hunter2")
+    stack.workspace.run("config", "set", "--secret", "gcpx:accessToken", "ya29.hunter3-hunter3")
+    stack.write(
+        provider={"config": {"token": {"type": "string", "secret": True}}},
+        one={"type": TEMPLATE, "properties": template(labels={"token": "${token}"}, metadata={"items": [{"key": "a", "value": "x-${token}"}]},
+             disks=[{"boot": True, "initializeParams": {"sourceImage": "family/x", "sourceImageEncryptionKey": {"rawKey": "aHVudGVyNGh1bnRlcjQ="}}}])},
+    )  # fmt: skip
+    stack.up()
+    stack.is_clean()
+    text = stack.workspace.run("stack", "export").stdout
+
+    for secret in ("hunter2", "hunter3", "aHVudGVyNGh1bnRlcjQ="):
+        assert secret not in text
+    assert "hunter2" in stack.workspace.run("stack", "export", "--show-secrets").stdout
+    stack.destroy()
+
+
+def test_a_refusal_by_google_is_told_under_the_resources_name(stack, cloud):
+    cloud.fail(
+        "compute.instanceTemplates.insert", status=403, message="Required 'compute.instanceTemplates.create' permission"
+    )
+    stack.write(web={"type": TEMPLATE, "properties": template()})
+    said = stack.up_fails()
+
+    for words in (
+        "InstanceTemplate (web)",
+        "Required 'compute.instanceTemplates.create' permission",
+        "Grant the named permission",
+    ):
+        assert words in said, said
+    stack.up()
+    stack.destroy()
+
+
+def test_an_unreachable_host_is_told_with_the_next_step(stack):
+    stack.write(web={"type": TEMPLATE, "properties": template(), "options": {"customTimeouts": {"create": "1s"}}})
+    said = stack.up_fails(variables={"GCPX_EMULATOR_HOST": "127.0.0.1:1"})
+
+    assert "127.0.0.1:1 gave no answer" in said
+    assert "emulatorHost" in said
+
+
+def test_a_template_that_took_too_long_is_in_the_state_and_finished_by_the_next_up(stack, cloud):
+    cloud.emulator.operations.latency = 3.0
+    stack.write(
+        web={
+            "type": TEMPLATE,
+            "properties": {"name": "web", **template()},
+            "options": {"customTimeouts": {"create": "1s"}},
+        }
+    )
+    said = stack.up_fails()
+    assert "not done in time" in said
+    assert stack.resource("web")["initErrors"]
+    cloud.emulator.operations.latency = 0.0
+    import time  # noqa: PLC0415 - the emulator's clock is the real one
+
+    time.sleep(3)
+    stack.up()
+
+    assert "initErrors" not in stack.resource("web")
+    stack.is_clean()
+    stack.destroy()
+    assert cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web") is None
+
+
+def test_a_replacement_with_the_same_name_deletes_first(stack, cloud):
+    stack.write(web={"type": TEMPLATE, "properties": {"name": "web", **template()}})
+    stack.up()
+    stack.write(web={"type": TEMPLATE, "properties": {"name": "web", **template(canIpForward=True)}})
+    stack.up()
+    changes = [name for name in cloud.calls() if name.endswith((".insert", ".delete"))]
+
+    assert changes == [
+        "compute.instanceTemplates.insert",
+        "compute.instanceTemplates.delete",
+        "compute.instanceTemplates.insert",
+    ]
+    stack.destroy()
+
+
+def test_a_replacement_with_a_made_up_name_creates_first(stack, cloud):
+    stack.write(web={"type": TEMPLATE, "properties": template()})
+    stack.up()
+    stack.write(web={"type": TEMPLATE, "properties": template(canIpForward=True)})
+    stack.up()
+    changes = [name.rpartition(".")[2] for name in cloud.calls() if name.endswith((".insert", ".delete"))]
+
+    assert changes == ["insert", "insert", "delete"]
+    stack.destroy()
+
+
+def test_dependencies_between_resources_are_unknown_in_preview_and_known_in_up(stack):
+    stack.write(
+        one={"type": TEMPLATE, "properties": {"name": "one", **template()}},
+        two={"type": TEMPLATE, "properties": {"description": "after ${one.selfLinkUnique}", **template()}},
+    )
+    assert stack.preview()["two"].op == "create"
+    stack.up()
+
+    assert "?uniqueId=" in stack.resource("two")["outputs"]["description"]
+    stack.destroy()
+
+
+def test_a_template_follows_its_source_instance(stack, cloud):
+    disk = {"boot": True, "deviceName": "boot", "initializeParams": {"sourceImage": "family/debian-12"}}
+    import httpx  # noqa: PLC0415 - this test alone makes an instance
+
+    body = {"name": "vm", "machineType": "zones/us-east1-b/machineTypes/e2-medium", "disks": [disk]}
+    httpx.post(
+        f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/us-east1-b/instances", json=body, trust_env=False
+    )
+    params = {"diskConfigs": [{"deviceName": "boot", "instantiateFrom": "SOURCE_IMAGE", "autoDelete": True}]}
+    inputs = {"name": "from-vm", "sourceInstance": "zones/us-east1-b/instances/vm", "sourceInstanceParams": params}
+    stack.write(copy={"type": TEMPLATE, "properties": inputs})
+    stack.up()
+    stack.is_clean()
+
+    assert stack.resource("copy")["outputs"]["properties"]["machineType"] == "e2-medium"
+    stack.destroy()
+
+
+def test_the_users_own_options_are_followed(stack, cloud):
+    stack.write(web={"type": TEMPLATE, "properties": {"name": "web", **template(labels={"a": "1"})}})
+    stack.up()
+    options = {"ignoreChanges": ["properties.labels"]}
+    stack.write(
+        web={"type": TEMPLATE, "properties": {"name": "web", **template(labels={"a": "2"})}, "options": options}
+    )
+    assert stack.preview() == {}
+    stack.write(
+        web={
+            "type": TEMPLATE,
+            "properties": {"name": "web", **template(labels={"a": "1"})},
+            "options": {"protect": True},
+        }
+    )
+    stack.up()
+    assert stack.workspace.run("destroy", "--yes", "--skip-preview", check=False).returncode
+    stack.workspace.run("state", "unprotect", "--all", "--yes")
+    stack.destroy()
+    assert cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web") is None
+
+
+def test_a_changed_provider_changes_no_resource(stack):
+    stack.write(
+        provider={"config": {}},
+        cloud={"type": "pulumi:providers:gcpx", "properties": {"project": PROJECT, "region": "us-east1"}},
+        web={"type": TEMPLATE, "properties": template(), "options": {"provider": "${cloud}"}},
+        note={"type": NOTIFICATION, "properties": notification(), "options": {"provider": "${cloud}"}},
+        key={"type": KEY, "properties": key(), "options": {"provider": "${cloud}"}},
+    )
+    stack.up()
+    stack.is_clean()
+    stack.write(
+        cloud={"type": "pulumi:providers:gcpx", "properties": {"project": PROJECT, "region": "us-central1"}},
+        web={"type": TEMPLATE, "properties": template(), "options": {"provider": "${cloud}"}},
+        note={"type": NOTIFICATION, "properties": notification(), "options": {"provider": "${cloud}"}},
+        key={"type": KEY, "properties": key(), "options": {"provider": "${cloud}"}},
+    )
+    found = stack.preview()
+
+    assert {name: step.op for name, step in found.items()} == {"cloud": "update"}
+    stack.destroy()

@@ -1,0 +1,49 @@
+"""The installed plugin as the engine starts it: a process with an argument, a port on stdout, and signals."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+
+import driver
+import grpc
+import pytest
+from google.protobuf import empty_pb2
+from workspace import SCRIPTS
+
+from gcpx import __version__
+
+
+@pytest.fixture
+def plugin():
+    command = [str(SCRIPTS / "pulumi-resource-gcpx"), "--logtostderr", "-v=9", "127.0.0.1:1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        yield process
+        process.kill()
+
+
+def _stub(channel):
+    return driver.protocol.provider_grpc.ResourceProviderStub(channel)
+
+
+def test_the_first_line_is_the_port_and_the_process_ends_quietly(plugin):
+    with grpc.insecure_channel(f"127.0.0.1:{int(plugin.stdout.readline())}") as channel:
+        assert _stub(channel).GetPluginInfo(empty_pb2.Empty(), wait_for_ready=True, timeout=10).version == __version__
+        _stub(channel).Cancel(empty_pb2.Empty())
+        assert _stub(channel).GetPluginInfo(empty_pb2.Empty()).version == __version__
+    plugin.send_signal(signal.SIGINT)
+
+    assert plugin.wait(timeout=5) == 0
+    assert plugin.stdout.read() == ""
+    assert "Traceback" not in plugin.stderr.read()
+
+
+def test_a_message_of_many_megabytes_is_taken(plugin):
+    with grpc.insecure_channel(
+        f"127.0.0.1:{int(plugin.stdout.readline())}", options=[("grpc.max_receive_message_length", -1)]
+    ) as channel:
+        news = driver.struct({"project": "p" * (8 << 20)})
+        request = driver.rpc.CheckRequest(urn="urn:pulumi:dev::t::pulumi:providers:gcpx::p", news=news)
+        answer = _stub(channel).CheckConfig(request, wait_for_ready=True, timeout=30)
+
+    assert answer.inputs == news
