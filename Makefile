@@ -50,7 +50,7 @@ emulator: $(READY) ## Run the emulator in the foreground
 	@$(BIN)/gcpx-emulator --port 8095
 
 bench: setup ## Measure against a provider that does nothing, as ratios
-	@$(BIN)/python benchmarks/bench.py
+	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
 
 build: $(READY) ## Build the wheel
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .

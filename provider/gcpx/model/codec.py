@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.model.compare import equal, is_absent, match, same
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type, has_outputs
 from gcpx.model.values import UNKNOWN
 
 
@@ -99,22 +99,15 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any) -> Any:
 
 
 def preview(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Predict outputs: what the user set stays, and inside an object what the server may add is unknown."""
-    result: dict[str, Any] = {}
-    for name, prop in kind.inputs.items():
-        if inputs.get(name) is not None:
-            result[name] = _preview(prop.type, inputs[name])
-    return result
+    """Predict outputs: what the user set stays, but an object that the server adds to is unknown as a whole.
 
-
-def _preview(kind: Type, value: Any) -> Any:
-    if isinstance(kind, ObjectType) and isinstance(value, dict):
-        return dict.fromkeys(kind.properties, UNKNOWN) | preview(kind, value)
-    if isinstance(kind, ListOf) and isinstance(value, list):
-        return [_preview(kind.item, item) for item in value]
-    if isinstance(kind, MapOf) and isinstance(value, dict):
-        return {key: _preview(kind.item, item) for key, item in value.items()}
-    return value
+    SDKs treat an object with anything unknown in it as unknown, so naming each part would only make it slow.
+    """
+    return {
+        name: UNKNOWN if has_outputs(prop.type) else inputs[name]
+        for name, prop in kind.inputs.items()
+        if inputs.get(name) is not None
+    }
 
 
 def refreshed(kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:

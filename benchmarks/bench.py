@@ -1,0 +1,171 @@
+"""Measure gcpx against a provider that does nothing: `make bench`.
+
+Only ratios of one run mean anything: machines are shared. Both sides take turns, and the medians are compared.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import attrs
+import grpc
+from workspace import ROOT, SCRIPTS, Workspace
+
+from gcpx.engine import protocol
+from gcpx.engine.wire import encode
+
+_TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
+_PROGRAM: Final = """
+import pulumi
+import pulumi_gcpx as gcpx
+
+for number in range(pulumi.Config().require_int("count")):
+    gcpx.compute.InstanceTemplate(
+        f"template-{number}",
+        properties={
+            "machine_type": "e2-small",
+            "disks": [{"boot": True, "initialize_params": {"source_image": "family/debian-12"}}],
+            "network_interfaces": [{"network": "default"}],
+            "labels": {"number": str(number)},
+        },
+    )
+"""
+
+
+@attrs.frozen
+class Row:
+    """One comparison."""
+
+    name: str
+    ours: float
+    nothing: float
+    limit: float
+    unit: str
+
+    def __str__(self) -> str:
+        """Write it with its verdict."""
+        ratio = self.ours / self.nothing
+        verdict = "ok" if ratio <= self.limit else "OVER"
+        values = f"{self.ours:9.1f} {self.unit:<3} {self.nothing:9.1f} {self.unit:<3}"
+        return f"{self.name:<38}{values} {ratio:6.2f}x   at most {self.limit:.2f}x  {verdict}"
+
+
+class Process:
+    """A plugin's process, as the engine starts it."""
+
+    def __init__(self, *command: str) -> None:
+        begun = time.perf_counter()
+        self._process = subprocess.Popen([*command, "127.0.0.1:1"], stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        port = int(self._process.stdout.readline())
+        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        self.stub = protocol.provider_grpc.ResourceProviderStub(self._channel)
+        self.stub.Handshake(
+            protocol.provider.ProviderHandshakeRequest(engine_address="127.0.0.1:1"), wait_for_ready=True
+        )
+        self.start = (time.perf_counter() - begun) * 1000
+
+    def memory(self) -> float:
+        """Give the resident memory in MiB."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    def close(self) -> None:
+        """End it."""
+        self._channel.close()
+        self._process.kill()
+        self._process.wait()
+
+
+def _work(process: Process) -> None:
+    """Do what a preview of one template does."""
+    message = protocol.provider
+    disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
+    news = encode({"name": "web", "properties": {"machineType": "e2-small", "disks": [disk]}})
+    urn = f"urn:pulumi:dev::bench::{_TEMPLATE}::web"
+    process.stub.CheckConfig(message.CheckRequest(urn="urn:pulumi:dev::b::pulumi:providers:gcpx::p"))
+    process.stub.Configure(message.ConfigureRequest(args=encode({"project": "p", "emulatorHost": "127.0.0.1:1"})))
+    process.stub.Check(message.CheckRequest(urn=urn, news=news, type=_TEMPLATE))
+    process.stub.Diff(message.DiffRequest(urn=urn, olds=news, old_inputs=news, news=news, type=_TEMPLATE))
+    process.stub.Create(message.CreateRequest(urn=urn, properties=news, type=_TEMPLATE, preview=True))
+
+
+def processes(rounds: int) -> tuple[Row, Row]:
+    """Compare start and memory."""
+    commands = {"ours": [str(SCRIPTS / "pulumi-resource-gcpx")], "nothing": [sys.executable, str(_here("noop.py"))]}
+    starts: dict[str, list[float]] = {name: [] for name in commands}
+    sizes: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, command in commands.items():
+            process = Process(*command)
+            _work(process)
+            starts[name].append(process.start)
+            sizes[name].append(process.memory())
+            process.close()
+    middle = statistics.median
+    return (
+        Row("plugin start to Handshake", middle(starts["ours"]), middle(starts["nothing"]), 1.5, "ms"),
+        Row("plugin memory after a preview's calls", middle(sizes["ours"]), middle(sizes["nothing"]), 1.3, "MiB"),
+    )
+
+
+def previews(root: Path, count: int, rounds: int) -> Row:
+    """Compare previews of so many new templates under the real CLI."""
+    ours, nothing = _workspace(root / "ours", count, _ours), _workspace(root / "nothing", count, _nothing)
+    times: dict[str, list[float]] = {"ours": [], "nothing": []}
+    for _ in range(rounds):
+        for name, workspace in (("ours", ours), ("nothing", nothing)):
+            begun = time.perf_counter()
+            workspace.run("preview")
+            times[name].append(time.perf_counter() - begun)
+    middle = statistics.median
+    plural = "s" if count > 1 else ""
+    return Row(f"preview of {count:,} template{plural}", middle(times["ours"]), middle(times["nothing"]), 1.15, "s")
+
+
+def _workspace(root: Path, count: int, plugin: Callable[[Path], None]) -> Workspace:
+    program = root / "source"
+    program.mkdir(parents=True)
+    (program / "Pulumi.yaml").write_text("name: bench\nruntime: python\n")
+    (program / "__main__.py").write_text(_PROGRAM)
+    (root / "plugin").mkdir()
+    plugin(root / "plugin" / "pulumi-resource-gcpx")
+    workspace = Workspace.make(program, root, "127.0.0.1:1", root / "home")
+    workspace.run("plugin", "install", "resource", "gcpx", "0.1.0", "--file", str(root / "plugin"))
+    workspace.run("config", "set", "count", str(count))
+    return workspace
+
+
+def _ours(path: Path) -> None:
+    shutil.copy(SCRIPTS / "pulumi-resource-gcpx", path)
+
+
+def _nothing(path: Path) -> None:
+    path.write_text(f'#!/bin/sh\nexec {sys.executable} {_here("noop.py")} "$@"\n')
+    path.chmod(0o755)
+
+
+def _here(name: str) -> Path:
+    return ROOT / "benchmarks" / name
+
+
+def main() -> None:
+    """Measure and print."""
+    print(f"{'':<38}{'gcpx':>9} {'':<3} {'nothing':>9} {'':<3} {'ratio':>7}")
+    with tempfile.TemporaryDirectory(prefix="gcpx-bench-") as folder:
+        for row in processes(15):
+            print(row, flush=True)
+        print(previews(Path(folder) / "one", 1, 7), flush=True)
+        print(previews(Path(folder) / "many", 1000, 3), flush=True)
+
+
+if __name__ == "__main__":
+    main()

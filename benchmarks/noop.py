@@ -1,0 +1,74 @@
+"""The yardstick: a provider that does nothing, written the way the SDK's messages are usually loaded.
+
+It has gcpx's name and schema, so that the same programs run on it. Check and Create echo, Diff finds nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import grpc
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
+
+SCHEMA = Path(__file__).parents[1] / "schema.json"
+
+
+class Nothing(provider_pb2_grpc.ResourceProviderServicer):
+    """Answers at once."""
+
+    def Handshake(self, _: Any, __: Any) -> Any:
+        """Agree."""
+        return provider_pb2.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
+
+    def GetPluginInfo(self, _: Any, __: Any) -> Any:
+        """Give gcpx's version."""
+        return plugin_pb2.PluginInfo(version="0.1.0")
+
+    def GetSchema(self, _: Any, __: Any) -> Any:
+        """Give gcpx's schema."""
+        return provider_pb2.GetSchemaResponse(schema=SCHEMA.read_text())
+
+    def CheckConfig(self, request: Any, _: Any) -> Any:
+        """Echo."""
+        return provider_pb2.CheckResponse(inputs=request.news)
+
+    Check = CheckConfig
+
+    def DiffConfig(self, _: Any, __: Any) -> Any:
+        """Find nothing."""
+        return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
+
+    Diff = DiffConfig
+
+    def Configure(self, _: Any, __: Any) -> Any:
+        """Agree."""
+        return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
+
+    def Create(self, request: Any, _: Any) -> Any:
+        """Echo."""
+        return provider_pb2.CreateResponse(id="nothing", properties=request.properties)
+
+    def Cancel(self, _: Any, __: Any) -> Any:
+        """Agree."""
+        return empty_pb2.Empty()
+
+
+def main() -> None:
+    """Serve until ended."""
+    limit = [("grpc.max_receive_message_length", 400 << 20)]
+    server = grpc.server(ThreadPoolExecutor(256), options=limit)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Nothing(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
