@@ -25,12 +25,10 @@ def test_every_path_named_exists(name):
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_make_target_named_exists(name):
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = re.findall(
-        r"make (?:-s )?([a-z][a-z-]+)",
-        " ".join(re.findall(r"`([^`]*)`|```sh(.*?)```", (ROOT / name).read_text(), re.DOTALL).__str__().split()),
-    )
+    code = re.findall(r"```sh\n.*?```|`[^`\n]+`", (ROOT / name).read_text(), re.DOTALL)
+    named = {target for text in code for target in re.findall(r"\bmake (?:-s )?([a-z][a-z-]+)", text)}
 
-    assert set(named) - targets == set()
+    assert named - targets == set()
 
 
 def test_the_readme_lists_every_setting_with_its_variables():

@@ -316,3 +316,12 @@ def test_a_get_with_a_state_reads_it(engine):
 
     assert found is not None
     assert found.outputs["fingerprint"] == created.outputs["fingerprint"]
+
+
+def test_an_asset_is_refused_with_words(engine):
+    asset = {driver.SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "x"}
+    with failing() as failed:
+        engine.check(TEMPLATE, "web", template(description=asset))
+
+    assert failed[0].code == grpc.StatusCode.INVALID_ARGUMENT
+    assert "an asset was given" in failed[0].message

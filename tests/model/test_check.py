@@ -24,6 +24,7 @@ CASES = [
     (TEMPLATE, {"properties": {"canIpForward": True}}, "properties.machineType", "is required"),
     (TEMPLATE, {**template(), "name": "Web"}, "name", "is 'Web'; it must be 1 to 63 lower-case letters"),
     (TEMPLATE, {**template(), "name": "a" * 64}, "name", "it must be 1 to 63"),
+    (TEMPLATE, {**template(), "project": "a/b"}, "project", "ID or number of a project"),
     (TEMPLATE, {**template(), "nmae": "web"}, "nmae", "did you mean name?"),
     (TEMPLATE, {**template(), "machineType": "e2-small"}, "machineType", "it is a property of properties"),
     (TEMPLATE, {**template(), "selfLink": "x"}, "selfLink", "is set by Google Cloud"),
@@ -163,6 +164,10 @@ def test_unknown_values_are_skipped_with_what_is_below_them(engine):
     assert engine.failures(TEMPLATE, unknown) == {}
     assert engine.failures(TEMPLATE, {"properties": UNKNOWN}) == {}
     assert engine.failures(KEY, {"user": UNKNOWN, "key": UNKNOWN}) == {}
+    assert engine.failures(TEMPLATE, _disk(diskType=UNKNOWN, diskSizeGb=4)) == {}
+    nic = {"accessConfigs": [{"publicPtrDomainName": "a.b.", "setPublicPtr": UNKNOWN}]}
+    assert engine.failures(TEMPLATE, template(networkInterfaces=[nic])) == {}
+    assert engine.failures(TEMPLATE, template(machineType=secret(UNKNOWN), disks=secret([UNKNOWN]))) == {}
 
 
 def test_a_wrong_secret_is_named_and_not_shown(engine):

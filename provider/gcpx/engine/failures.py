@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from google.rpc import status_pb2
 from gcpx.engine import protocol
 from gcpx.engine.secrecy import redact
 from gcpx.engine.wire import decode
-from gcpx.errors import ProviderError
+from gcpx.errors import ProviderError, UserError
 from gcpx.model.values import secret_texts
 
 _logger = logging.getLogger(__name__)
@@ -46,8 +47,12 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _secrets_of(request: Any) -> frozenset[str]:
-    structs = [value for field, value in request.ListFields() if isinstance(value, struct_pb2.Struct)]
-    return frozenset[str]().union(*(secret_texts(decode(struct)) for struct in structs))
+    texts = frozenset[str]()
+    for _, value in request.ListFields():
+        if isinstance(value, struct_pb2.Struct):
+            with contextlib.suppress(UserError):  # a special value, which is most often what is being reported
+                texts |= secret_texts(decode(value))
+    return texts
 
 
 def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContext) -> NoReturn:

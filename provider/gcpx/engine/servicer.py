@@ -78,7 +78,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
     @guarded
     def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Agree on how values travel: secrets marked, references as IDs, autonaming wanted."""
-        self._log.connect(request.engine_address)
+        if request.engine_address:
+            self._log.connect(request.engine_address)
         return protocol.provider.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
 
     @guarded

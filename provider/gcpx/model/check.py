@@ -67,10 +67,6 @@ class _Checker:
         self._rules(kind, value, path, secret)
 
     def _rules(self, kind: ObjectType, value: dict[str, Any], path: Path, secret: bool) -> None:
-        if UNKNOWN in value.values():
-            value = {key: item for key, item in value.items() if item is not UNKNOWN} | {
-                key: {} for key, item in value.items() if item is UNKNOWN
-            }
         for rule in kind.rules:
             for name, reason in rule(reveal(value)):
                 self._fail((*path, *place(name)), reason, secret)

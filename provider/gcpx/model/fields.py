@@ -18,6 +18,7 @@ Identity = Literal["ordered", "set"] | tuple[str, ...]
 Failure = tuple[str | Path, str]
 """Where, from the object on (a dotted path, or its parts; empty for the object itself), and what is wrong there."""
 Rule = Callable[[dict[str, Any]], list[Failure]]
+"""From an object's values, unknown ones included, to what is wrong across them; an unknown is never wrong."""
 
 
 @attrs.frozen(kw_only=True)

@@ -9,11 +9,13 @@ import re
 from typing import Any
 
 from gcpx.model.fields import Failure, Record, exclusive, field, record
+from gcpx.model.values import UNKNOWN
 
 NAME = (
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
     "1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen",
 )
+PROJECT = (re.compile(r"[^/\s?#%]+"), "the ID or number of a project")
 _LOCAL_SSD_HOURS = 168
 _HOUR = 3600
 _SMALLEST_DISK = 10
@@ -232,7 +234,7 @@ class AttachedDisk(Record):
 
 
 def _ptr_needs_switch(values: dict[str, Any]) -> list[Failure]:
-    if values.get("publicPtrDomainName") and values.get("setPublicPtr") is not True:
+    if values.get("publicPtrDomainName") and values.get("setPublicPtr") not in (True, UNKNOWN):
         return [("publicPtrDomainName", "needs setPublicPtr: true")]
     return []
 

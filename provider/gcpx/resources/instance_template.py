@@ -18,7 +18,7 @@ from gcpx.model.fields import Failure, Record, exclusive, field, one_required, r
 from gcpx.model.naming import Autoname
 from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
 from gcpx.model.values import UNKNOWN, Path
-from gcpx.resources.instance_properties import NAME, InstanceProperties
+from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties
 
 _TIMEOUT = 240.0
 _NAMED = (("disks", ("initializeParams",), "diskType"), ("guestAccelerators", (), "acceleratorType"))
@@ -27,7 +27,7 @@ _NAMED = (("disks", ("initializeParams",), "diskType"), ("guestAccelerators", ()
 
 def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
     source, image = values.get("instantiateFrom"), values.get("customImage")
-    if image and source != "CUSTOM_IMAGE":
+    if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
         return [("customImage", "needs instantiateFrom: CUSTOM_IMAGE")]
     return [("customImage", "is required with CUSTOM_IMAGE")] if source == "CUSTOM_IMAGE" and not image else []
 
@@ -119,7 +119,7 @@ class InstanceTemplateModel(Record):
         "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.", always=True, pattern=NAME
     )
     numeric_id: str = field("The number that Google gave the template.", output=True, wire="id")
-    project: str = field("The project. Default: the provider's.", always=True, param=True)
+    project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
     properties: InstanceProperties = field("What instances are made of. Conflicts with `sourceInstance`.")
     region: str = field(
         "The region of a regional template. Default: none, so the template is global.", param=True, url=True

@@ -22,7 +22,7 @@ from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 """Seconds between looks for a new key: Google shows it with a delay, most often none."""
-_USER = (re.compile(r"(?:users/)?[^/\s]+"), "an e-mail address or account ID, also as users/USER")
+_USER = (re.compile(r"(?:users/)?[^/\s?#%]+"), "an e-mail address or account ID, also as users/USER")
 
 
 def public_blob(key: str) -> bytes:
