@@ -306,3 +306,14 @@ def test_a_beta_field_sends_the_call_to_the_beta_path(engine, cloud, extra, vers
     assert engine.refresh(created) == created
     imported = engine.import_(TEMPLATE, "web", created.id)
     assert engine.diff(imported, inputs).changes == driver.rpc.DiffResponse.DIFF_NONE
+
+
+def test_a_unique_link_imports_that_template_alone(engine, cloud):
+    created = engine.create(TEMPLATE, "web", WEB)
+    unique = created.outputs["selfLinkUnique"]
+    imported = engine.import_(TEMPLATE, "web", unique)
+
+    assert imported is not None
+    assert imported.id == PATH
+    cloud.change(PATH, lambda body: body.update(id="42"))
+    assert engine.import_(TEMPLATE, "web", unique) is None

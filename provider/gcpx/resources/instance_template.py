@@ -152,6 +152,11 @@ class _Address:
         return f"projects/{self.project}/{self.scope}/instanceTemplates/{self.name}"
 
 
+def _unique(resource_id: str, found: dict[str, Any]) -> str:
+    """Give the end that an ID with `?uniqueId=` has to have; any other may end as it likes."""
+    return f"?uniqueId={found.get('id')}" if "?uniqueId=" in resource_id else ""
+
+
 class InstanceTemplate(Resource):
     """Templates by name in `global/instanceTemplates` or `regions/R/instanceTemplates`."""
 
@@ -204,7 +209,7 @@ class InstanceTemplate(Resource):
         address = self._parse(resource_id)
         beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
         found = self._collection(address, beta=beta).get(address.name, call)
-        if found is None or self._is_other(call, found):
+        if found is None or self._is_other(call, found) or not resource_id.endswith(_unique(resource_id, found)):
             return None
         return self._live(address, found)
 
