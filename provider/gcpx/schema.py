@@ -22,7 +22,7 @@ _FROM_ENVIRONMENT = ("project", "region", "zone")
 def package() -> dict[str, Any]:
     """Write the whole package."""
     types = Types("gcpx")
-    settings = types.properties(KIND.inputs, "index", output=False, replaces=False)
+    settings = types.properties(KIND.inputs, "index", output=False)
     for name in _FROM_ENVIRONMENT:
         settings[name]["defaultInfo"] = {"environment": list(KIND.inputs[name].rules.environment)}
     resources = {}

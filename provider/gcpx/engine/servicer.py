@@ -19,7 +19,7 @@ from gcpx.model import codec, naming
 from gcpx.model.check import Finding, Report, check, failure_property, place
 from gcpx.model.diff import Change, diff
 from gcpx.model.resource import Call, Live, PartialError, Resource
-from gcpx.model.values import format_path, has_unknown, reveal, secret_texts
+from gcpx.model.values import format_path, reveal, secret_texts
 
 
 class Plugin(Protocol):
@@ -162,14 +162,14 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         live, new = reveal(decode(request.olds)), reveal(decode(request.news))
         old = reveal(decode(request.old_inputs)) or {k: v for k, v in live.items() if k in resource.type.inputs}
         changes = diff(resource.type, old, new, live)
-        if resource.immutable:
-            changes = [attrs.evolve(change, replaces=True) for change in changes]
+        changes = [
+            attrs.evolve(change, replaces=change.replaces or resource.replaces(change.path)) for change in changes
+        ]
         identity = resource.identity(new)
         collides = (
             any(change.replaces for change in changes)
             and not new.get(naming.AUTONAMED)
             and identity is not None
-            and not has_unknown(new)
             and identity == resource.identity(old)
         )
         return _diff_response(changes, collides)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 import attrs
 
 from gcpx.google.client import COMPUTE, Google, Request, Waiting
-from gcpx.google.errors import ApiError, Conflict, NotFound
+from gcpx.google.errors import ApiError, Conflict, NotFound, PreconditionFailed
 from gcpx.google.operations import Operations
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
@@ -59,7 +59,9 @@ class Collection:
         except NotFound:
             return None
 
-    def insert(self, call: Surroundings, body: dict[str, Any], name: str) -> dict[str, Any]:
+    def insert(
+        self, call: Surroundings, body: dict[str, Any], name: str, query: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
         """Create a resource and return it as Google has it.
 
         One logical creation has one request ID, the same over retries and over another `pulumi up`, so that nothing is
@@ -69,7 +71,7 @@ class Collection:
         what = f"insert {self.path}/{name}"
         for salt in range(_ATTEMPTS):
             request_id = self._request_id(call, body, salt)
-            operation = self._post(call, body, request_id, name)
+            operation = self._post(call, body, {**(query or {}), "requestId": request_id}, name)
             replayed = operation.get("status") == "DONE"
             try:
                 done = self._operations.wait(operation, call, what, call.progress, self.timeout)
@@ -83,6 +85,28 @@ class Collection:
             if not replayed:
                 raise NotFound(f"{what}: the operation succeeded, but the resource is not there; someone deleted it")
         raise Conflict(f"{what}: every request ID of this creation was used before; rename the resource")
+
+    def act(self, call: Surroundings, name: str, verb: str, body: Any = None, **query: Any) -> dict[str, Any]:
+        """Call a method of one resource, such as `setLabels`, and wait until its operation is done."""
+        query = {"requestId": str(uuid.uuid4()), **query}
+        path = f"{self.url}/{name}/{verb}"
+        operation = self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=body), call)
+        what = f"{verb} of {self.path}/{name}"
+        return self._operations.wait(operation, call, what, call.progress, self.timeout)
+
+    def edit(self, call: Surroundings, name: str, verb: str, body_of: Callable[[dict[str, Any]], Any]) -> None:
+        """Read, modify and write one resource; when someone else was faster, once more."""
+        for attempt in range(2):
+            found = self.get(name, call)
+            if found is None:
+                raise NotFound(f"{self.path}/{name} is gone")
+            try:
+                self.act(call, name, verb, body_of(found))
+            except PreconditionFailed:
+                if attempt:
+                    raise
+            else:
+                return
 
     def delete(self, call: Surroundings, name: str) -> None:
         """Delete a resource and wait until it is gone; one that is gone is a success.
@@ -110,19 +134,14 @@ class Collection:
         except NotFound:
             return
 
-    def _post(self, call: Surroundings, body: dict[str, Any], request_id: str, name: str) -> dict[str, Any]:
+    def _post(self, call: Surroundings, body: dict[str, Any], query: Mapping[str, Any], name: str) -> dict[str, Any]:
         request = Request(
-            api=COMPUTE,
-            method="POST",
-            path=self.url,
-            query={"requestId": request_id},
-            body=body,
-            patience=call.timeout or self.timeout,
+            api=COMPUTE, method="POST", path=self.url, query=query, body=body, patience=call.timeout or self.timeout
         )
         try:
             return self.google.send(request, call)
         except Conflict as error:
-            return self._ours(call, request_id) or _explain(error, f"{self.path}/{name}")
+            return self._ours(call, query["requestId"]) or _explain(error, f"{self.path}/{name}")
 
     def _ours(self, call: Surroundings, request_id: str) -> dict[str, Any] | None:
         """Find the operation that proves a conflicting resource to be the fruit of this very request."""

@@ -189,6 +189,8 @@ def object_type(cls: type) -> ObjectType:
     for attribute in attrs.fields(cls):
         rules = attribute.metadata["rules"]
         name = rules.name or camel_case(attribute.name)
+        if name in getattr(cls, "OMIT", ()):
+            continue
         properties[name] = Property(name, rules.wire or name, _type(hints[attribute.name]), rules)
     description = " ".join((cls.__doc__ or "").split())
     return ObjectType(
@@ -233,6 +235,8 @@ class Record:
     """What a declaration may carry beside its fields."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
+    OMIT: ClassVar[frozenset[str]] = frozenset()
+    """Properties of the record that this one builds on, which it has not."""
 
     @staticmethod
     def implied(_: dict[str, Any]) -> dict[str, Any]:

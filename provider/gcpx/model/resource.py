@@ -12,6 +12,7 @@ import attrs
 from gcpx.errors import UserError
 from gcpx.model.fields import Failure, ObjectType, object_type
 from gcpx.model.naming import Autoname
+from gcpx.model.values import Path
 
 
 class InvalidId(UserError):  # noqa: N818 - it names the thing that is wrong
@@ -70,14 +71,14 @@ class Resource(abc.ABC):
         model: the record that declares inputs and outputs.
         id_forms: what `import` accepts; the first is the canonical form.
         autoname: how a missing name is made up, if it is.
-        immutable: no property can change in place.
+        in_place: the paths that can change without a replacement, or None where each property says it for itself.
     """
 
     token: ClassVar[str]
     model: ClassVar[type]
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
-    immutable: ClassVar[bool] = False
+    in_place: ClassVar[frozenset[Path] | None] = None
 
     @abc.abstractmethod
     def __init__(self, google: Any) -> None:
@@ -106,6 +107,11 @@ class Resource(abc.ABC):
         """Say what two resources may not share; a replacement that keeps it has to delete first."""
         del inputs
         return None
+
+    @classmethod
+    def replaces(cls, path: Path) -> bool:
+        """Tell whether a change at a path replaces the resource, whatever the property itself says."""
+        return cls.in_place is not None and not any(path[: len(kept)] == kept for kept in cls.in_place)
 
     @abc.abstractmethod
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:

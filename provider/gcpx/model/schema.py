@@ -19,19 +19,19 @@ class Types:
     package: str
     found: dict[str, Json] = attrs.Factory(dict)
 
-    def properties(self, properties: dict[str, Property], module: str, *, output: bool, replaces: bool) -> Json:
+    def properties(
+        self, properties: dict[str, Property], module: str, *, output: bool, owner: type[Resource] | None = None
+    ) -> Json:
         """Write a set of properties."""
-        return {
-            name: self._property(prop, module, output=output, replaces=replaces) for name, prop in properties.items()
-        }
+        return {name: self._property(prop, module, output=output, owner=owner) for name, prop in properties.items()}
 
-    def _property(self, prop: Property, module: str, *, output: bool, replaces: bool) -> Json:
+    def _property(self, prop: Property, module: str, *, output: bool, owner: type[Resource] | None) -> Json:
         written = {**self._type(prop.type, module, output=output), "description": describe(prop)}
         if prop.rules.secret:
             written["secret"] = True
         if prop.rules.deprecated:
             written["deprecationMessage"] = prop.rules.deprecated
-        if (replaces or prop.rules.immutable) and not output:
+        if not output and (prop.rules.immutable or (owner is not None and owner.replaces((prop.name,)))):
             written["willReplaceOnChanges"] = True
         return written
 
@@ -53,7 +53,7 @@ class Types:
             self.found[token] = {
                 "type": "object",
                 "description": kind.description,
-                "properties": self.properties(properties, module, output=apart, replaces=False),
+                "properties": self.properties(properties, module, output=apart),
                 "required": [] if apart else _required(kind),
             }
         return token
@@ -85,9 +85,9 @@ def resource_spec(resource: type[Resource], kind: ObjectType, types: Types, exam
     ]
     return {
         "description": _documentation(resource, kind, example),
-        "properties": types.properties(kind.properties, module, output=True, replaces=resource.immutable),
+        "properties": types.properties(kind.properties, module, output=True),
         "required": sorted(always),
-        "inputProperties": types.properties(kind.inputs, module, output=False, replaces=resource.immutable),
+        "inputProperties": types.properties(kind.inputs, module, output=False, owner=resource),
         "requiredInputs": _required(kind),
     }
 

@@ -163,7 +163,7 @@ class InstanceTemplate(Resource):
     token = "gcpx:compute:InstanceTemplate"
     model = InstanceTemplateModel
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
-    immutable = True
+    in_place = frozenset()
     id_forms = (
         "projects/PROJECT/global/instanceTemplates/NAME",
         "projects/PROJECT/regions/REGION/instanceTemplates/NAME",

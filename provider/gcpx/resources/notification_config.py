@@ -104,7 +104,7 @@ class NotificationConfig(Resource):
 
     token = "gcpx:storage:NotificationConfig"
     model = NotificationConfigModel
-    immutable = True
+    in_place = frozenset()
     id_forms = (
         "BUCKET/notificationConfigs/NUMBER",
         "projects/_/buckets/BUCKET/notificationConfigs/NUMBER",
