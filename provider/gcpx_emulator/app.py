@@ -14,7 +14,20 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from gcpx_emulator import catalog, compute_operations, instances, oslogin, page, storage, templates
+from gcpx_emulator import (
+    attachments,
+    bulk,
+    catalog,
+    compute_operations,
+    disks,
+    instance_settings,
+    instances,
+    machine_images,
+    oslogin,
+    page,
+    storage,
+    templates,
+)
 from gcpx_emulator.discovery import Method, route
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.faults import Fault, Faults, Requests
@@ -24,7 +37,19 @@ from gcpx_emulator.operations import Operations
 from gcpx_emulator.store import Store
 from gcpx_emulator.validation import check_query, clean_body
 
-SERVICES: Final = (catalog, compute_operations, instances, oslogin, storage, templates)
+SERVICES: Final = (
+    attachments,
+    bulk,
+    catalog,
+    compute_operations,
+    disks,
+    instance_settings,
+    instances,
+    machine_images,
+    oslogin,
+    storage,
+    templates,
+)
 """Modules that register handlers; named here so that importing the application imports them."""
 _LONGEST_WAIT: Final = 120.0
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -54,6 +79,7 @@ class Emulator:
                 Route("/", self._page),
                 Route("/_emulator/faults", self._faults, methods=["GET", "POST", "DELETE"]),
                 Route("/_emulator/requests", self._requests, methods=["GET", "DELETE"]),
+                Route("/_emulator/limits", self._limits, methods=["GET", "POST"]),
                 Route("/_emulator/reset", self._reset, methods=["POST"]),
                 Route("/_emulator/resources/{path:path}", self._resource, methods=["GET", "PATCH", "DELETE"]),
                 Route("/{path:path}", self._api, methods=_METHODS),
@@ -137,6 +163,12 @@ class Emulator:
         if request.method == "DELETE":
             self.requests.kept.clear()
         return JSONResponse(list(self.requests.kept))
+
+    async def _limits(self, request: Request) -> Response:
+        """Set how many instances zones have room for, and how many regions have quota for."""
+        if request.method == "POST":
+            self.store.put(bulk.LIMITS, await request.json())
+        return JSONResponse(self.store.get(bulk.LIMITS) or {})
 
     async def _reset(self, _request: Request) -> Response:
         self.store.reset()

@@ -59,7 +59,7 @@ class Call:
             raise not_found(path)
         return body
 
-    def operation(self, kind: str, target: str, target_id: str, effects: list[Effect]) -> Json:
+    def operation(self, kind: str, target: str, target_id: str, effects: list[Effect], **more: Any) -> Json:
         """Begin the operation that this request asks for."""
         return self.operations.start(
             project=self.path["project"],
@@ -70,7 +70,7 @@ class Call:
             base=self.base,
             effects=effects,
             request_id=self.query.get("requestId"),
-            error=self.failure,
+            **{"error": self.failure, **more},
         )
 
     def delete(self, path: str) -> Json:

@@ -80,7 +80,7 @@ def _check_interface(where: str, nic: Json) -> None:
 def stored_properties(call: Call, properties: Json) -> Json:
     """Give properties the form in which they are kept: defaults filled in, secrets left out."""
     kept = {key: value for key, value in properties.items() if key not in _NOT_STORED}
-    kept["disks"] = [_stored_disk(call, disk, index) for index, disk in enumerate(properties.get("disks") or [])]
+    kept["disks"] = [stored_disk(call, disk, index) for index, disk in enumerate(properties.get("disks") or [])]
     kept["networkInterfaces"] = [
         _stored_interface(call, nic, index) for index, nic in enumerate(properties.get("networkInterfaces") or [])
     ]
@@ -106,7 +106,8 @@ def _stored_scheduling(given: Json, *, fixed: bool) -> Json:
     return defaults | given
 
 
-def _stored_disk(call: Call, disk: Json, index: int) -> Json:
+def stored_disk(call: Call, disk: Json, index: int) -> Json:
+    """Give an attached disk the form in which it is kept."""
     project = call.path["project"]
     kept = {key: value for key, value in disk.items() if key != "forceAttach"}
     scratch = disk.get("type") == "SCRATCH"

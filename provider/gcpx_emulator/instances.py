@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gcpx_emulator.catalog import MACHINES, check_place
-from gcpx_emulator.errors import invalid, required
+from gcpx_emulator.catalog import MACHINES, check_place, zone_names
+from gcpx_emulator.disks import new_disk, used
+from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import check_disk, fingerprint, stored_properties
+from gcpx_emulator.links import path_of
 from gcpx_emulator.listing import listing
-from gcpx_emulator.naming import check_free, check_name
-from gcpx_emulator.operations import timestamp
-from gcpx_emulator.presentation import seen
+from gcpx_emulator.naming import check_free, check_name, check_ready
+from gcpx_emulator.operations import Effect, timestamp
+from gcpx_emulator.presentation import aggregated, seen
 from gcpx_emulator.store import Json
 
 _CUSTOM: Final = re.compile(r"(?:[a-z]\w+-)?custom-\d+-\d+(?:-ext)?")
@@ -20,11 +22,20 @@ _CUSTOM: Final = re.compile(r"(?:[a-z]\w+-)?custom-\d+-\d+(?:-ext)?")
 
 @handles("compute.instances.insert")
 def insert_instance(call: Call) -> Json:
-    """Make an instance with its disks."""
+    """Make an instance with its disks; until the operation is done it is being provisioned."""
     check_place(call)
-    name, body = check_name(call.body), dict(call.body)
+    name = check_name(call.body)
     path = f"{call.parent}/instances/{name}"
     check_free(call, path)
+    check_instance(call, call.body)
+    body, effects = new_instance(call, path, call.body)
+    if call.failure is None:
+        call.store.put(path, body | {"status": "PROVISIONING"})
+    return call.operation("insert", path, body["id"], effects)
+
+
+def check_instance(call: Call, body: Json) -> None:
+    """Refuse what no instance can be made of."""
     machine = str(body.get("machineType", "")).rpartition("/")[2]
     if not machine:
         raise required("resource.machineType")
@@ -34,37 +45,72 @@ def insert_instance(call: Call) -> Json:
         raise required("resource.disks")
     for index, disk in enumerate(body["disks"]):
         check_disk(f"resource.disks[{index}]", disk, index, by_name=False)
-    number = str(10**18 + call.store.next())
-    kept = stored_properties(call, {"networkInterfaces": [{}], **body})
-    kept |= {
+        if "source" in disk:
+            check_unused(call, path_of(disk["source"], call.path["project"]), disk)
+
+
+def check_unused(call: Call, path: str, disk: Json) -> None:
+    """Refuse a disk that another instance writes to."""
+    users = call.found(path).get("users")
+    if users and disk.get("mode") != "READ_ONLY":
+        words = f"The disk resource '{path}' is already being used by '{users[0]}'"
+        raise ApiError(400, words, "resourceInUseByAnotherResource")
+
+
+def new_instance(call: Call, path: str, given: Json) -> tuple[Json, list[Effect]]:
+    """Describe an instance that is made now, with what making it does to disks."""
+    parent, _, name = path.rpartition("/instances/")
+    kept = stored_properties(call, {"networkInterfaces": [{}], **given})
+    labels = given.get("labels") or {}
+    body = kept | {
         "kind": "compute#instance",
-        "id": number,
+        "id": str(10**18 + call.store.next()),
         "name": name,
         "creationTimestamp": timestamp(),
         "lastStartTimestamp": timestamp(),
-        "machineType": f"{call.base}/{call.parent}/machineTypes/{machine}",
-        "zone": f"{call.base}/{call.parent}",
+        "machineType": f"{call.base}/{parent}/machineTypes/{str(given['machineType']).rpartition('/')[2]}",
+        "zone": f"{call.base}/{parent}",
         "status": "RUNNING",
         "cpuPlatform": "Intel Broadwell",
-        "labelFingerprint": fingerprint(body.get("labels") or {}),
-        "fingerprint": fingerprint(body),
+        "labelFingerprint": fingerprint(labels),
+        "fingerprint": fingerprint(given),
         "startRestricted": False,
-        "deletionProtection": body.get("deletionProtection", False),
+        "deletionProtection": given.get("deletionProtection", False),
         "selfLink": f"{call.base}/{path}",
-        "disks": [_instance_disk(call, name, disk, index) for index, disk in enumerate(kept["disks"])],
     }
-    return call.operation("insert", path, number, [{"put": path, "body": kept}])
+    pairs = [_instance_disk(call, path, disk, index) for index, disk in enumerate(kept["disks"])]
+    body["disks"] = [disk for disk, _ in pairs]
+    body["networkInterfaces"] = [_addressed(call, nic) for nic in kept["networkInterfaces"]]
+    return body, [{"put": path, "body": body}, *(effect for _, effect in pairs if effect)]
 
 
-def _instance_disk(call: Call, instance: str, disk: Json, index: int) -> Json:
+def _addressed(call: Call, nic: Json) -> Json:
+    """Give an interface its addresses."""
+    number = call.store.next("address")
+    octets = f"{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+    external = [{"natIP": f"34.{octets}", **config} for config in nic.get("accessConfigs", ())]
+    return {"networkIP": f"10.{octets}", **nic, **({"accessConfigs": external} if external else {})}
+
+
+def _instance_disk(call: Call, instance: str, disk: Json, index: int) -> tuple[Json, Effect | None]:
     made = disk.pop("initializeParams", {})
-    name = made.get("diskName") or (instance if index == 0 else f"{instance}-{index}")
-    return disk | {
-        "source": disk.get("source") or f"{call.base}/{call.parent}/disks/{name}",
-        "diskSizeGb": str(made.get("diskSizeGb", disk.get("diskSizeGb", 10))),
-        "_image": made.get("sourceImage"),
-        "_type": str(made.get("diskType", "pd-standard")).rpartition("/")[2],
+    parent, _, name = instance.rpartition("/instances/")
+    if disk.get("type") == "SCRATCH":
+        return disk, None
+    if "source" in disk:
+        path = path_of(disk["source"], call.path["project"])
+        effect = used(call, path, instance, by=True)
+    else:
+        path = f"{parent}/disks/{made.get('diskName') or (name if index == 0 else f'{name}-{index}')}"
+        body = new_disk(call, path, {"sizeGb": disk.get("diskSizeGb"), **made, "users": [f"{call.base}/{instance}"]})
+        effect = {"put": path, "body": body}
+    stored = effect["body"]
+    shown = disk | {
+        "source": f"{call.base}/{path}",
+        "diskSizeGb": stored["sizeGb"],
+        "_image": stored.get("sourceImage"),
     }
+    return shown | {"_type": stored["type"].rpartition("/")[2]}, effect
 
 
 @handles("compute.instances.get")
@@ -82,10 +128,25 @@ def list_instances(call: Call) -> Json:
     return listing("compute#instanceList", path, items, call.query, call.base)
 
 
+@handles("compute.instances.aggregatedList")
+def aggregate_instances(call: Call) -> Json:
+    """List the instances of every zone."""
+    return aggregated(call, "instances", "compute#instanceAggregatedList", [f"zones/{name}" for name in zone_names()])
+
+
 @handles("compute.instances.delete")
 def delete_instance(call: Call) -> Json:
-    """Delete an instance."""
+    """Delete an instance, and the disks that go with it."""
     path = f"{call.parent}/instances/{call.path['instance']}"
-    if call.found(path).get("deletionProtection"):
+    body = call.found(path)
+    if body.get("deletionProtection"):
         raise invalid("resource.deletionProtection", "true", "The instance is protected against deletion.")
-    return call.delete(path)
+    check_ready(call, path)
+    effects: list[Effect] = [{"delete": path}]
+    for disk in body["disks"]:
+        source = path_of(disk.get("source", ""), call.path["project"])
+        if call.store.get(source) is not None:
+            effects.append({"delete": source} if disk["autoDelete"] else used(call, source, path, by=False))
+    if call.failure is None:
+        call.store.put(path, body | {"status": "STOPPING"})
+    return call.operation("delete", path, body["id"], effects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from gcpx_emulator.errors import exists, invalid, required
+from gcpx_emulator.errors import ApiError, exists, invalid, required
 from gcpx_emulator.handler import Call
 from gcpx_emulator.store import Json
 
@@ -26,3 +26,9 @@ def check_free(call: Call, path: str) -> None:
     """Refuse a name that is taken, or will be in a moment."""
     if call.store.get(path) is not None or call.operations.pending(path):
         raise exists(path)
+
+
+def check_ready(call: Call, path: str) -> None:
+    """Refuse a change of a resource that another operation is still changing."""
+    if call.operations.pending(path):
+        raise ApiError(400, f"The resource '{path}' is not ready", "resourceNotReady")

@@ -48,6 +48,7 @@ class Operations:
         effects: list[Effect],
         request_id: str | None,
         error: Json | None = None,
+        extra: Json | None = None,
     ) -> Json:
         """Begin an operation; `error` makes it fail in the end, without effect."""
         now = time.time()
@@ -63,6 +64,7 @@ class Operations:
             "user": "operator@example.com",
             "insertTime": timestamp(now),
             "selfLink": link,
+            **(extra or {}),
         }
         if request_id:
             body["clientOperationId"] = request_id
@@ -138,9 +140,19 @@ def _row_view(row: Any) -> Json:
     return _view(json.loads(row["body"]), row["begins"], row["ends"], time.time())
 
 
+def _roll(body: Json, now: float, begins: float, ends: float) -> None:
+    """Show how far a bulk creation has come, zone by zone."""
+    zones = body.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
+    if now < ends:
+        for zone in zones.values():
+            zone |= {"status": "CREATING", "deletedVmCount": 0}
+            zone["createdVmCount"] = int(zone["createdVmCount"] * (now - begins) / (ends - begins))
+
+
 def _view(body: Json, begins: float, ends: float, now: float) -> Json:
     """Show an operation as it stands at a moment."""
     error = body.pop("_error", None)
+    _roll(body, now, begins, ends)
     share = 1.0 if now >= ends else (now - begins) / (ends - begins)
     if share < _PENDING_SHARE:
         return {**body, "status": "PENDING", "progress": 0}

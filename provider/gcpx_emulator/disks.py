@@ -1,0 +1,88 @@
+"""Compute: disks, zonal and regional, and which instances use them."""
+
+from __future__ import annotations
+
+from gcpx_emulator.catalog import DISKS, check_place
+from gcpx_emulator.errors import ApiError, invalid
+from gcpx_emulator.handler import Call, handles
+from gcpx_emulator.listing import listing
+from gcpx_emulator.naming import check_free, check_name
+from gcpx_emulator.operations import Effect, timestamp
+from gcpx_emulator.presentation import seen
+from gcpx_emulator.store import Json
+
+_DEFAULT_SIZE = "500"
+
+
+def new_disk(call: Call, path: str, body: Json) -> Json:
+    """Describe a disk that is made now."""
+    parent, _, name = path.rpartition("/disks/")
+    place, _, where = parent.rpartition("/")
+    kind = "zone" if place.endswith("zones") else "region"
+    type_name = str(body.get("type") or body.get("diskType") or "pd-standard").rpartition("/")[2]
+    return {
+        **{key: body[key] for key in ("description", "labels", "sourceImage", "replicaZones") if body.get(key)},
+        "kind": "compute#disk",
+        "id": str(10**18 + call.store.next()),
+        "name": name,
+        "creationTimestamp": timestamp(),
+        "sizeGb": str(
+            body.get("sizeGb") or body.get("diskSizeGb") or (10 if body.get("sourceImage") else _DEFAULT_SIZE)
+        ),
+        "type": f"{call.base}/{parent}/diskTypes/{type_name}",
+        "status": "READY",
+        kind: f"{call.base}/{place}/{where}",
+        "selfLink": f"{call.base}/{path}",
+        "users": body.get("users", []),
+    }
+
+
+def used(call: Call, path: str, instance: str, *, by: bool) -> Effect:
+    """Note that an instance uses a disk, or no longer does."""
+    disk = call.found(path)
+    link = f"{call.base}/{instance}"
+    others = [user for user in disk.get("users", []) if not user.endswith(f"/{instance}")]
+    return {"put": path, "body": disk | {"users": [*others, link] if by else others}}
+
+
+@handles("compute.disks.insert", "compute.regionDisks.insert")
+def insert_disk(call: Call) -> Json:
+    """Make a disk."""
+    check_place(call)
+    name = check_name(call.body)
+    kind = str(call.body.get("type", "pd-standard")).rpartition("/")[2]
+    if kind not in DISKS:
+        raise invalid("resource.type", call.body["type"], "The disk type does not exist.")
+    if "region" in call.path and len(call.body.get("replicaZones") or ()) != 2:  # noqa: PLR2004 - the API's number
+        raise invalid("resource.replicaZones", call.body.get("replicaZones"), "Exactly two replica zones are needed.")
+    path = f"{call.parent}/disks/{name}"
+    check_free(call, path)
+    body = new_disk(call, path, call.body)
+    return call.operation("insert", path, body["id"], [{"put": path, "body": body}])
+
+
+@handles("compute.disks.get", "compute.regionDisks.get")
+def get_disk(call: Call) -> Json:
+    """Read a disk."""
+    return seen(call, call.found(f"{call.parent}/disks/{call.path['disk']}"))
+
+
+@handles("compute.disks.list", "compute.regionDisks.list")
+def list_disks(call: Call) -> Json:
+    """List the disks of a zone or region."""
+    check_place(call)
+    path = f"{call.parent}/disks"
+    return listing(
+        "compute#diskList", path, [seen(call, item) for item in call.store.list(path)], call.query, call.base
+    )
+
+
+@handles("compute.disks.delete", "compute.regionDisks.delete")
+def delete_disk(call: Call) -> Json:
+    """Delete a disk that no instance uses."""
+    path = f"{call.parent}/disks/{call.path['disk']}"
+    users = call.found(path).get("users")
+    if users:
+        words = f"The disk resource '{path}' is already being used by '{users[0]}'"
+        raise ApiError(400, words, "resourceInUseByAnotherResource")
+    return call.delete(path)

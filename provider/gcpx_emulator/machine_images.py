@@ -1,0 +1,93 @@
+"""Compute: machine images."""
+
+from __future__ import annotations
+
+from gcpx_emulator.errors import required
+from gcpx_emulator.handler import Call, handles
+from gcpx_emulator.instance_properties import fingerprint
+from gcpx_emulator.links import path_of
+from gcpx_emulator.listing import listing
+from gcpx_emulator.naming import check_free, check_name
+from gcpx_emulator.operations import timestamp
+from gcpx_emulator.presentation import seen
+from gcpx_emulator.store import Json
+
+_INPUT_ONLY = ("guestFlush", "params", "sourceDiskEncryptionKeys", "instanceProperties")
+_COPIED = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
+_USED_SHARE = 2**28
+"""Bytes of storage for each GB of disk: a quarter is in use."""
+
+
+@handles("compute.machineImages.insert")
+def insert_image(call: Call) -> Json:
+    """Make a machine image of an instance."""
+    name = check_name(call.body)
+    path = f"{call.parent}/machineImages/{name}"
+    check_free(call, path)
+    link = call.query.get("sourceInstance") or call.body.get("sourceInstance")
+    if not link:
+        raise required("sourceInstance")
+    source = path_of(link, call.path["project"])
+    instance = call.found(source)
+    number = str(10**18 + call.store.next())
+    body = {key: value for key, value in call.body.items() if key not in _INPUT_ONLY}
+    excluded = set((call.body.get("params") or {}).get("excludedDisks") or ())
+    disks = [disk for disk in instance["disks"] if disk["deviceName"] not in excluded]
+    properties = {key: instance[key] for key in _COPIED if instance.get(key)}
+    properties |= {
+        "machineType": instance["machineType"].rpartition("/")[2],
+        "disks": disks,
+        "networkInterfaces": instance["networkInterfaces"],
+    }
+    saved = [_saved(disk) for disk in disks if disk.get("source")]
+    body |= {
+        "kind": "compute#machineImage",
+        "id": number,
+        "creationTimestamp": timestamp(),
+        "selfLink": f"{call.base}/{path}",
+        "sourceInstance": f"{call.base}/{source}",
+        "status": "READY",
+        "labelFingerprint": fingerprint(body.get("labels") or {}),
+        "storageLocations": call.body.get("storageLocations") or ["us"],
+        "instanceProperties": properties,
+        "sourceInstanceProperties": properties,
+        "savedDisks": saved,
+        "totalStorageBytes": str(sum(int(disk["storageBytes"]) for disk in saved)),
+    }
+    _hide_key(body)
+    return call.operation("insert", path, number, [{"put": path, "body": body}])
+
+
+def _saved(disk: Json) -> Json:
+    size = str(int(disk["diskSizeGb"]) * _USED_SHARE)
+    status = {"storageBytes": size, "storageBytesStatus": "UP_TO_DATE", "architecture": "X86_64"}
+    return {"kind": "compute#savedDisk", "sourceDisk": disk["source"], **status}
+
+
+def _hide_key(body: Json) -> None:
+    key = body.pop("machineImageEncryptionKey", {})
+    if "kmsKeyName" in key:
+        version = "" if "/cryptoKeyVersions/" in key["kmsKeyName"] else "/cryptoKeyVersions/1"
+        body["machineImageEncryptionKey"] = key | {"kmsKeyName": key["kmsKeyName"] + version}
+    elif key:
+        body["machineImageEncryptionKey"] = {"sha256": fingerprint(key)}
+
+
+@handles("compute.machineImages.get")
+def get_image(call: Call) -> Json:
+    """Read a machine image."""
+    return seen(call, call.found(f"{call.parent}/machineImages/{call.path['machineImage']}"))
+
+
+@handles("compute.machineImages.list")
+def list_images(call: Call) -> Json:
+    """List a project's machine images."""
+    path = f"{call.parent}/machineImages"
+    items = [seen(call, item) for item in call.store.list(path)]
+    return listing("compute#machineImageList", path, items, call.query, call.base)
+
+
+@handles("compute.machineImages.delete")
+def delete_image(call: Call) -> Json:
+    """Delete a machine image."""
+    return call.delete(f"{call.parent}/machineImages/{call.path['machineImage']}")
