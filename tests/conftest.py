@@ -24,6 +24,13 @@ def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
 
 
 @pytest.fixture
+def vm(cloud: emulated.Emulated) -> str:
+    """An instance with a disk beside it; gives the instance's path."""
+    cloud.make_disk()
+    return cloud.make_instance()
+
+
+@pytest.fixture
 def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
     """An engine whose plugin talks to the emulator."""
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as made:

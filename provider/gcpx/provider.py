@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from gcpx.google.client import Google
 
 RESOURCES: Final = {
+    "gcpx:compute:DiskAttachment": "disk_attachment",
     "gcpx:compute:InstanceTemplate": "instance_template",
+    "gcpx:compute:MachineImage": "machine_image",
     "gcpx:oslogin:SshKey": "ssh_key",
     "gcpx:storage:NotificationConfig": "notification_config",
 }

@@ -8,14 +8,20 @@ from typing import Any
 import attrs
 import pytest
 from programs import (
+    ATTACHMENT,
     BUCKET,
     EXPIRY,
     FINGERPRINT,
+    IMAGE,
     KEY,
     NOTIFICATION,
     PROJECT,
     TEMPLATE,
     USER,
+    VM,
+    ZONE,
+    attachment,
+    image,
     key,
     notification,
     template,
@@ -90,15 +96,49 @@ LIVES = {
                ({"user": "another@example.com"}, "replace", {"user"})],
         imports=[f"users/{USER}/sshPublicKeys/{FINGERPRINT}", f"{USER}/{FINGERPRINT}"],
     ),
+    "image": Life(
+        token=IMAGE,
+        inputs=image(name="golden", labels={"a": "1"}, storageLocations=["us"], guestFlush=True),
+        path=f"projects/{PROJECT}/global/machineImages/golden",
+        drift=(lambda body: body["labels"].update(a="2"), "labels.a"),
+        edits=[({"labels": {"a": "1", "b": "2"}}, "update", {"labels.b"}), ({"labels": None}, "update", {"labels"}),
+               ({"description": "new"}, "replace", {"description"})],
+        imports=["golden", f"{PROJECT}/golden", f"projects/{PROJECT}/global/machineImages/golden",
+                 f"https://www.googleapis.com/compute/beta/projects/{PROJECT}/global/machineImages/golden"],
+    ),
+    "attachment": Life(
+        token=ATTACHMENT,
+        inputs=attachment(deviceName="data", mode="READ_WRITE", autoDelete=False),
+        path=VM,
+        drift=(lambda body: body["disks"][1].update(autoDelete=True), "autoDelete"),
+        edits=[({"autoDelete": True}, "update", {"autoDelete"}), ({"mode": "READ_ONLY"}, "replace", {"mode"})],
+        imports=[f"{VM}/data", f"{PROJECT}/{ZONE}/example-vm/data", f"{ZONE}/example-vm/data",
+                 f"https://www.googleapis.com/compute/beta/{VM}/data"],
+    ),
 }  # fmt: skip
 
 
 @pytest.fixture(params=LIVES)
-def life(request):
+def life(request, vm):
     return LIVES[request.param]
 
 
+def _take_away(cloud, life):
+    """Remove what the resource stands for behind everyone's back."""
+    if life.token == ATTACHMENT:
+        cloud.change(life.path, lambda body: body.update(disks=body["disks"][:1]))
+        cloud.change(f"projects/{PROJECT}/zones/{ZONE}/disks/example-data", lambda body: body.update(users=[]))
+    else:
+        cloud.emulator.store.delete(life.path)
+
+
+def _is_gone(cloud, life):
+    found = cloud.get(life.path)
+    return len(found["disks"]) == 1 if life.token == ATTACHMENT else found is None
+
+
 def test_a_whole_life(stack, cloud, life):
+    before = cloud.emulator.store.counts()
     stack.write(thing={"type": life.token, "properties": life.inputs})
     stack.up()
     stack.is_clean()
@@ -123,9 +163,8 @@ def test_a_whole_life(stack, cloud, life):
         stack.is_clean()
 
     stack.destroy()
-    assert cloud.get(life.path) is None
-    left = set(cloud.emulator.store.counts()) - {"b"}
-    assert left == set()
+    assert _is_gone(cloud, life)
+    assert cloud.emulator.store.counts() == before
 
 
 def test_an_import_by_every_id_is_followed_by_a_clean_preview(stack, cloud, life, tmp_path):
@@ -143,7 +182,7 @@ def test_an_import_by_every_id_is_followed_by_a_clean_preview(stack, cloud, life
         assert "name" not in life.inputs or life.inputs["name"] in generated
         assert "compute#" not in generated, "no output is offered as an input"
     stack.destroy()
-    assert cloud.get(life.path) is None
+    assert _is_gone(cloud, life)
 
 
 def _as_json(text: str) -> str:
@@ -153,7 +192,7 @@ def _as_json(text: str) -> str:
 def test_something_deleted_by_hand_is_noticed_and_made_again(stack, cloud, life):
     stack.write(thing={"type": life.token, "properties": life.inputs})
     stack.up()
-    cloud.emulator.store.delete(life.path)
+    _take_away(cloud, life)
 
     assert stack.preview_refresh()["thing"].op == "delete"
     stack.workspace.run("refresh", "--yes", "--skip-preview")
@@ -165,6 +204,6 @@ def test_something_deleted_by_hand_is_noticed_and_made_again(stack, cloud, life)
 def test_something_already_gone_is_destroyed_without_complaint(stack, cloud, life):
     stack.write(thing={"type": life.token, "properties": life.inputs})
     stack.up()
-    cloud.emulator.store.delete(life.path)
+    _take_away(cloud, life)
 
     stack.destroy()

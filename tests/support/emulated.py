@@ -10,7 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import attrs
+import httpx
 import uvicorn
+from programs import PROJECT, ZONE
 
 from gcpx_emulator.app import Emulator
 from gcpx_emulator.faults import Fault
@@ -47,6 +49,39 @@ class Emulated:
         assert body is not None, path
         change(body)
         self.emulator.store.put(path, body)
+
+    def post(self, path: str, body: dict[str, Any]) -> None:
+        """Make something through the API, and forget that it was asked for."""
+        response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False)
+        response.raise_for_status()
+        self.emulator.operations.settle()
+        self.emulator.requests.kept.clear()
+
+    def make_instance(self, name: str = "example-vm", zone: str = ZONE) -> str:
+        """Make a running instance with a boot disk; gives its path."""
+        boot = {
+            "boot": True,
+            "autoDelete": True,
+            "deviceName": "boot",
+            "initializeParams": {"sourceImage": "family/debian-12"},
+        }
+        body = {"name": name, "machineType": f"zones/{zone}/machineTypes/e2-medium", "disks": [boot]}
+        self.post(f"/compute/v1/projects/{PROJECT}/zones/{zone}/instances", body)
+        return f"projects/{PROJECT}/zones/{zone}/instances/{name}"
+
+    def make_disk(self, name: str = "example-data", zone: str = ZONE) -> str:
+        """Make a zonal disk; gives its path."""
+        self.post(f"/compute/v1/projects/{PROJECT}/zones/{zone}/disks", {"name": name, "sizeGb": "50"})
+        return f"projects/{PROJECT}/zones/{zone}/disks/{name}"
+
+    def make_regional_disk(self, name: str = "shared", region: str = "us-east1") -> str:
+        """Make a regional disk; gives its path."""
+        zones = [f"projects/{PROJECT}/zones/{region}-{letter}" for letter in "bc"]
+        self.post(
+            f"/compute/v1/projects/{PROJECT}/regions/{region}/disks",
+            {"name": name, "sizeGb": "50", "replicaZones": zones},
+        )
+        return f"projects/{PROJECT}/regions/{region}/disks/{name}"
 
     def reset(self) -> None:
         """Begin anew."""

@@ -7,7 +7,11 @@ from typing import Any
 TEMPLATE = "gcpx:compute:InstanceTemplate"
 NOTIFICATION = "gcpx:storage:NotificationConfig"
 KEY = "gcpx:oslogin:SshKey"
+IMAGE = "gcpx:compute:MachineImage"
+ATTACHMENT = "gcpx:compute:DiskAttachment"
 PROJECT = "demo-project"
+ZONE = "us-east1-b"
+VM = f"projects/{PROJECT}/zones/{ZONE}/instances/example-vm"
 BUCKET = "demo-uploads"
 USER = "operator@example.com"
 BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g"
@@ -35,3 +39,13 @@ def notification(**more: Any) -> dict[str, Any]:
 def key(**more: Any) -> dict[str, Any]:
     """Give the inputs of a login key."""
     return {"user": USER, "key": f"ssh-ed25519 {BLOB} laptop", **more}
+
+
+def image(**more: Any) -> dict[str, Any]:
+    """Give the inputs of a machine image."""
+    return {"sourceInstance": "zones/us-east1-b/instances/example-vm", **more}
+
+
+def attachment(**more: Any) -> dict[str, Any]:
+    """Give the inputs of a disk attachment."""
+    return {"instance": "zones/us-east1-b/instances/example-vm", "disk": "example-data", **more}

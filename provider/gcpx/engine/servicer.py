@@ -165,6 +165,9 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         changes = [
             attrs.evolve(change, replaces=change.replaces or resource.replaces(change.path)) for change in changes
         ]
+        if old.get(naming.IMPORTED):
+            # What Google never shows cannot be compared with what an import found, so it is no reason to replace.
+            changes = [change for change in changes if not (change.unseen and change.replaces)]
         identity = resource.identity(new)
         collides = (
             any(change.replaces for change in changes)
@@ -268,7 +271,11 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
 
     def _predicted(self, target: _Target, inputs: dict[str, Any], last: dict[str, Any]) -> Any:
         kind, plain = target.resource.type, reveal(inputs)
-        stable = {name: value for name, value in last.items() if name in kind.properties and name not in kind.inputs}
+        stable = {
+            name: value
+            for name, value in last.items()
+            if name in kind.properties and name not in kind.inputs and not kind.properties[name].rules.volatile
+        }
         values = stable | codec.preview(kind, _known(plain)) | target.resource.predict(plain)
         return encode(protect(kind, values, inputs))
 
@@ -291,7 +298,7 @@ def _state(target: _Target, live: Live, inputs: dict[str, Any]) -> Any:
 def _imported(resource: Resource, live: Live) -> dict[str, Any]:
     defaults = resource.defaults()
     inputs = codec.minimal(resource.type, live.properties)
-    return {name: value for name, value in inputs.items() if defaults.get(name) != value}
+    return {name: value for name, value in inputs.items() if defaults.get(name) != value} | {naming.IMPORTED: True}
 
 
 def _proposal(request: Any) -> naming.Proposal | None:

@@ -18,6 +18,8 @@ _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 _ATTEMPTS: Final = 8
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_ATTEMPTS: Final = 5
+_WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
+"""Methods that take none; what they do twice is the same as once, since a fingerprint guards them."""
 
 
 class Surroundings(Waiting, Protocol):
@@ -88,7 +90,8 @@ class Collection:
 
     def act(self, call: Surroundings, name: str, verb: str, body: Any = None, **query: Any) -> dict[str, Any]:
         """Call a method of one resource, such as `setLabels`, and wait until its operation is done."""
-        query = {"requestId": str(uuid.uuid4()), **query}
+        if f"{self.path.rpartition('/')[2]}.{verb}" not in _WITHOUT_REQUEST_ID:
+            query = {"requestId": str(uuid.uuid4()), **query}
         path = f"{self.url}/{name}/{verb}"
         operation = self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=body), call)
         what = f"{verb} of {self.path}/{name}"

@@ -121,6 +121,11 @@ class OperationFailed(ApiError):  # noqa: N818
     """The work was taken on and then failed."""
 
 
+def is_failure_of_operation(error: Exception) -> bool:
+    """Tell whether an operation ended with this error, so that nothing goes on."""
+    return isinstance(error, OperationFailed) or (isinstance(error, QuotaExceeded) and error.status is None)
+
+
 _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
     401: Unauthenticated,
     403: PermissionDenied,

@@ -40,17 +40,27 @@ class Operations:
     project: str
 
     def wait(
-        self, operation: dict[str, Any], waiting: Waiting, what: str, progress: Callable[[str], None], timeout: float
+        self,
+        operation: dict[str, Any],
+        waiting: Waiting,
+        what: str,
+        progress: Callable[[str], None],
+        timeout: float,
+        describe: Callable[[dict[str, Any]], str] | None = None,
     ) -> dict[str, Any]:
-        """Wait until an operation is done; raises what it failed with, or `Unfinished`."""
+        """Wait until an operation is done; raises what it failed with, or `Unfinished`.
+
+        `describe` says how far an operation has come, where a percentage is not enough.
+        """
         deadline = time.monotonic() + (waiting.timeout or timeout)
+        say = describe or _percentage
         shown, pause, poll = None, _FIRST_PAUSE, _Poll(long=True, pause=False)
         while operation.get("status") != "DONE":
             _go_on(waiting, deadline, what)
             operation, poll = self._next(operation, waiting, what, poll, deadline)
-            if operation.get("status") != "DONE" and operation.get("progress") != shown:
-                shown = operation.get("progress")
-                progress(f"{what}: {shown or 0}%")
+            if operation.get("status") != "DONE" and say(operation) != shown:
+                shown = say(operation)
+                progress(f"{what}: {shown}")
             if poll.pause:
                 waiting.cancelled.wait(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
@@ -85,6 +95,10 @@ class Operations:
             except TimedOut:
                 pass  # The operation goes on; a plain read tells how far it is.
         return self.google.send(Request(api=COMPUTE, method="GET", path=path, patience=0.0), waiting)
+
+
+def _percentage(operation: dict[str, Any]) -> str:
+    return f"{operation.get('progress', 0)}%"
 
 
 def scope_of(operation: dict[str, Any]) -> str:

@@ -16,11 +16,16 @@ Kind = Literal["add", "delete", "update"]
 
 @attrs.frozen
 class Change:
-    """One path whose value differs."""
+    """One path whose value differs.
+
+    Attributes:
+        unseen: it is a part of what the server never shows.
+    """
 
     path: Path
     kind: Kind
     replaces: bool
+    unseen: bool = False
 
 
 def diff(kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: dict[str, Any]) -> list[Change]:
@@ -36,9 +41,11 @@ def _objects(
 ) -> Iterator[Change]:
     seen = live if isinstance(live, dict) else {}
     for name, prop in kind.inputs.items():
-        yield from _property(
+        changes = _property(
             prop, old.get(name), new.get(name), seen.get(name), (*path, name), replaces or prop.rules.immutable
         )
+        for change in changes:
+            yield attrs.evolve(change, unseen=True) if prop.rules.write_only else change
 
 
 def _property(prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:

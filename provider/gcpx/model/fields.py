@@ -31,6 +31,7 @@ class Rules:
         wire: Google's field name where it differs from the property's.
         required: the user must set it.
         output: set by the server alone.
+        volatile: set by the server, and another after an update in place.
         always: present in every output, although the user need not set it.
         param: goes into the URL, not into the body.
         immutable: a change replaces the resource.
@@ -58,6 +59,7 @@ class Rules:
     wire: str | None = None
     required: bool = False
     output: bool = False
+    volatile: bool = False
     always: bool = False
     param: bool = False
     immutable: bool = False

@@ -15,6 +15,10 @@ AUTONAMED = "__autonamed"
 """Marks inputs whose name was made up; the engine hides keys that begin with two underscores."""
 
 
+IMPORTED = "__imported"
+"""Marks inputs that an import made up from what Google shows, which is not all that there is."""
+
+
 @attrs.frozen
 class Autoname:
     """How names of a resource are made: the property, what it must match, and its longest form."""

@@ -178,9 +178,7 @@ class InstanceTemplate(Resource):
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
         """Miss a project that comes from nowhere."""
-        if inputs.get("project") or self._google.settings.project:
-            return []
-        return [("project", "is required: set it here, or for all resources with `pulumi config set gcpx:project`")]
+        return list(self._google.settings.missing_project(inputs))
 
     def defaults(self) -> dict[str, Any]:
         """Leave out the provider's project."""

@@ -32,7 +32,9 @@ _utilities.register(
   "mod": "compute",
   "fqn": "pulumi_gcpx.compute",
   "classes": {
-   "gcpx:compute:InstanceTemplate": "InstanceTemplate"
+   "gcpx:compute:DiskAttachment": "DiskAttachment",
+   "gcpx:compute:InstanceTemplate": "InstanceTemplate",
+   "gcpx:compute:MachineImage": "MachineImage"
   }
  },
  {

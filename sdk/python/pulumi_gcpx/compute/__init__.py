@@ -6,6 +6,8 @@ import builtins as _builtins
 from .. import _utilities
 import typing
 # Export this package's modules as members:
+from .disk_attachment import *
 from .instance_template import *
+from .machine_image import *
 from ._inputs import *
 from . import outputs

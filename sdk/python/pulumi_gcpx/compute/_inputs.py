@@ -41,6 +41,8 @@ __all__ = [
     'GuestOsFeatureArgsDict',
     'InstancePropertiesArgs',
     'InstancePropertiesArgsDict',
+    'MachineImageParamsArgs',
+    'MachineImageParamsArgsDict',
     'MetadataArgs',
     'MetadataArgsDict',
     'MetadataItemArgs',
@@ -65,6 +67,8 @@ __all__ = [
     'ShieldedInstanceConfigArgsDict',
     'ShieldedVmConfigArgs',
     'ShieldedVmConfigArgsDict',
+    'SourceDiskEncryptionKeyArgs',
+    'SourceDiskEncryptionKeyArgsDict',
     'SourceInstanceParamsArgs',
     'SourceInstanceParamsArgsDict',
     'StructuredEntriesArgs',
@@ -2160,6 +2164,80 @@ class InstancePropertiesArgs:
         pulumi.set(self, "workload_identity_config", value)
 
 
+class MachineImageParamsArgsDict(TypedDict):
+    """
+    What is asked for with the request and not kept.
+    """
+    excluded_disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
+    """
+    Device names of disks to leave out. Conflicts with `includedDisks`.
+    """
+    included_disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
+    """
+    Device names of the only disks to take. Conflicts with `excludedDisks`.
+    """
+    resource_manager_tags: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
+    """
+    Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+    """
+
+@pulumi.input_type
+class MachineImageParamsArgs:
+    def __init__(__self__, *,
+                 excluded_disks: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
+                 included_disks: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
+                 resource_manager_tags: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None):
+        """
+        What is asked for with the request and not kept.
+
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] excluded_disks: Device names of disks to leave out. Conflicts with `includedDisks`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] included_disks: Device names of the only disks to take. Conflicts with `excludedDisks`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        """
+        if excluded_disks is not None:
+            pulumi.set(__self__, "excluded_disks", excluded_disks)
+        if included_disks is not None:
+            pulumi.set(__self__, "included_disks", included_disks)
+        if resource_manager_tags is not None:
+            pulumi.set(__self__, "resource_manager_tags", resource_manager_tags)
+
+    @_builtins.property
+    @pulumi.getter(name="excludedDisks")
+    def excluded_disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
+        """
+        Device names of disks to leave out. Conflicts with `includedDisks`.
+        """
+        return pulumi.get(self, "excluded_disks")
+
+    @excluded_disks.setter
+    def excluded_disks(self, value: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]):
+        pulumi.set(self, "excluded_disks", value)
+
+    @_builtins.property
+    @pulumi.getter(name="includedDisks")
+    def included_disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
+        """
+        Device names of the only disks to take. Conflicts with `excludedDisks`.
+        """
+        return pulumi.get(self, "included_disks")
+
+    @included_disks.setter
+    def included_disks(self, value: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]):
+        pulumi.set(self, "included_disks", value)
+
+    @_builtins.property
+    @pulumi.getter(name="resourceManagerTags")
+    def resource_manager_tags(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
+        """
+        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        """
+        return pulumi.get(self, "resource_manager_tags")
+
+    @resource_manager_tags.setter
+    def resource_manager_tags(self, value: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]):
+        pulumi.set(self, "resource_manager_tags", value)
+
+
 class MetadataArgsDict(TypedDict):
     """
     Metadata that the guest can read; all keys and values together are under 512 KB.
@@ -3505,6 +3583,60 @@ class ShieldedVmConfigArgs:
     @enable_vtpm.setter
     def enable_vtpm(self, value: pulumi.Input[Optional[_builtins.bool]]):
         pulumi.set(self, "enable_vtpm", value)
+
+
+class SourceDiskEncryptionKeyArgsDict(TypedDict):
+    """
+    The key of one protected disk of the source instance.
+    """
+    disk_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
+    """
+    The key that opens the disk.
+    """
+    source_disk: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The disk, as a full or partial URL.
+    """
+
+@pulumi.input_type
+class SourceDiskEncryptionKeyArgs:
+    def __init__(__self__, *,
+                 disk_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
+                 source_disk: pulumi.Input[Optional[_builtins.str]] = None):
+        """
+        The key of one protected disk of the source instance.
+
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that opens the disk.
+        :param pulumi.Input[_builtins.str] source_disk: The disk, as a full or partial URL.
+        """
+        if disk_encryption_key is not None:
+            pulumi.set(__self__, "disk_encryption_key", disk_encryption_key)
+        if source_disk is not None:
+            pulumi.set(__self__, "source_disk", source_disk)
+
+    @_builtins.property
+    @pulumi.getter(name="diskEncryptionKey")
+    def disk_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
+        """
+        The key that opens the disk.
+        """
+        return pulumi.get(self, "disk_encryption_key")
+
+    @disk_encryption_key.setter
+    def disk_encryption_key(self, value: pulumi.Input[Optional['CustomerEncryptionKeyArgs']]):
+        pulumi.set(self, "disk_encryption_key", value)
+
+    @_builtins.property
+    @pulumi.getter(name="sourceDisk")
+    def source_disk(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The disk, as a full or partial URL.
+        """
+        return pulumi.get(self, "source_disk")
+
+    @source_disk.setter
+    def source_disk(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "source_disk", value)
 
 
 class SourceInstanceParamsArgsDict(TypedDict):

@@ -31,11 +31,14 @@ __all__ = [
     'GuestOsFeature',
     'InitialStateConfigResponse',
     'InstancePropertiesResponse',
+    'MachineImageParams',
     'MetadataItem',
     'MetadataResponse',
     'NetworkInterfaceResponse',
     'NetworkPerformanceConfig',
     'ReservationAffinity',
+    'SavedAttachedDiskResponse',
+    'SavedDiskResponse',
     'Scheduling',
     'SchedulingGracefulShutdown',
     'SchedulingNodeAffinity',
@@ -43,7 +46,9 @@ __all__ = [
     'ServiceAccount',
     'ShieldedInstanceConfig',
     'ShieldedVmConfig',
+    'SourceDiskEncryptionKeyResponse',
     'SourceInstanceParams',
+    'SourceInstancePropertiesResponse',
     'StructuredEntries',
     'TagsResponse',
     'WorkloadIdentityConfig',
@@ -1914,6 +1919,75 @@ class InstancePropertiesResponse(dict):
 
 
 @pulumi.output_type
+class MachineImageParams(dict):
+    """
+    What is asked for with the request and not kept.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "excludedDisks":
+            suggest = "excluded_disks"
+        elif key == "includedDisks":
+            suggest = "included_disks"
+        elif key == "resourceManagerTags":
+            suggest = "resource_manager_tags"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in MachineImageParams. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        MachineImageParams.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        MachineImageParams.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 excluded_disks: Optional[Sequence[_builtins.str]] = None,
+                 included_disks: Optional[Sequence[_builtins.str]] = None,
+                 resource_manager_tags: Optional[Mapping[str, _builtins.str]] = None):
+        """
+        What is asked for with the request and not kept.
+
+        :param Sequence[_builtins.str] excluded_disks: Device names of disks to leave out. Conflicts with `includedDisks`.
+        :param Sequence[_builtins.str] included_disks: Device names of the only disks to take. Conflicts with `excludedDisks`.
+        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        """
+        if excluded_disks is not None:
+            pulumi.set(__self__, "excluded_disks", excluded_disks)
+        if included_disks is not None:
+            pulumi.set(__self__, "included_disks", included_disks)
+        if resource_manager_tags is not None:
+            pulumi.set(__self__, "resource_manager_tags", resource_manager_tags)
+
+    @_builtins.property
+    @pulumi.getter(name="excludedDisks")
+    def excluded_disks(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        Device names of disks to leave out. Conflicts with `includedDisks`.
+        """
+        return pulumi.get(self, "excluded_disks")
+
+    @_builtins.property
+    @pulumi.getter(name="includedDisks")
+    def included_disks(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        Device names of the only disks to take. Conflicts with `excludedDisks`.
+        """
+        return pulumi.get(self, "included_disks")
+
+    @_builtins.property
+    @pulumi.getter(name="resourceManagerTags")
+    def resource_manager_tags(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        """
+        return pulumi.get(self, "resource_manager_tags")
+
+
+@pulumi.output_type
 class MetadataItem(dict):
     """
     One metadata entry.
@@ -2437,6 +2511,334 @@ class ReservationAffinity(dict):
         The label's values: names, or `projects/P/reservations/R` for a shared one.
         """
         return pulumi.get(self, "values")
+
+
+@pulumi.output_type
+class SavedAttachedDiskResponse(dict):
+    """
+    A disk of the source instance, as it was attached.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "autoDelete":
+            suggest = "auto_delete"
+        elif key == "deviceName":
+            suggest = "device_name"
+        elif key == "diskEncryptionKey":
+            suggest = "disk_encryption_key"
+        elif key == "diskSizeGb":
+            suggest = "disk_size_gb"
+        elif key == "diskType":
+            suggest = "disk_type"
+        elif key == "guestOsFeatures":
+            suggest = "guest_os_features"
+        elif key == "storageBytes":
+            suggest = "storage_bytes"
+        elif key == "storageBytesStatus":
+            suggest = "storage_bytes_status"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in SavedAttachedDiskResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        SavedAttachedDiskResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        SavedAttachedDiskResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 auto_delete: Optional[_builtins.bool] = None,
+                 boot: Optional[_builtins.bool] = None,
+                 device_name: Optional[_builtins.str] = None,
+                 disk_encryption_key: Optional['outputs.CustomerEncryptionKeyResponse'] = None,
+                 disk_size_gb: Optional[_builtins.int] = None,
+                 disk_type: Optional[_builtins.str] = None,
+                 guest_os_features: Optional[Sequence['outputs.GuestOsFeature']] = None,
+                 index: Optional[_builtins.int] = None,
+                 interface: Optional[_builtins.str] = None,
+                 kind: Optional[_builtins.str] = None,
+                 licenses: Optional[Sequence[_builtins.str]] = None,
+                 mode: Optional[_builtins.str] = None,
+                 source: Optional[_builtins.str] = None,
+                 storage_bytes: Optional[_builtins.int] = None,
+                 storage_bytes_status: Optional[_builtins.str] = None,
+                 type: Optional[_builtins.str] = None):
+        """
+        A disk of the source instance, as it was attached.
+
+        :param _builtins.bool auto_delete: Whether the disk goes with its instance.
+        :param _builtins.bool boot: Whether it is the boot disk.
+        :param _builtins.str device_name: The device name.
+        :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The disk's key.
+        :param _builtins.int disk_size_gb: Size in GB (base 2).
+        :param _builtins.str disk_type: The disk type, as a URL.
+        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system.
+        :param _builtins.int index: The disk's place.
+        :param _builtins.str interface: How the disk was attached. One of `NVME`, `SCSI`.
+        :param _builtins.str kind: Always `compute#attachedDisk`.
+        :param Sequence[_builtins.str] licenses: Licenses that the disk carries.
+        :param _builtins.str mode: `READ_WRITE` or `READ_ONLY`.
+        :param _builtins.str source: The disk, as a URL.
+        :param _builtins.int storage_bytes: Bytes of storage that it takes.
+        :param _builtins.str storage_bytes_status: Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
+        :param _builtins.str type: `PERSISTENT` or `SCRATCH`.
+        """
+        if auto_delete is not None:
+            pulumi.set(__self__, "auto_delete", auto_delete)
+        if boot is not None:
+            pulumi.set(__self__, "boot", boot)
+        if device_name is not None:
+            pulumi.set(__self__, "device_name", device_name)
+        if disk_encryption_key is not None:
+            pulumi.set(__self__, "disk_encryption_key", disk_encryption_key)
+        if disk_size_gb is not None:
+            pulumi.set(__self__, "disk_size_gb", disk_size_gb)
+        if disk_type is not None:
+            pulumi.set(__self__, "disk_type", disk_type)
+        if guest_os_features is not None:
+            pulumi.set(__self__, "guest_os_features", guest_os_features)
+        if index is not None:
+            pulumi.set(__self__, "index", index)
+        if interface is not None:
+            pulumi.set(__self__, "interface", interface)
+        if kind is not None:
+            pulumi.set(__self__, "kind", kind)
+        if licenses is not None:
+            pulumi.set(__self__, "licenses", licenses)
+        if mode is not None:
+            pulumi.set(__self__, "mode", mode)
+        if source is not None:
+            pulumi.set(__self__, "source", source)
+        if storage_bytes is not None:
+            pulumi.set(__self__, "storage_bytes", storage_bytes)
+        if storage_bytes_status is not None:
+            pulumi.set(__self__, "storage_bytes_status", storage_bytes_status)
+        if type is not None:
+            pulumi.set(__self__, "type", type)
+
+    @_builtins.property
+    @pulumi.getter(name="autoDelete")
+    def auto_delete(self) -> Optional[_builtins.bool]:
+        """
+        Whether the disk goes with its instance.
+        """
+        return pulumi.get(self, "auto_delete")
+
+    @_builtins.property
+    @pulumi.getter
+    def boot(self) -> Optional[_builtins.bool]:
+        """
+        Whether it is the boot disk.
+        """
+        return pulumi.get(self, "boot")
+
+    @_builtins.property
+    @pulumi.getter(name="deviceName")
+    def device_name(self) -> Optional[_builtins.str]:
+        """
+        The device name.
+        """
+        return pulumi.get(self, "device_name")
+
+    @_builtins.property
+    @pulumi.getter(name="diskEncryptionKey")
+    def disk_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
+        """
+        The disk's key.
+        """
+        return pulumi.get(self, "disk_encryption_key")
+
+    @_builtins.property
+    @pulumi.getter(name="diskSizeGb")
+    def disk_size_gb(self) -> Optional[_builtins.int]:
+        """
+        Size in GB (base 2).
+        """
+        return pulumi.get(self, "disk_size_gb")
+
+    @_builtins.property
+    @pulumi.getter(name="diskType")
+    def disk_type(self) -> Optional[_builtins.str]:
+        """
+        The disk type, as a URL.
+        """
+        return pulumi.get(self, "disk_type")
+
+    @_builtins.property
+    @pulumi.getter(name="guestOsFeatures")
+    def guest_os_features(self) -> Optional[Sequence['outputs.GuestOsFeature']]:
+        """
+        Features of the guest operating system.
+        """
+        return pulumi.get(self, "guest_os_features")
+
+    @_builtins.property
+    @pulumi.getter
+    def index(self) -> Optional[_builtins.int]:
+        """
+        The disk's place.
+        """
+        return pulumi.get(self, "index")
+
+    @_builtins.property
+    @pulumi.getter
+    def interface(self) -> Optional[_builtins.str]:
+        """
+        How the disk was attached. One of `NVME`, `SCSI`.
+        """
+        return pulumi.get(self, "interface")
+
+    @_builtins.property
+    @pulumi.getter
+    def kind(self) -> Optional[_builtins.str]:
+        """
+        Always `compute#attachedDisk`.
+        """
+        return pulumi.get(self, "kind")
+
+    @_builtins.property
+    @pulumi.getter
+    def licenses(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        Licenses that the disk carries.
+        """
+        return pulumi.get(self, "licenses")
+
+    @_builtins.property
+    @pulumi.getter
+    def mode(self) -> Optional[_builtins.str]:
+        """
+        `READ_WRITE` or `READ_ONLY`.
+        """
+        return pulumi.get(self, "mode")
+
+    @_builtins.property
+    @pulumi.getter
+    def source(self) -> Optional[_builtins.str]:
+        """
+        The disk, as a URL.
+        """
+        return pulumi.get(self, "source")
+
+    @_builtins.property
+    @pulumi.getter(name="storageBytes")
+    def storage_bytes(self) -> Optional[_builtins.int]:
+        """
+        Bytes of storage that it takes.
+        """
+        return pulumi.get(self, "storage_bytes")
+
+    @_builtins.property
+    @pulumi.getter(name="storageBytesStatus")
+    def storage_bytes_status(self) -> Optional[_builtins.str]:
+        """
+        Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
+        """
+        return pulumi.get(self, "storage_bytes_status")
+
+    @_builtins.property
+    @pulumi.getter
+    def type(self) -> Optional[_builtins.str]:
+        """
+        `PERSISTENT` or `SCRATCH`.
+        """
+        return pulumi.get(self, "type")
+
+
+@pulumi.output_type
+class SavedDiskResponse(dict):
+    """
+    A disk in the image.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "sourceDisk":
+            suggest = "source_disk"
+        elif key == "storageBytes":
+            suggest = "storage_bytes"
+        elif key == "storageBytesStatus":
+            suggest = "storage_bytes_status"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in SavedDiskResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        SavedDiskResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        SavedDiskResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 architecture: Optional[_builtins.str] = None,
+                 kind: Optional[_builtins.str] = None,
+                 source_disk: Optional[_builtins.str] = None,
+                 storage_bytes: Optional[_builtins.int] = None,
+                 storage_bytes_status: Optional[_builtins.str] = None):
+        """
+        A disk in the image.
+
+        :param _builtins.str architecture: The processor architecture. One of `ARM64`, `X86_64`.
+        :param _builtins.str kind: Always `compute#savedDisk`.
+        :param _builtins.str source_disk: The disk that was saved, as a URL.
+        :param _builtins.int storage_bytes: Bytes of storage that it takes.
+        :param _builtins.str storage_bytes_status: Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
+        """
+        if architecture is not None:
+            pulumi.set(__self__, "architecture", architecture)
+        if kind is not None:
+            pulumi.set(__self__, "kind", kind)
+        if source_disk is not None:
+            pulumi.set(__self__, "source_disk", source_disk)
+        if storage_bytes is not None:
+            pulumi.set(__self__, "storage_bytes", storage_bytes)
+        if storage_bytes_status is not None:
+            pulumi.set(__self__, "storage_bytes_status", storage_bytes_status)
+
+    @_builtins.property
+    @pulumi.getter
+    def architecture(self) -> Optional[_builtins.str]:
+        """
+        The processor architecture. One of `ARM64`, `X86_64`.
+        """
+        return pulumi.get(self, "architecture")
+
+    @_builtins.property
+    @pulumi.getter
+    def kind(self) -> Optional[_builtins.str]:
+        """
+        Always `compute#savedDisk`.
+        """
+        return pulumi.get(self, "kind")
+
+    @_builtins.property
+    @pulumi.getter(name="sourceDisk")
+    def source_disk(self) -> Optional[_builtins.str]:
+        """
+        The disk that was saved, as a URL.
+        """
+        return pulumi.get(self, "source_disk")
+
+    @_builtins.property
+    @pulumi.getter(name="storageBytes")
+    def storage_bytes(self) -> Optional[_builtins.int]:
+        """
+        Bytes of storage that it takes.
+        """
+        return pulumi.get(self, "storage_bytes")
+
+    @_builtins.property
+    @pulumi.getter(name="storageBytesStatus")
+    def storage_bytes_status(self) -> Optional[_builtins.str]:
+        """
+        Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
+        """
+        return pulumi.get(self, "storage_bytes_status")
 
 
 @pulumi.output_type
@@ -3061,6 +3463,61 @@ class ShieldedVmConfig(dict):
 
 
 @pulumi.output_type
+class SourceDiskEncryptionKeyResponse(dict):
+    """
+    The key of one protected disk of the source instance.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "diskEncryptionKey":
+            suggest = "disk_encryption_key"
+        elif key == "sourceDisk":
+            suggest = "source_disk"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in SourceDiskEncryptionKeyResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        SourceDiskEncryptionKeyResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        SourceDiskEncryptionKeyResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 disk_encryption_key: Optional['outputs.CustomerEncryptionKeyResponse'] = None,
+                 source_disk: Optional[_builtins.str] = None):
+        """
+        The key of one protected disk of the source instance.
+
+        :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that opens the disk.
+        :param _builtins.str source_disk: The disk, as a full or partial URL.
+        """
+        if disk_encryption_key is not None:
+            pulumi.set(__self__, "disk_encryption_key", disk_encryption_key)
+        if source_disk is not None:
+            pulumi.set(__self__, "source_disk", source_disk)
+
+    @_builtins.property
+    @pulumi.getter(name="diskEncryptionKey")
+    def disk_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
+        """
+        The key that opens the disk.
+        """
+        return pulumi.get(self, "disk_encryption_key")
+
+    @_builtins.property
+    @pulumi.getter(name="sourceDisk")
+    def source_disk(self) -> Optional[_builtins.str]:
+        """
+        The disk, as a full or partial URL.
+        """
+        return pulumi.get(self, "source_disk")
+
+
+@pulumi.output_type
 class SourceInstanceParams(dict):
     """
     How a template follows its source instance.
@@ -3099,6 +3556,231 @@ class SourceInstanceParams(dict):
         One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
         """
         return pulumi.get(self, "disk_configs")
+
+
+@pulumi.output_type
+class SourceInstancePropertiesResponse(dict):
+    """
+    The source instance, in the form of earlier versions of the API.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "canIpForward":
+            suggest = "can_ip_forward"
+        elif key == "deletionProtection":
+            suggest = "deletion_protection"
+        elif key == "guestAccelerators":
+            suggest = "guest_accelerators"
+        elif key == "keyRevocationActionType":
+            suggest = "key_revocation_action_type"
+        elif key == "machineType":
+            suggest = "machine_type"
+        elif key == "minCpuPlatform":
+            suggest = "min_cpu_platform"
+        elif key == "networkInterfaces":
+            suggest = "network_interfaces"
+        elif key == "postKeyRevocationActionType":
+            suggest = "post_key_revocation_action_type"
+        elif key == "serviceAccounts":
+            suggest = "service_accounts"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in SourceInstancePropertiesResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        SourceInstancePropertiesResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        SourceInstancePropertiesResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 can_ip_forward: Optional[_builtins.bool] = None,
+                 deletion_protection: Optional[_builtins.bool] = None,
+                 description: Optional[_builtins.str] = None,
+                 disks: Optional[Sequence['outputs.SavedAttachedDiskResponse']] = None,
+                 guest_accelerators: Optional[Sequence['outputs.AcceleratorConfig']] = None,
+                 key_revocation_action_type: Optional[_builtins.str] = None,
+                 labels: Optional[Mapping[str, _builtins.str]] = None,
+                 machine_type: Optional[_builtins.str] = None,
+                 metadata: Optional['outputs.MetadataResponse'] = None,
+                 min_cpu_platform: Optional[_builtins.str] = None,
+                 network_interfaces: Optional[Sequence['outputs.NetworkInterfaceResponse']] = None,
+                 post_key_revocation_action_type: Optional[_builtins.str] = None,
+                 scheduling: Optional['outputs.Scheduling'] = None,
+                 service_accounts: Optional[Sequence['outputs.ServiceAccount']] = None,
+                 tags: Optional['outputs.TagsResponse'] = None):
+        """
+        The source instance, in the form of earlier versions of the API.
+
+        :param _builtins.bool can_ip_forward: Whether it forwarded packets.
+        :param _builtins.bool deletion_protection: Whether it was protected against deletion.
+        :param _builtins.str description: Its description.
+        :param Sequence['SavedAttachedDiskResponse'] disks: Its disks.
+        :param Sequence['AcceleratorConfig'] guest_accelerators: Its GPUs.
+        :param _builtins.str key_revocation_action_type: What the revocation of a disk's key does. One of `NONE`, `STOP`.
+        :param Mapping[str, _builtins.str] labels: Its labels.
+        :param _builtins.str machine_type: Its machine type.
+        :param 'MetadataResponse' metadata: Its metadata.
+        :param _builtins.str min_cpu_platform: Its oldest processor platform.
+        :param Sequence['NetworkInterfaceResponse'] network_interfaces: Its network interfaces.
+        :param _builtins.str post_key_revocation_action_type: What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`.
+        :param 'Scheduling' scheduling: Its scheduling.
+        :param Sequence['ServiceAccount'] service_accounts: Its identity.
+        :param 'TagsResponse' tags: Its network tags.
+        """
+        if can_ip_forward is not None:
+            pulumi.set(__self__, "can_ip_forward", can_ip_forward)
+        if deletion_protection is not None:
+            pulumi.set(__self__, "deletion_protection", deletion_protection)
+        if description is not None:
+            pulumi.set(__self__, "description", description)
+        if disks is not None:
+            pulumi.set(__self__, "disks", disks)
+        if guest_accelerators is not None:
+            pulumi.set(__self__, "guest_accelerators", guest_accelerators)
+        if key_revocation_action_type is not None:
+            pulumi.set(__self__, "key_revocation_action_type", key_revocation_action_type)
+        if labels is not None:
+            pulumi.set(__self__, "labels", labels)
+        if machine_type is not None:
+            pulumi.set(__self__, "machine_type", machine_type)
+        if metadata is not None:
+            pulumi.set(__self__, "metadata", metadata)
+        if min_cpu_platform is not None:
+            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
+        if network_interfaces is not None:
+            pulumi.set(__self__, "network_interfaces", network_interfaces)
+        if post_key_revocation_action_type is not None:
+            pulumi.set(__self__, "post_key_revocation_action_type", post_key_revocation_action_type)
+        if scheduling is not None:
+            pulumi.set(__self__, "scheduling", scheduling)
+        if service_accounts is not None:
+            pulumi.set(__self__, "service_accounts", service_accounts)
+        if tags is not None:
+            pulumi.set(__self__, "tags", tags)
+
+    @_builtins.property
+    @pulumi.getter(name="canIpForward")
+    def can_ip_forward(self) -> Optional[_builtins.bool]:
+        """
+        Whether it forwarded packets.
+        """
+        return pulumi.get(self, "can_ip_forward")
+
+    @_builtins.property
+    @pulumi.getter(name="deletionProtection")
+    def deletion_protection(self) -> Optional[_builtins.bool]:
+        """
+        Whether it was protected against deletion.
+        """
+        return pulumi.get(self, "deletion_protection")
+
+    @_builtins.property
+    @pulumi.getter
+    def description(self) -> Optional[_builtins.str]:
+        """
+        Its description.
+        """
+        return pulumi.get(self, "description")
+
+    @_builtins.property
+    @pulumi.getter
+    def disks(self) -> Optional[Sequence['outputs.SavedAttachedDiskResponse']]:
+        """
+        Its disks.
+        """
+        return pulumi.get(self, "disks")
+
+    @_builtins.property
+    @pulumi.getter(name="guestAccelerators")
+    def guest_accelerators(self) -> Optional[Sequence['outputs.AcceleratorConfig']]:
+        """
+        Its GPUs.
+        """
+        return pulumi.get(self, "guest_accelerators")
+
+    @_builtins.property
+    @pulumi.getter(name="keyRevocationActionType")
+    def key_revocation_action_type(self) -> Optional[_builtins.str]:
+        """
+        What the revocation of a disk's key does. One of `NONE`, `STOP`.
+        """
+        return pulumi.get(self, "key_revocation_action_type")
+
+    @_builtins.property
+    @pulumi.getter
+    def labels(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        Its labels.
+        """
+        return pulumi.get(self, "labels")
+
+    @_builtins.property
+    @pulumi.getter(name="machineType")
+    def machine_type(self) -> Optional[_builtins.str]:
+        """
+        Its machine type.
+        """
+        return pulumi.get(self, "machine_type")
+
+    @_builtins.property
+    @pulumi.getter
+    def metadata(self) -> Optional['outputs.MetadataResponse']:
+        """
+        Its metadata.
+        """
+        return pulumi.get(self, "metadata")
+
+    @_builtins.property
+    @pulumi.getter(name="minCpuPlatform")
+    def min_cpu_platform(self) -> Optional[_builtins.str]:
+        """
+        Its oldest processor platform.
+        """
+        return pulumi.get(self, "min_cpu_platform")
+
+    @_builtins.property
+    @pulumi.getter(name="networkInterfaces")
+    def network_interfaces(self) -> Optional[Sequence['outputs.NetworkInterfaceResponse']]:
+        """
+        Its network interfaces.
+        """
+        return pulumi.get(self, "network_interfaces")
+
+    @_builtins.property
+    @pulumi.getter(name="postKeyRevocationActionType")
+    def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
+        """
+        What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`.
+        """
+        return pulumi.get(self, "post_key_revocation_action_type")
+
+    @_builtins.property
+    @pulumi.getter
+    def scheduling(self) -> Optional['outputs.Scheduling']:
+        """
+        Its scheduling.
+        """
+        return pulumi.get(self, "scheduling")
+
+    @_builtins.property
+    @pulumi.getter(name="serviceAccounts")
+    def service_accounts(self) -> Optional[Sequence['outputs.ServiceAccount']]:
+        """
+        Its identity.
+        """
+        return pulumi.get(self, "service_accounts")
+
+    @_builtins.property
+    @pulumi.getter
+    def tags(self) -> Optional['outputs.TagsResponse']:
+        """
+        Its network tags.
+        """
+        return pulumi.get(self, "tags")
 
 
 @pulumi.output_type

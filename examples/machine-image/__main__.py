@@ -1,0 +1,15 @@
+"""An image of an instance, with everything on it."""
+
+import pulumi_gcpx as gcpx
+
+import pulumi
+
+image = gcpx.compute.MachineImage(
+    "golden",
+    source_instance="zones/us-east1-b/instances/example-vm",
+    description="The web server as it was released",
+    storage_locations=["us"],
+    labels={"release": "2026-11"},
+)
+
+pulumi.export("image", image.self_link)

@@ -1,0 +1,264 @@
+"""DiskAttachment: a disk on an instance. Whether it goes with the instance changes in place.
+
+Source: Compute API, `instances.attachDisk`, `detachDisk` and `setDiskAutoDelete`.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import attrs
+
+from gcpx.errors import CancelledError
+from gcpx.google.client import Google
+from gcpx.google.compute import Collection, split_link
+from gcpx.google.errors import ApiError, NotFound, Rejected
+from gcpx.google.operations import Unfinished
+from gcpx.model import codec
+from gcpx.model.fields import Failure, field, record
+from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+from gcpx.resources.instance_properties import PROJECT, AttachedDisk
+
+_TIMEOUT: Final = 300.0
+_ASIDE: Final = 0.5
+"""Seconds between looks whether the user asked to stop while another attachment of the instance is under way."""
+_PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/([^/\s]+)/)?"
+_INSTANCE: Final = (
+    re.compile(_PREFIX + r"(?:zones/([^/\s]+)/)?(?:instances/)?([^/\s?#]+)"),
+    "NAME, zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+)
+_DISK: Final = (
+    re.compile(_PREFIX + r"(?:(?:zones|regions)/[^/\s]+/disks/)?[^/\s?#]+"),
+    "NAME, zones/ZONE/disks/NAME, regions/REGION/disks/NAME, with projects/PROJECT/ before it, or the disk's URL",
+)
+_REGIONAL: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
+
+
+def _force_is_for_regional_disks(values: dict[str, Any]) -> list[Failure]:
+    disk = values.get("disk")
+    if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL.fullmatch(disk):
+        return [("forceAttach", "is for regional disks alone, named as regions/REGION/disks/NAME")]
+    return []
+
+
+@record
+class DiskAttachmentModel(AttachedDisk):
+    """An existing disk, zonal or regional, attached to an existing instance.
+
+    Attachments to one instance are made in order, to different instances at once. `autoDelete` changes in place;
+    every other change detaches the disk first and attaches it anew. An instance or disk that is gone takes the
+    attachment with it, which is no error.
+    """
+
+    OMIT = frozenset({"initializeParams", "source"})
+    RULES = (_force_is_for_regional_disks,)
+
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Read project and zone off the instance, and the size off the disk."""
+        return {name: values.get(name) for name in ("project", "zone", "diskSizeGb")}
+
+    disk: str = field(
+        "The disk: a name in the instance's zone, `zones/Z/disks/D`, `regions/R/disks/D`, or its URL.",
+        required=True,
+        pattern=_DISK,
+        url=True,
+        wire="source",
+    )
+    force_attach: bool = field(
+        "Attach a regional disk although another instance has it; that instance loses it. Default: false.", param=True
+    )
+    instance: str = field(
+        "The instance: a name in `zone`, `zones/Z/instances/I`, or its URL.",
+        required=True,
+        pattern=_INSTANCE,
+        param=True,
+        url=True,
+    )
+    project: str = field(
+        "The project. Default: that of `instance`, or the provider's.", always=True, param=True, pattern=PROJECT
+    )
+    zone: str = field(
+        "The instance's zone. Default: that of `instance`, or the provider's.", always=True, param=True, url=True
+    )
+
+
+@attrs.frozen
+class _Address:
+    project: str
+    zone: str
+    instance: str
+    device: str = ""
+
+    @property
+    def id(self) -> str:
+        return f"projects/{self.project}/zones/{self.zone}/instances/{self.instance}/{self.device}"
+
+
+class DiskAttachment(Resource):
+    """Attachments by device name, or by the disk's name, on an instance."""
+
+    token = "gcpx:compute:DiskAttachment"
+    model = DiskAttachmentModel
+    in_place = frozenset({("autoDelete",), ("forceAttach",)})
+    id_forms = (
+        "projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE",
+        "PROJECT/ZONE/INSTANCE/DEVICE",
+        "ZONE/INSTANCE/DEVICE",
+        "an instance's self link with /DEVICE",
+    )
+
+    def __init__(self, google: Google) -> None:
+        self._google = google
+        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Miss a project or zone that comes from nowhere."""
+        instance = inputs.get("instance")
+        if not isinstance(instance, str) or not _INSTANCE[0].fullmatch(instance):
+            return []
+        address = self._address(inputs)
+        words = "is required: set it here, name the instance by its URL, or `pulumi config set gcpx:{0}`"
+        missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
+        return [(name, words.format(name)) for name in missing]
+
+    def identity(self, inputs: dict[str, Any]) -> Any:
+        """Let every replacement detach first: a disk or a device name is rarely free before."""
+        del inputs
+        return ()
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Name where the instance is."""
+        if not isinstance(inputs.get("instance"), str):
+            return {}
+        address = self._address(inputs)
+        return {"project": address.project, "zone": address.zone, "kind": "compute#attachedDisk"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Attach, then look which device it became."""
+        address = self._address(inputs)
+        source = self._source(address, inputs["disk"])
+        body = codec.to_body(self.type, inputs) | {"source": source}
+        query = {"forceAttach": True} if inputs.get("forceAttach") else {}
+        with self._alone(call, address):
+            try:
+                self._instances(address).act(call, address.instance, "attachDisk", body, **query)
+            except Unfinished as error:
+                raise PartialError(self._provisional(address, inputs), str(error)) from error
+            live = self._find(call, address, source, inputs)
+        if live is None:
+            raise NotFound(f"{source} was attached to {address.instance}, and is not on it any more")
+        return live
+
+    def _provisional(self, address: _Address, inputs: dict[str, Any]) -> Live:
+        device = inputs.get("deviceName") or inputs["disk"].rpartition("/")[2]
+        known = {**inputs, "project": address.project, "zone": address.zone}
+        return Live(attrs.evolve(address, device=device).id, known)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Find the disk on the instance; without the instance there is no attachment."""
+        address = self._parse(resource_id)
+        return self._find(call, address, address.device, inputs or {})
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set whether the disk goes with the instance."""
+        address = self._parse(resource_id)
+        live = super().update(call, resource_id, old, new)
+        wanted = bool(new.get("autoDelete"))
+        if bool(live.properties.get("autoDelete")) == wanted:
+            return live
+        device = live.properties["deviceName"]
+        with self._alone(call, address):
+            self._instances(address).act(
+                call, address.instance, "setDiskAutoDelete", None, autoDelete=wanted, deviceName=device
+            )
+        return super().update(call, resource_id, old, new)
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Detach the disk, if it is still the one that we attached."""
+        address = self._parse(resource_id)
+        with self._alone(call, address):
+            live = self._find(call, address, call.last.get("disk") or address.device, call.last)
+            if live is None:
+                return
+            try:
+                device = live.properties["deviceName"]
+                self._instances(address).act(call, address.instance, "detachDisk", None, deviceName=device)
+            except (NotFound, Rejected) as error:
+                self._gone_or(call, address, live, error)
+
+    def _gone_or(self, call: Call, address: _Address, live: Live, error: ApiError) -> None:
+        """Forgive a failed detaching when the disk went away meanwhile."""
+        if self._find(call, address, live.properties["disk"], {}) is not None:
+            raise error
+
+    def _find(self, call: Call, address: _Address, wanted: str, inputs: dict[str, Any]) -> Live | None:
+        """Find a disk on the instance by its path, its device name, or its name, in this order."""
+        instance = self._instances(address).get(address.instance, call)
+        disks = instance.get("disks", ()) if instance else ()
+        tests = (
+            lambda disk: split_link(disk.get("source", "")) == split_link(wanted),
+            lambda disk: disk.get("deviceName") == wanted,
+            lambda disk: disk.get("source", "").rpartition("/")[2] == wanted.rpartition("/")[2],
+        )
+        found = next((disk for test in tests for disk in disks if test(disk)), None)
+        if found is None:
+            return None
+        place = {"project": address.project, "zone": address.zone, "instance": self._link(address)}
+        force = {"forceAttach": inputs["forceAttach"]} if inputs.get("forceAttach") is not None else {}
+        properties = codec.from_body(self.type, found)
+        return Live(attrs.evolve(address, device=found["deviceName"]).id, {**properties, **place, **force})
+
+    @contextmanager
+    def _alone(self, call: Call, address: _Address) -> Iterator[None]:
+        """Let one change at a time work on an instance: Google refuses a second one."""
+        lock = self._locks[self._link(address)]
+        while not lock.acquire(timeout=_ASIDE):
+            if call.cancelled.is_set():
+                raise CancelledError("cancelled before the call was made; nothing was changed")
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _link(self, address: _Address) -> str:
+        return f"projects/{address.project}/zones/{address.zone}/instances/{address.instance}"
+
+    def _source(self, address: _Address, disk: str) -> str:
+        path = split_link(disk)
+        if "/" not in path:
+            path = f"zones/{address.zone}/disks/{path}"
+        return path if path.startswith("projects/") else f"projects/{address.project}/{path}"
+
+    def _instances(self, address: _Address) -> Collection:
+        return Collection(
+            google=self._google,
+            version="beta",
+            project=address.project,
+            path=f"zones/{address.zone}/instances",
+            timeout=_TIMEOUT,
+        )
+
+    def _address(self, inputs: dict[str, Any]) -> _Address:
+        settings = self._google.settings
+        found = _INSTANCE[0].fullmatch(inputs["instance"])
+        if found is None:
+            raise InvalidId("an instance", inputs["instance"], (_INSTANCE[1],))
+        project = found[1] or inputs.get("project") or settings.project or ""
+        zone = found[2] or inputs.get("zone") or settings.zone or ""
+        return _Address(project, zone.rpartition("/")[2] if isinstance(zone, str) else "", found[3])
+
+    def _parse(self, resource_id: str) -> _Address:
+        path = split_link(resource_id)
+        found = re.fullmatch(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/([^/]+)", path) or re.fullmatch(
+            r"(?:([^/]+)/)?([^/]+)/([^/]+)/([^/]+)", path
+        )
+        project = (found[1] or self._google.settings.project) if found else None
+        if found is None or project is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return _Address(project, found[2], found[3], found[4])

@@ -1,0 +1,265 @@
+"""MachineImage: an image of a whole instance, made from one that exists. Its labels change in place.
+
+Source: Compute API, `machineImages`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gcpx.google.client import Google
+from gcpx.google.compute import Collection, split_link
+from gcpx.google.operations import Unfinished
+from gcpx.model import codec
+from gcpx.model.fields import Failure, Record, exclusive, field, record
+from gcpx.model.naming import Autoname
+from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+from gcpx.resources.instance_properties import (
+    NAME,
+    PROJECT,
+    AcceleratorConfig,
+    CustomerEncryptionKey,
+    GuestOsFeature,
+    InstanceProperties,
+    Metadata,
+    NetworkInterface,
+    Scheduling,
+    ServiceAccount,
+    Tags,
+)
+
+_TIMEOUT = 1200.0
+_INSTANCE = (
+    re.compile(r"(?:https?://.+/|projects/[^/]+/)?zones/[^/]+/instances/[^/]+"),
+    "zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+)
+
+
+@record
+class SourceDiskEncryptionKey(Record):
+    """The key of one protected disk of the source instance."""
+
+    disk_encryption_key: CustomerEncryptionKey = field("The key that opens the disk.")
+    source_disk: str = field("The disk, as a full or partial URL.", url=True)
+
+
+@record
+class MachineImageParams(Record):
+    """What is asked for with the request and not kept."""
+
+    RULES = (exclusive("excludedDisks", "includedDisks"),)
+
+    excluded_disks: list[str] = field(
+        "Device names of disks to leave out. Conflicts with `includedDisks`.", identity="set"
+    )
+    included_disks: list[str] = field(
+        "Device names of the only disks to take. Conflicts with `excludedDisks`.", identity="set"
+    )
+    resource_manager_tags: dict[str, str] = field("Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.")
+
+
+@record
+class SavedDisk(Record):
+    """A disk in the image."""
+
+    architecture: str = field("The processor architecture.", output=True, enum=("ARM64", "X86_64"))
+    kind: str = field("Always `compute#savedDisk`.", output=True)
+    source_disk: str = field("The disk that was saved, as a URL.", output=True)
+    storage_bytes: int = field("Bytes of storage that it takes.", output=True, int64=True)
+    storage_bytes_status: str = field("Whether `storageBytes` is final.", output=True, enum=("UPDATING", "UP_TO_DATE"))
+
+
+@record
+class SavedAttachedDisk(Record):
+    """A disk of the source instance, as it was attached."""
+
+    auto_delete: bool = field("Whether the disk goes with its instance.")
+    boot: bool = field("Whether it is the boot disk.")
+    device_name: str = field("The device name.")
+    disk_encryption_key: CustomerEncryptionKey = field("The disk's key.")
+    disk_size_gb: int = field("Size in GB (base 2).", int64=True)
+    disk_type: str = field("The disk type, as a URL.", output=True)
+    guest_os_features: list[GuestOsFeature] = field("Features of the guest operating system.")
+    index: int = field("The disk's place.", output=True)
+    interface: str = field("How the disk was attached.", enum=("NVME", "SCSI"))
+    kind: str = field("Always `compute#attachedDisk`.", output=True)
+    licenses: list[str] = field("Licenses that the disk carries.", output=True)
+    mode: str = field("`READ_WRITE` or `READ_ONLY`.", enum=("READ_ONLY", "READ_WRITE"))
+    source: str = field("The disk, as a URL.")
+    storage_bytes: int = field("Bytes of storage that it takes.", output=True, int64=True)
+    storage_bytes_status: str = field("Whether `storageBytes` is final.", output=True, enum=("UPDATING", "UP_TO_DATE"))
+    type: str = field("`PERSISTENT` or `SCRATCH`.", enum=("PERSISTENT", "SCRATCH"))
+
+
+@record
+class SourceInstanceProperties(Record):
+    """The source instance, in the form of earlier versions of the API."""
+
+    can_ip_forward: bool = field("Whether it forwarded packets.")
+    deletion_protection: bool = field("Whether it was protected against deletion.")
+    description: str = field("Its description.")
+    disks: list[SavedAttachedDisk] = field("Its disks.")
+    guest_accelerators: list[AcceleratorConfig] = field("Its GPUs.")
+    key_revocation_action_type: str = field("What the revocation of a disk's key does.", enum=("NONE", "STOP"))
+    labels: dict[str, str] = field("Its labels.")
+    machine_type: str = field("Its machine type.")
+    metadata: Metadata = field("Its metadata.")
+    min_cpu_platform: str = field("Its oldest processor platform.")
+    network_interfaces: list[NetworkInterface] = field("Its network interfaces.")
+    post_key_revocation_action_type: str = field(
+        "What follows the revocation of a disk's key.", enum=("NOOP", "SHUTDOWN")
+    )
+    scheduling: Scheduling = field("Its scheduling.")
+    service_accounts: list[ServiceAccount] = field("Its identity.")
+    tags: Tags = field("Its network tags.")
+
+
+@record
+class MachineImageModel(Record):
+    """A machine image: everything of an instance, from its properties to the contents of its disks.
+
+    Making one takes minutes; the timeout is 20 minutes unless `customTimeouts` say otherwise. Labels change in place,
+    every other change replaces the image.
+    """
+
+    creation_timestamp: str = field("When the image was made (RFC 3339).", output=True)
+    description: str = field("A text about the image.", max_length=2048)
+    guest_flush: bool = field(
+        "Ask the guest to bring its applications into a consistent state first. Not read back.", write_only=True
+    )
+    instance_properties: InstanceProperties = field("The properties of the source instance.", output=True)
+    kind: str = field("Always `compute#machineImage`.", output=True)
+    label_fingerprint: str = field("A hash of the labels, base64.", output=True)
+    labels: dict[str, str] = field(
+        "Labels of the image; they change in place.",
+        merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}),
+    )
+    machine_image_encryption_key: CustomerEncryptionKey = field(
+        "The key that protects the image; with one of your own, every use of the image needs it. Default: a key of Google's.",
+        write_only=True,
+    )
+    name: str = field(
+        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.", always=True, pattern=NAME
+    )
+    numeric_id: str = field("The number that Google gave the image.", output=True, wire="id")
+    params: MachineImageParams = field("Which disks to take, and tags. Not read back.", write_only=True)
+    project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
+    satisfies_pzi: bool = field("Reserved by Google.", output=True)
+    satisfies_pzs: bool = field("Reserved by Google.", output=True)
+    saved_disks: list[SavedDisk] = field("The disks in the image.", output=True)
+    self_link: str = field("The image's URL.", output=True)
+    source_disk_encryption_keys: list[SourceDiskEncryptionKey] = field(
+        "Keys of the source instance's disks that are protected by customer-supplied ones. Not read back.",
+        write_only=True,
+        identity=("sourceDisk",),
+    )
+    source_instance: str = field(
+        "The instance to make an image of: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.",
+        required=True,
+        url=True,
+        pattern=_INSTANCE,
+    )
+    source_instance_properties: SourceInstanceProperties = field(
+        "The source instance in an earlier form; `instanceProperties` says more.", output=True
+    )
+    status: str = field(
+        "The state of the image.", output=True, enum=("CREATING", "DELETING", "INVALID", "READY", "UPLOADING")
+    )
+    storage_locations: list[str] = field(
+        "The region or multi-region that holds the image. Default: nearest to the source.", identity="set"
+    )
+    total_storage_bytes: int = field("Bytes of storage that the image takes.", output=True, int64=True)
+
+
+class MachineImage(Resource):
+    """Images by name in `global/machineImages`."""
+
+    token = "gcpx:compute:MachineImage"
+    model = MachineImageModel
+    autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
+    in_place = frozenset({("labels",)})
+    id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
+
+    def __init__(self, google: Google) -> None:
+        self._google = google
+
+    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Miss a project that comes from nowhere."""
+        return list(self._google.settings.missing_project(inputs))
+
+    def defaults(self) -> dict[str, Any]:
+        """Leave out the provider's project."""
+        return {"project": self._google.settings.project}
+
+    def identity(self, inputs: dict[str, Any]) -> Any:
+        """Tell images apart by project and name."""
+        return (self._project(inputs), inputs.get("name"))
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Name what is certain."""
+        return {"project": self._project(inputs), "kind": "compute#machineImage"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Insert, wait as long as it takes, and read back."""
+        project, name = self._project(inputs), inputs["name"]
+        query = {"sourceInstance": inputs["sourceInstance"]}
+        try:
+            found = self._images(project).insert(call, codec.to_body(self.type, inputs), name, query)
+        except Unfinished as error:
+            live = Live(_id(project, name), {**inputs, "project": project})
+            raise PartialError(live, str(error)) from error
+        return self._live(project, found)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Get by name; another image that took the name in the meantime is not ours."""
+        del inputs
+        project, name = self._parse(resource_id)
+        found = self._images(project).get(name, call)
+        if found is None or call.last.get("numericId", found.get("id")) != found.get("id"):
+            return None
+        return self._live(project, found)
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set the labels, keeping those that other tools add."""
+        project, name = self._parse(resource_id)
+        if old.get("labels") != new.get("labels"):
+            self._images(project).edit(call, name, "setLabels", lambda found: self._labels(found, new))
+        return super().update(call, resource_id, old, new)
+
+    def _labels(self, found: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+        foreign = self.type.properties["labels"].rules.merge_keys
+        kept = {key: value for key, value in found.get("labels", {}).items() if key in foreign}
+        return {"labels": kept | (new.get("labels") or {}), "labelFingerprint": found.get("labelFingerprint")}
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete by name, after making sure that the name still stands for our image."""
+        project, name = self._parse(resource_id)
+        if self.read(call, resource_id, None) is not None:
+            self._images(project).delete(call, name)
+
+    def _live(self, project: str, found: dict[str, Any]) -> Live:
+        return Live(_id(project, found["name"]), {**codec.from_body(self.type, found), "project": project})
+
+    def _images(self, project: str) -> Collection:
+        return Collection(
+            google=self._google, version="beta", project=project, path="global/machineImages", timeout=_TIMEOUT
+        )
+
+    def _project(self, inputs: dict[str, Any]) -> Any:
+        return inputs.get("project") or self._google.settings.project
+
+    def _parse(self, resource_id: str) -> tuple[str, str]:
+        path = split_link(resource_id)
+        found = re.fullmatch(r"projects/([^/]+)/global/machineImages/([^/]+)", path) or re.fullmatch(
+            r"([^/]+)/([^/]+)", path
+        )
+        if found:
+            return found[1], found[2]
+        if self._google.settings.project and NAME[0].fullmatch(path):
+            return self._google.settings.project, path
+        raise InvalidId(self.token, resource_id, self.id_forms)
+
+
+def _id(project: str, name: str) -> str:
+    return f"projects/{project}/global/machineImages/{name}"
