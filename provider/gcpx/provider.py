@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gcpx.google.client import Google
 
 RESOURCES: Final = {
+    "gcpx:compute:BulkInstances": "bulk_instances",
     "gcpx:compute:DiskAttachment": "disk_attachment",
     "gcpx:compute:InstanceTemplate": "instance_template",
     "gcpx:compute:MachineImage": "machine_image",

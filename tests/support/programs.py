@@ -8,6 +8,7 @@ TEMPLATE = "gcpx:compute:InstanceTemplate"
 NOTIFICATION = "gcpx:storage:NotificationConfig"
 KEY = "gcpx:oslogin:SshKey"
 IMAGE = "gcpx:compute:MachineImage"
+FLEET = "gcpx:compute:BulkInstances"
 ATTACHMENT = "gcpx:compute:DiskAttachment"
 PROJECT = "demo-project"
 ZONE = "us-east1-b"
@@ -49,3 +50,17 @@ def image(**more: Any) -> dict[str, Any]:
 def attachment(**more: Any) -> dict[str, Any]:
     """Give the inputs of a disk attachment."""
     return {"instance": "zones/us-east1-b/instances/example-vm", "disk": "example-data", **more}
+
+
+def fleet(count: Any = 3, **more: Any) -> dict[str, Any]:
+    """Give the inputs of a fleet; what is of its instances goes into their properties."""
+    own = {"namePattern", "perInstanceProperties", "minCount", "locationPolicy", "fleetId", "region"}
+    given = {name: value for name, value in more.items() if name in own}
+    made = {name: value for name, value in more.items() if name not in own}
+    return {
+        "region": "us-east1",
+        "count": count,
+        "namePattern": "web-###",
+        "instanceProperties": properties(**made),
+        **given,
+    }

@@ -180,3 +180,8 @@ def split_link(link: str) -> str:
     """Reduce an ID or a self link to its path: no host, no API version, no query."""
     path = re.sub(r"^(?:https?:)?//[^/]+/", "", link.strip()).partition("?")[0].strip("/")
     return re.sub(r"^(?:compute/)?(?:v1|beta|alpha)/(?=projects/)", "", path)
+
+
+def last_part(link: str) -> str:
+    """Give the name at the end of a link."""
+    return link.rpartition("/")[2]

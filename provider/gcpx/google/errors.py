@@ -35,14 +35,18 @@ class ApiError(ProviderError):
     Attributes:
         status: the HTTP status, or None where there was no answer.
         reason: Google's own reason, such as `resourceInUseByAnotherResource`.
+        operation: the operation that ended with this, if one did.
     """
 
     next_step: ClassVar[str] = ""
 
-    def __init__(self, message: str, *, status: int | None = None, reason: str = "") -> None:
+    def __init__(
+        self, message: str, *, status: int | None = None, reason: str = "", operation: dict[str, Any] | None = None
+    ) -> None:
         super().__init__(f"{message.rstrip('.')}. {self.next_step}".strip() if self.next_step else message)
         self.status = status
         self.reason = reason
+        self.operation = operation
 
 
 class Unreachable(ApiError):  # noqa: N818 - this and its siblings name the outcome
@@ -121,11 +125,6 @@ class OperationFailed(ApiError):  # noqa: N818
     """The work was taken on and then failed."""
 
 
-def is_failure_of_operation(error: Exception) -> bool:
-    """Tell whether an operation ended with this error, so that nothing goes on."""
-    return isinstance(error, OperationFailed) or (isinstance(error, QuotaExceeded) and error.status is None)
-
-
 _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
     401: Unauthenticated,
     403: PermissionDenied,
@@ -187,7 +186,9 @@ def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
     quota = any(code in _QUOTA_REASONS for code in codes)
     kind = QuotaExceeded if quota else OperationFailed
-    return kind(f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "")
+    return kind(
+        f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)
+    )
 
 
 def _localized(item: Mapping[str, Any]) -> str:

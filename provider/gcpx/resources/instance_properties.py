@@ -18,6 +18,8 @@ NAME = (
 PROJECT = (re.compile(r"[^/\s?#%]+"), "the ID or number of a project")
 _LOCAL_SSD_HOURS = 168
 _HOUR = 3600
+_MOST_CUSTOM_CPUS = 32
+_MEMORY_STEP = 256
 _SMALLEST_DISK = 10
 _EXTREME_IOPS = range(10_000, 120_001)
 
@@ -585,9 +587,42 @@ class WorkloadIdentityConfig(Record):
     identity_type: str = field("The kind of identity.", enum=("AGENT_IDENTITY", "SERVICE_ACCOUNT"))
 
 
+def no_customer_keys(owner: str, properties: Any) -> list[Failure]:
+    """Refuse customer-supplied keys where Google stores or takes none: in templates and bulk creation."""
+    disks = properties.get("disks") if isinstance(properties, dict) else None
+    return [
+        (
+            (owner, "disks", index, "diskEncryptionKey", name),
+            "is a customer-supplied key, which cannot be used here; use kmsKeyName",
+        )
+        for index, disk in enumerate(disks if isinstance(disks, list) else ())
+        for name in ("rawKey", "rsaEncryptedKey")
+        if isinstance(disk, dict)
+        and isinstance(disk.get("diskEncryptionKey"), dict)
+        and disk["diskEncryptionKey"].get(name)
+    ]
+
+
+def _custom_machine_fits(values: dict[str, Any]) -> list[Failure]:
+    """Bounds of the bare custom form alone; families such as n2-custom have their own."""
+    machine = values.get("machineType")
+    found = re.fullmatch(r"(?:.*/)?custom-(\d+)-(\d+)", machine) if isinstance(machine, str) else None
+    if found is None:
+        return []
+    processors, memory = int(found[1]), int(found[2])
+    failures: list[Failure] = []
+    if processors != 1 and (processors % 2 or not 0 < processors <= _MOST_CUSTOM_CPUS):
+        failures.append(("machineType", f"has {processors} CPUs; a custom machine has 1, or an even number up to 32"))
+    if memory % _MEMORY_STEP or not memory:
+        failures.append(("machineType", f"has {memory} MB of memory; it must be a multiple of {_MEMORY_STEP}"))
+    return failures
+
+
 @record
 class InstanceProperties(Record):
     """What instances are made of."""
+
+    RULES = (_custom_machine_fits,)
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from gcpx.model.fields import Failure, Record, exclusive, field, one_required, r
 from gcpx.model.naming import Autoname
 from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
 from gcpx.model.values import UNKNOWN, Path
-from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties
+from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
 
 _TIMEOUT = 240.0
 _NAMED = (("disks", ("initializeParams",), "diskType"), ("guestAccelerators", (), "acceleratorType"))
@@ -92,6 +92,10 @@ def _bare_names(values: dict[str, Any]) -> list[Failure]:
     return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 
+def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
+    return no_customer_keys("properties", values.get("properties"))
+
+
 def _dicts(values: Any) -> list[dict[str, Any]]:
     return [value if isinstance(value, dict) else {} for value in values] if isinstance(values, list) else []
 
@@ -110,6 +114,7 @@ class InstanceTemplateModel(Record):
         _source_params_need_source,
         _needs_machine_type,
         _bare_names,
+        _keys_are_googles,
     )
 
     creation_timestamp: str = field("When the template was made (RFC 3339).", output=True)

@@ -32,6 +32,7 @@ _utilities.register(
   "mod": "compute",
   "fqn": "pulumi_gcpx.compute",
   "classes": {
+   "gcpx:compute:BulkInstances": "BulkInstances",
    "gcpx:compute:DiskAttachment": "DiskAttachment",
    "gcpx:compute:InstanceTemplate": "InstanceTemplate",
    "gcpx:compute:MachineImage": "MachineImage"

@@ -6,6 +6,7 @@ import builtins as _builtins
 from .. import _utilities
 import typing
 # Export this package's modules as members:
+from .bulk_instances import *
 from .disk_attachment import *
 from .instance_template import *
 from .machine_image import *

@@ -39,8 +39,20 @@ __all__ = [
     'DurationArgsDict',
     'GuestOsFeatureArgs',
     'GuestOsFeatureArgsDict',
+    'InstanceFlexibilityPolicyArgs',
+    'InstanceFlexibilityPolicyArgsDict',
     'InstancePropertiesArgs',
     'InstancePropertiesArgsDict',
+    'InstanceSelectionArgs',
+    'InstanceSelectionArgsDict',
+    'LocationConstraintsArgs',
+    'LocationConstraintsArgsDict',
+    'LocationPolicyArgs',
+    'LocationPolicyArgsDict',
+    'LocationPolicyLocationArgs',
+    'LocationPolicyLocationArgsDict',
+    'LocationPolicyZoneArgs',
+    'LocationPolicyZoneArgsDict',
     'MachineImageParamsArgs',
     'MachineImageParamsArgsDict',
     'MetadataArgs',
@@ -51,6 +63,8 @@ __all__ = [
     'NetworkInterfaceArgsDict',
     'NetworkPerformanceConfigArgs',
     'NetworkPerformanceConfigArgsDict',
+    'PerInstancePropertiesArgs',
+    'PerInstancePropertiesArgsDict',
     'ReservationAffinityArgs',
     'ReservationAffinityArgsDict',
     'SchedulingArgs',
@@ -1606,6 +1620,40 @@ class GuestOsFeatureArgs:
         pulumi.set(self, "type", value)
 
 
+class InstanceFlexibilityPolicyArgsDict(TypedDict):
+    """
+    Other machine types to take when the first cannot be had.
+    """
+    instance_selections: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgsDict']]]]]
+    """
+    Choices by name.
+    """
+
+@pulumi.input_type
+class InstanceFlexibilityPolicyArgs:
+    def __init__(__self__, *,
+                 instance_selections: pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]] = None):
+        """
+        Other machine types to take when the first cannot be had.
+
+        :param pulumi.Input[Mapping[str, pulumi.Input['InstanceSelectionArgs']]] instance_selections: Choices by name.
+        """
+        if instance_selections is not None:
+            pulumi.set(__self__, "instance_selections", instance_selections)
+
+    @_builtins.property
+    @pulumi.getter(name="instanceSelections")
+    def instance_selections(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]]:
+        """
+        Choices by name.
+        """
+        return pulumi.get(self, "instance_selections")
+
+    @instance_selections.setter
+    def instance_selections(self, value: pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]]):
+        pulumi.set(self, "instance_selections", value)
+
+
 class InstancePropertiesArgsDict(TypedDict):
     """
     What instances are made of.
@@ -2162,6 +2210,295 @@ class InstancePropertiesArgs:
     @workload_identity_config.setter
     def workload_identity_config(self, value: pulumi.Input[Optional['WorkloadIdentityConfigArgs']]):
         pulumi.set(self, "workload_identity_config", value)
+
+
+class InstanceSelectionArgsDict(TypedDict):
+    """
+    One choice of machine types.
+    """
+    disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgsDict']]]]]
+    """
+    Disks of instances made by this choice, in place of the others.
+    """
+    machine_types: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
+    """
+    Machine types by name.
+    """
+    min_cpu_platform: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The oldest processor platform.
+    """
+    rank: NotRequired[pulumi.Input[Optional[_builtins.int]]]
+    """
+    The place in the order of choices; lower comes first.
+    """
+
+@pulumi.input_type
+class InstanceSelectionArgs:
+    def __init__(__self__, *,
+                 disks: pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]] = None,
+                 machine_types: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
+                 min_cpu_platform: pulumi.Input[Optional[_builtins.str]] = None,
+                 rank: pulumi.Input[Optional[_builtins.int]] = None):
+        """
+        One choice of machine types.
+
+        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: Disks of instances made by this choice, in place of the others.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] machine_types: Machine types by name.
+        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest processor platform.
+        :param pulumi.Input[_builtins.int] rank: The place in the order of choices; lower comes first.
+        """
+        if disks is not None:
+            pulumi.set(__self__, "disks", disks)
+        if machine_types is not None:
+            pulumi.set(__self__, "machine_types", machine_types)
+        if min_cpu_platform is not None:
+            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
+        if rank is not None:
+            pulumi.set(__self__, "rank", rank)
+
+    @_builtins.property
+    @pulumi.getter
+    def disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]]:
+        """
+        Disks of instances made by this choice, in place of the others.
+        """
+        return pulumi.get(self, "disks")
+
+    @disks.setter
+    def disks(self, value: pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]]):
+        pulumi.set(self, "disks", value)
+
+    @_builtins.property
+    @pulumi.getter(name="machineTypes")
+    def machine_types(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
+        """
+        Machine types by name.
+        """
+        return pulumi.get(self, "machine_types")
+
+    @machine_types.setter
+    def machine_types(self, value: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]):
+        pulumi.set(self, "machine_types", value)
+
+    @_builtins.property
+    @pulumi.getter(name="minCpuPlatform")
+    def min_cpu_platform(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The oldest processor platform.
+        """
+        return pulumi.get(self, "min_cpu_platform")
+
+    @min_cpu_platform.setter
+    def min_cpu_platform(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "min_cpu_platform", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def rank(self) -> pulumi.Input[Optional[_builtins.int]]:
+        """
+        The place in the order of choices; lower comes first.
+        """
+        return pulumi.get(self, "rank")
+
+    @rank.setter
+    def rank(self, value: pulumi.Input[Optional[_builtins.int]]):
+        pulumi.set(self, "rank", value)
+
+
+class LocationConstraintsArgsDict(TypedDict):
+    """
+    Bounds of a location.
+    """
+    max_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
+    """
+    The most instances that the location gets; 0 and more.
+    """
+
+@pulumi.input_type
+class LocationConstraintsArgs:
+    def __init__(__self__, *,
+                 max_count: pulumi.Input[Optional[_builtins.int]] = None):
+        """
+        Bounds of a location.
+
+        :param pulumi.Input[_builtins.int] max_count: The most instances that the location gets; 0 and more.
+        """
+        if max_count is not None:
+            pulumi.set(__self__, "max_count", max_count)
+
+    @_builtins.property
+    @pulumi.getter(name="maxCount")
+    def max_count(self) -> pulumi.Input[Optional[_builtins.int]]:
+        """
+        The most instances that the location gets; 0 and more.
+        """
+        return pulumi.get(self, "max_count")
+
+    @max_count.setter
+    def max_count(self, value: pulumi.Input[Optional[_builtins.int]]):
+        pulumi.set(self, "max_count", value)
+
+
+class LocationPolicyArgsDict(TypedDict):
+    """
+    Where instances may be made.
+    """
+    locations: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgsDict']]]]]
+    """
+    Preferences by zone, written `zones/ZONE`.
+    """
+    target_shape: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
+    """
+    zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgsDict']]]]]
+    """
+    The zones to choose from.
+    """
+
+@pulumi.input_type
+class LocationPolicyArgs:
+    def __init__(__self__, *,
+                 locations: pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]] = None,
+                 target_shape: pulumi.Input[Optional[_builtins.str]] = None,
+                 zones: pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgs']]]] = None):
+        """
+        Where instances may be made.
+
+        :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences by zone, written `zones/ZONE`.
+        :param pulumi.Input[_builtins.str] target_shape: How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
+        :param pulumi.Input[Sequence[pulumi.Input['LocationPolicyZoneArgs']]] zones: The zones to choose from.
+        """
+        if locations is not None:
+            pulumi.set(__self__, "locations", locations)
+        if target_shape is not None:
+            pulumi.set(__self__, "target_shape", target_shape)
+        if zones is not None:
+            pulumi.set(__self__, "zones", zones)
+
+    @_builtins.property
+    @pulumi.getter
+    def locations(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]]:
+        """
+        Preferences by zone, written `zones/ZONE`.
+        """
+        return pulumi.get(self, "locations")
+
+    @locations.setter
+    def locations(self, value: pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]]):
+        pulumi.set(self, "locations", value)
+
+    @_builtins.property
+    @pulumi.getter(name="targetShape")
+    def target_shape(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
+        """
+        return pulumi.get(self, "target_shape")
+
+    @target_shape.setter
+    def target_shape(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "target_shape", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def zones(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgs']]]]:
+        """
+        The zones to choose from.
+        """
+        return pulumi.get(self, "zones")
+
+    @zones.setter
+    def zones(self, value: pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgs']]]]):
+        pulumi.set(self, "zones", value)
+
+
+class LocationPolicyLocationArgsDict(TypedDict):
+    """
+    One location.
+    """
+    constraints: NotRequired[pulumi.Input[Optional['LocationConstraintsArgsDict']]]
+    """
+    Bounds of the location.
+    """
+    preference: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    `ALLOW` or `DENY`.
+    """
+
+@pulumi.input_type
+class LocationPolicyLocationArgs:
+    def __init__(__self__, *,
+                 constraints: pulumi.Input[Optional['LocationConstraintsArgs']] = None,
+                 preference: pulumi.Input[Optional[_builtins.str]] = None):
+        """
+        One location.
+
+        :param pulumi.Input['LocationConstraintsArgs'] constraints: Bounds of the location.
+        :param pulumi.Input[_builtins.str] preference: `ALLOW` or `DENY`.
+        """
+        if constraints is not None:
+            pulumi.set(__self__, "constraints", constraints)
+        if preference is not None:
+            pulumi.set(__self__, "preference", preference)
+
+    @_builtins.property
+    @pulumi.getter
+    def constraints(self) -> pulumi.Input[Optional['LocationConstraintsArgs']]:
+        """
+        Bounds of the location.
+        """
+        return pulumi.get(self, "constraints")
+
+    @constraints.setter
+    def constraints(self, value: pulumi.Input[Optional['LocationConstraintsArgs']]):
+        pulumi.set(self, "constraints", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def preference(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        `ALLOW` or `DENY`.
+        """
+        return pulumi.get(self, "preference")
+
+    @preference.setter
+    def preference(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "preference", value)
+
+
+class LocationPolicyZoneArgsDict(TypedDict):
+    """
+    One zone to choose from.
+    """
+    zone: pulumi.Input[_builtins.str]
+    """
+    The zone, as a URL or `zones/Z`.
+    """
+
+@pulumi.input_type
+class LocationPolicyZoneArgs:
+    def __init__(__self__, *,
+                 zone: pulumi.Input[_builtins.str]):
+        """
+        One zone to choose from.
+
+        :param pulumi.Input[_builtins.str] zone: The zone, as a URL or `zones/Z`.
+        """
+        pulumi.set(__self__, "zone", zone)
+
+    @_builtins.property
+    @pulumi.getter
+    def zone(self) -> pulumi.Input[_builtins.str]:
+        """
+        The zone, as a URL or `zones/Z`.
+        """
+        return pulumi.get(self, "zone")
+
+    @zone.setter
+    def zone(self, value: pulumi.Input[_builtins.str]):
+        pulumi.set(self, "zone", value)
 
 
 class MachineImageParamsArgsDict(TypedDict):
@@ -2731,6 +3068,40 @@ class NetworkPerformanceConfigArgs:
     @total_egress_bandwidth_tier.setter
     def total_egress_bandwidth_tier(self, value: pulumi.Input[Optional[_builtins.str]]):
         pulumi.set(self, "total_egress_bandwidth_tier", value)
+
+
+class PerInstancePropertiesArgsDict(TypedDict):
+    """
+    What is an instance's own.
+    """
+    hostname: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+    """
+
+@pulumi.input_type
+class PerInstancePropertiesArgs:
+    def __init__(__self__, *,
+                 hostname: pulumi.Input[Optional[_builtins.str]] = None):
+        """
+        What is an instance's own.
+
+        :param pulumi.Input[_builtins.str] hostname: The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+        """
+        if hostname is not None:
+            pulumi.set(__self__, "hostname", hostname)
+
+    @_builtins.property
+    @pulumi.getter
+    def hostname(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+        """
+        return pulumi.get(self, "hostname")
+
+    @hostname.setter
+    def hostname(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "hostname", value)
 
 
 class ReservationAffinityArgsDict(TypedDict):

@@ -30,12 +30,21 @@ __all__ = [
     'FileContentBufferResponse',
     'GuestOsFeature',
     'InitialStateConfigResponse',
+    'InstanceFlexibilityPolicyResponse',
     'InstancePropertiesResponse',
+    'InstanceSelectionResponse',
+    'LocationConstraints',
+    'LocationPolicy',
+    'LocationPolicyLocation',
+    'LocationPolicyZone',
+    'LocationStatusResponse',
     'MachineImageParams',
+    'MemberResponse',
     'MetadataItem',
     'MetadataResponse',
     'NetworkInterfaceResponse',
     'NetworkPerformanceConfig',
+    'PerInstancePropertiesResponse',
     'ReservationAffinity',
     'SavedAttachedDiskResponse',
     'SavedDiskResponse',
@@ -1525,6 +1534,47 @@ class InitialStateConfigResponse(dict):
 
 
 @pulumi.output_type
+class InstanceFlexibilityPolicyResponse(dict):
+    """
+    Other machine types to take when the first cannot be had.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "instanceSelections":
+            suggest = "instance_selections"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in InstanceFlexibilityPolicyResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        InstanceFlexibilityPolicyResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        InstanceFlexibilityPolicyResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 instance_selections: Optional[Mapping[str, 'outputs.InstanceSelectionResponse']] = None):
+        """
+        Other machine types to take when the first cannot be had.
+
+        :param Mapping[str, 'InstanceSelectionResponse'] instance_selections: Choices by name.
+        """
+        if instance_selections is not None:
+            pulumi.set(__self__, "instance_selections", instance_selections)
+
+    @_builtins.property
+    @pulumi.getter(name="instanceSelections")
+    def instance_selections(self) -> Optional[Mapping[str, 'outputs.InstanceSelectionResponse']]:
+        """
+        Choices by name.
+        """
+        return pulumi.get(self, "instance_selections")
+
+
+@pulumi.output_type
 class InstancePropertiesResponse(dict):
     """
     What instances are made of.
@@ -1919,6 +1969,345 @@ class InstancePropertiesResponse(dict):
 
 
 @pulumi.output_type
+class InstanceSelectionResponse(dict):
+    """
+    One choice of machine types.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "machineTypes":
+            suggest = "machine_types"
+        elif key == "minCpuPlatform":
+            suggest = "min_cpu_platform"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in InstanceSelectionResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        InstanceSelectionResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        InstanceSelectionResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 disks: Optional[Sequence['outputs.AttachedDiskResponse']] = None,
+                 machine_types: Optional[Sequence[_builtins.str]] = None,
+                 min_cpu_platform: Optional[_builtins.str] = None,
+                 rank: Optional[_builtins.int] = None):
+        """
+        One choice of machine types.
+
+        :param Sequence['AttachedDiskResponse'] disks: Disks of instances made by this choice, in place of the others.
+        :param Sequence[_builtins.str] machine_types: Machine types by name.
+        :param _builtins.str min_cpu_platform: The oldest processor platform.
+        :param _builtins.int rank: The place in the order of choices; lower comes first.
+        """
+        if disks is not None:
+            pulumi.set(__self__, "disks", disks)
+        if machine_types is not None:
+            pulumi.set(__self__, "machine_types", machine_types)
+        if min_cpu_platform is not None:
+            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
+        if rank is not None:
+            pulumi.set(__self__, "rank", rank)
+
+    @_builtins.property
+    @pulumi.getter
+    def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
+        """
+        Disks of instances made by this choice, in place of the others.
+        """
+        return pulumi.get(self, "disks")
+
+    @_builtins.property
+    @pulumi.getter(name="machineTypes")
+    def machine_types(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        Machine types by name.
+        """
+        return pulumi.get(self, "machine_types")
+
+    @_builtins.property
+    @pulumi.getter(name="minCpuPlatform")
+    def min_cpu_platform(self) -> Optional[_builtins.str]:
+        """
+        The oldest processor platform.
+        """
+        return pulumi.get(self, "min_cpu_platform")
+
+    @_builtins.property
+    @pulumi.getter
+    def rank(self) -> Optional[_builtins.int]:
+        """
+        The place in the order of choices; lower comes first.
+        """
+        return pulumi.get(self, "rank")
+
+
+@pulumi.output_type
+class LocationConstraints(dict):
+    """
+    Bounds of a location.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "maxCount":
+            suggest = "max_count"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in LocationConstraints. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        LocationConstraints.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        LocationConstraints.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 max_count: Optional[_builtins.int] = None):
+        """
+        Bounds of a location.
+
+        :param _builtins.int max_count: The most instances that the location gets; 0 and more.
+        """
+        if max_count is not None:
+            pulumi.set(__self__, "max_count", max_count)
+
+    @_builtins.property
+    @pulumi.getter(name="maxCount")
+    def max_count(self) -> Optional[_builtins.int]:
+        """
+        The most instances that the location gets; 0 and more.
+        """
+        return pulumi.get(self, "max_count")
+
+
+@pulumi.output_type
+class LocationPolicy(dict):
+    """
+    Where instances may be made.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "targetShape":
+            suggest = "target_shape"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in LocationPolicy. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        LocationPolicy.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        LocationPolicy.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 locations: Optional[Mapping[str, 'outputs.LocationPolicyLocation']] = None,
+                 target_shape: Optional[_builtins.str] = None,
+                 zones: Optional[Sequence['outputs.LocationPolicyZone']] = None):
+        """
+        Where instances may be made.
+
+        :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences by zone, written `zones/ZONE`.
+        :param _builtins.str target_shape: How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
+        :param Sequence['LocationPolicyZone'] zones: The zones to choose from.
+        """
+        if locations is not None:
+            pulumi.set(__self__, "locations", locations)
+        if target_shape is not None:
+            pulumi.set(__self__, "target_shape", target_shape)
+        if zones is not None:
+            pulumi.set(__self__, "zones", zones)
+
+    @_builtins.property
+    @pulumi.getter
+    def locations(self) -> Optional[Mapping[str, 'outputs.LocationPolicyLocation']]:
+        """
+        Preferences by zone, written `zones/ZONE`.
+        """
+        return pulumi.get(self, "locations")
+
+    @_builtins.property
+    @pulumi.getter(name="targetShape")
+    def target_shape(self) -> Optional[_builtins.str]:
+        """
+        How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
+        """
+        return pulumi.get(self, "target_shape")
+
+    @_builtins.property
+    @pulumi.getter
+    def zones(self) -> Optional[Sequence['outputs.LocationPolicyZone']]:
+        """
+        The zones to choose from.
+        """
+        return pulumi.get(self, "zones")
+
+
+@pulumi.output_type
+class LocationPolicyLocation(dict):
+    """
+    One location.
+    """
+    def __init__(__self__, *,
+                 constraints: Optional['outputs.LocationConstraints'] = None,
+                 preference: Optional[_builtins.str] = None):
+        """
+        One location.
+
+        :param 'LocationConstraints' constraints: Bounds of the location.
+        :param _builtins.str preference: `ALLOW` or `DENY`.
+        """
+        if constraints is not None:
+            pulumi.set(__self__, "constraints", constraints)
+        if preference is not None:
+            pulumi.set(__self__, "preference", preference)
+
+    @_builtins.property
+    @pulumi.getter
+    def constraints(self) -> Optional['outputs.LocationConstraints']:
+        """
+        Bounds of the location.
+        """
+        return pulumi.get(self, "constraints")
+
+    @_builtins.property
+    @pulumi.getter
+    def preference(self) -> Optional[_builtins.str]:
+        """
+        `ALLOW` or `DENY`.
+        """
+        return pulumi.get(self, "preference")
+
+
+@pulumi.output_type
+class LocationPolicyZone(dict):
+    """
+    One zone to choose from.
+    """
+    def __init__(__self__, *,
+                 zone: _builtins.str):
+        """
+        One zone to choose from.
+
+        :param _builtins.str zone: The zone, as a URL or `zones/Z`.
+        """
+        pulumi.set(__self__, "zone", zone)
+
+    @_builtins.property
+    @pulumi.getter
+    def zone(self) -> _builtins.str:
+        """
+        The zone, as a URL or `zones/Z`.
+        """
+        return pulumi.get(self, "zone")
+
+
+@pulumi.output_type
+class LocationStatusResponse(dict):
+    """
+    What the last creation came to in one location.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "createdVmCount":
+            suggest = "created_vm_count"
+        elif key == "deletedVmCount":
+            suggest = "deleted_vm_count"
+        elif key == "failedToCreateVmCount":
+            suggest = "failed_to_create_vm_count"
+        elif key == "targetVmCount":
+            suggest = "target_vm_count"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in LocationStatusResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        LocationStatusResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        LocationStatusResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 created_vm_count: Optional[_builtins.int] = None,
+                 deleted_vm_count: Optional[_builtins.int] = None,
+                 failed_to_create_vm_count: Optional[_builtins.int] = None,
+                 status: Optional[_builtins.str] = None,
+                 target_vm_count: Optional[_builtins.int] = None):
+        """
+        What the last creation came to in one location.
+
+        :param _builtins.int created_vm_count: Instances made.
+        :param _builtins.int deleted_vm_count: Instances deleted again.
+        :param _builtins.int failed_to_create_vm_count: Instances that could not be made.
+        :param _builtins.str status: `CREATING`, `ROLLING_BACK` or `DONE`.
+        :param _builtins.int target_vm_count: Instances that were to be made.
+        """
+        if created_vm_count is not None:
+            pulumi.set(__self__, "created_vm_count", created_vm_count)
+        if deleted_vm_count is not None:
+            pulumi.set(__self__, "deleted_vm_count", deleted_vm_count)
+        if failed_to_create_vm_count is not None:
+            pulumi.set(__self__, "failed_to_create_vm_count", failed_to_create_vm_count)
+        if status is not None:
+            pulumi.set(__self__, "status", status)
+        if target_vm_count is not None:
+            pulumi.set(__self__, "target_vm_count", target_vm_count)
+
+    @_builtins.property
+    @pulumi.getter(name="createdVmCount")
+    def created_vm_count(self) -> Optional[_builtins.int]:
+        """
+        Instances made.
+        """
+        return pulumi.get(self, "created_vm_count")
+
+    @_builtins.property
+    @pulumi.getter(name="deletedVmCount")
+    def deleted_vm_count(self) -> Optional[_builtins.int]:
+        """
+        Instances deleted again.
+        """
+        return pulumi.get(self, "deleted_vm_count")
+
+    @_builtins.property
+    @pulumi.getter(name="failedToCreateVmCount")
+    def failed_to_create_vm_count(self) -> Optional[_builtins.int]:
+        """
+        Instances that could not be made.
+        """
+        return pulumi.get(self, "failed_to_create_vm_count")
+
+    @_builtins.property
+    @pulumi.getter
+    def status(self) -> Optional[_builtins.str]:
+        """
+        `CREATING`, `ROLLING_BACK` or `DONE`.
+        """
+        return pulumi.get(self, "status")
+
+    @_builtins.property
+    @pulumi.getter(name="targetVmCount")
+    def target_vm_count(self) -> Optional[_builtins.int]:
+        """
+        Instances that were to be made.
+        """
+        return pulumi.get(self, "target_vm_count")
+
+
+@pulumi.output_type
 class MachineImageParams(dict):
     """
     What is asked for with the request and not kept.
@@ -1985,6 +2374,123 @@ class MachineImageParams(dict):
         Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
         """
         return pulumi.get(self, "resource_manager_tags")
+
+
+@pulumi.output_type
+class MemberResponse(dict):
+    """
+    One instance of the fleet.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "externalAddress":
+            suggest = "external_address"
+        elif key == "internalAddress":
+            suggest = "internal_address"
+        elif key == "selfLink":
+            suggest = "self_link"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in MemberResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        MemberResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        MemberResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 external_address: Optional[_builtins.str] = None,
+                 id: Optional[_builtins.str] = None,
+                 internal_address: Optional[_builtins.str] = None,
+                 name: Optional[_builtins.str] = None,
+                 self_link: Optional[_builtins.str] = None,
+                 status: Optional[_builtins.str] = None,
+                 zone: Optional[_builtins.str] = None):
+        """
+        One instance of the fleet.
+
+        :param _builtins.str external_address: The external IPv4 address, if there is one.
+        :param _builtins.str id: The number that Google gave the instance.
+        :param _builtins.str internal_address: The internal IPv4 address.
+        :param _builtins.str name: The instance's name.
+        :param _builtins.str self_link: The instance's URL.
+        :param _builtins.str status: The instance's state, such as `RUNNING`.
+        :param _builtins.str zone: The zone's name.
+        """
+        if external_address is not None:
+            pulumi.set(__self__, "external_address", external_address)
+        if id is not None:
+            pulumi.set(__self__, "id", id)
+        if internal_address is not None:
+            pulumi.set(__self__, "internal_address", internal_address)
+        if name is not None:
+            pulumi.set(__self__, "name", name)
+        if self_link is not None:
+            pulumi.set(__self__, "self_link", self_link)
+        if status is not None:
+            pulumi.set(__self__, "status", status)
+        if zone is not None:
+            pulumi.set(__self__, "zone", zone)
+
+    @_builtins.property
+    @pulumi.getter(name="externalAddress")
+    def external_address(self) -> Optional[_builtins.str]:
+        """
+        The external IPv4 address, if there is one.
+        """
+        return pulumi.get(self, "external_address")
+
+    @_builtins.property
+    @pulumi.getter
+    def id(self) -> Optional[_builtins.str]:
+        """
+        The number that Google gave the instance.
+        """
+        return pulumi.get(self, "id")
+
+    @_builtins.property
+    @pulumi.getter(name="internalAddress")
+    def internal_address(self) -> Optional[_builtins.str]:
+        """
+        The internal IPv4 address.
+        """
+        return pulumi.get(self, "internal_address")
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> Optional[_builtins.str]:
+        """
+        The instance's name.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter(name="selfLink")
+    def self_link(self) -> Optional[_builtins.str]:
+        """
+        The instance's URL.
+        """
+        return pulumi.get(self, "self_link")
+
+    @_builtins.property
+    @pulumi.getter
+    def status(self) -> Optional[_builtins.str]:
+        """
+        The instance's state, such as `RUNNING`.
+        """
+        return pulumi.get(self, "status")
+
+    @_builtins.property
+    @pulumi.getter
+    def zone(self) -> Optional[_builtins.str]:
+        """
+        The zone's name.
+        """
+        return pulumi.get(self, "zone")
 
 
 @pulumi.output_type
@@ -2446,6 +2952,42 @@ class NetworkPerformanceConfig(dict):
         The tier of outgoing bandwidth. Default: `DEFAULT`. One of `DEFAULT`, `TIER_1`.
         """
         return pulumi.get(self, "total_egress_bandwidth_tier")
+
+
+@pulumi.output_type
+class PerInstancePropertiesResponse(dict):
+    """
+    What is an instance's own.
+    """
+    def __init__(__self__, *,
+                 hostname: Optional[_builtins.str] = None,
+                 name: Optional[_builtins.str] = None):
+        """
+        What is an instance's own.
+
+        :param _builtins.str hostname: The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+        :param _builtins.str name: Temporary in Google's API, and never set.
+        """
+        if hostname is not None:
+            pulumi.set(__self__, "hostname", hostname)
+        if name is not None:
+            pulumi.set(__self__, "name", name)
+
+    @_builtins.property
+    @pulumi.getter
+    def hostname(self) -> Optional[_builtins.str]:
+        """
+        The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+        """
+        return pulumi.get(self, "hostname")
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> Optional[_builtins.str]:
+        """
+        Temporary in Google's API, and never set.
+        """
+        return pulumi.get(self, "name")
 
 
 @pulumi.output_type

@@ -1,0 +1,29 @@
+"""A fleet of workers, made in one call and spread over the zones of a region."""
+
+import pulumi_gcpx as gcpx
+
+import pulumi
+
+workers = gcpx.compute.BulkInstances(
+    "workers",
+    region="us-east1",
+    count=pulumi.Config().get_int("count") or 20,
+    min_count=10,
+    name_pattern="worker-####",
+    location_policy={"target_shape": "BALANCED"},
+    instance_properties={
+        "machine_type": "e2-small",
+        "disks": [
+            {
+                "boot": True,
+                "auto_delete": True,
+                "initialize_params": {"source_image": "projects/debian-cloud/global/images/family/debian-12"},
+            }
+        ],
+        "network_interfaces": [{"network": "global/networks/default"}],
+        "labels": {"role": "worker"},
+    },
+)
+
+pulumi.export("created", workers.created_count)
+pulumi.export("names", workers.members.apply(lambda members: [member.name for member in members]))

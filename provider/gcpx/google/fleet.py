@@ -1,0 +1,201 @@
+"""Many instances as one: find them, make more in one call, change and delete them side by side."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import attrs
+
+from gcpx.errors import CancelledError, ProviderError
+from gcpx.google.client import COMPUTE, Google, Request
+from gcpx.google.compute import Collection, Surroundings, last_part, split_link
+from gcpx.google.errors import ApiError, NotFound
+from gcpx.google.operations import Operations
+
+TRACKING_LABEL: Final = "gcpx-bulk"
+_NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
+_PAGE: Final = 500
+_SIDE_BY_SIDE: Final = 16
+_ATTEMPTS: Final = 8
+_TIMEOUT: Final = 1200.0
+
+
+@attrs.frozen
+class Outcome:
+    """What one bulk creation came to.
+
+    Attributes:
+        operation: when it ended, with its per-location status.
+        error: what it failed with, if it did.
+    """
+
+    operation: dict[str, Any]
+    error: ApiError | None
+
+    @property
+    def per_location(self) -> dict[str, Any]:
+        """The status of each location, by name."""
+        found: dict[str, Any] = self.operation.get("instancesBulkInsertOperationMetadata", {}).get(
+            "perLocationStatus", {}
+        )
+        return found
+
+
+@attrs.frozen
+class Fleet:
+    """The instances of one region that belong together: by tracking label, by another label, or by name.
+
+    Attributes:
+        id: a value of the tracking label, `labels/KEY=VALUE` or `namePattern/PATTERN`.
+    """
+
+    google: Google
+    project: str
+    region: str
+    id: str
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The labels that make an instance one of the fleet."""
+        kind, _, rest = self.id.partition("/")
+        if kind == "labels" and rest:
+            key, _, value = rest.partition("=")
+            return {key: value}
+        return {} if rest else {TRACKING_LABEL: self.id}
+
+    @property
+    def _filter(self) -> str:
+        for key, value in self.labels.items():
+            return f'labels.{key} = "{value}"'
+        pattern = self.id.partition("/")[2]
+        runs = re.findall(r"#+|[^#]+", pattern)
+        return "name eq " + "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
+
+    def members(self, call: Surroundings) -> list[dict[str, Any]]:
+        """Find every member by one filtered list of all zones, page by page, in order of their names."""
+        found = [item for item in self._listed(call) if last_part(item["zone"]).rpartition("-")[0] == self.region]
+        return sorted(found, key=lambda item: natural(item["name"]))
+
+    def _listed(self, call: Surroundings) -> Iterator[dict[str, Any]]:
+        path = f"beta/projects/{self.project}/aggregated/instances"
+        query: dict[str, Any] = {"filter": self._filter, "maxResults": _PAGE}
+        while True:
+            page = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
+            for scope in page.get("items", {}).values():
+                yield from scope.get("instances", ())
+            if not page.get("nextPageToken"):
+                return
+            query["pageToken"] = page["nextPageToken"]
+
+    def image_of(self, call: Surroundings, disk: str) -> str | None:
+        """Say what image a disk was made from, if it was and is still there."""
+        try:
+            found = self.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{split_link(disk)}"), call)
+        except NotFound:
+            return None
+        return found.get("sourceImage")
+
+    def grow(self, call: Surroundings, body: dict[str, Any], before: list[dict[str, Any]]) -> Outcome:
+        """Make instances in one call.
+
+        The request ID follows from what is asked and what was there, so that a retry makes nothing twice and a later
+        creation of as many is another request. An operation of long ago that made nothing which is still there is
+        asked for once more under the next ID.
+        """
+        for salt in range(_ATTEMPTS):
+            request_id = self._request_id(call, body, before, salt)
+            request = Request(
+                api=COMPUTE,
+                method="POST",
+                path=f"beta/projects/{self.project}/regions/{self.region}/instances/bulkInsert",
+                query={"requestId": request_id},
+                body=body,
+                patience=call.timeout or _TIMEOUT,
+            )
+            operation = self.google.send(request, call)
+            replayed = operation.get("status") == "DONE"
+            outcome = self._followed(call, operation)
+            if not replayed or len(self.members(call)) > len(before):
+                return outcome
+        return outcome
+
+    def _followed(self, call: Surroundings, operation: dict[str, Any]) -> Outcome:
+        ended = [operation]
+
+        def describe(current: dict[str, Any]) -> str:
+            ended[0] = current
+            return progress_of(current)
+
+        operations = Operations(google=self.google, version="beta", project=self.project)
+        try:
+            done = operations.wait(operation, call, "bulk insert", call.progress, _TIMEOUT, describe)
+        except ApiError as error:
+            return Outcome(error.operation or ended[0], error)
+        return Outcome(done, None)
+
+    def _request_id(self, call: Surroundings, body: dict[str, Any], before: list[dict[str, Any]], salt: int) -> str:
+        there = hashlib.sha256(",".join(sorted(str(item["id"]) for item in before)).encode()).hexdigest()
+        content = [call.urn, self.project, self.region, self.id, body, there, salt]
+        return str(uuid.uuid5(_NAMESPACE, json.dumps(content, sort_keys=True)))
+
+    def delete(self, call: Surroundings, members: Iterable[dict[str, Any]]) -> None:
+        """Delete members side by side; those that are gone are no matter."""
+        self.each(call, list(members), "deleted", lambda zone, item: zone.delete(call, item["name"]))
+
+    def each(
+        self,
+        call: Surroundings,
+        members: list[dict[str, Any]],
+        done: str,
+        work: Callable[[Collection, dict[str, Any]], None],
+    ) -> None:
+        """Do something to every member, some at once; raises what went wrong, when all have had their turn."""
+        if not members:
+            return
+        failures: list[ProviderError] = []
+
+        def one(item: dict[str, Any]) -> None:
+            if call.cancelled.is_set():
+                failures.append(CancelledError(f"cancelled before {item['name']} was {done}"))
+                return
+            try:
+                work(self._zone(last_part(item["zone"])), item)
+            except NotFound:
+                return
+            except ProviderError as error:
+                failures.append(error)
+
+        with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
+            for number, _ in enumerate(pool.map(one, members), 1):
+                call.progress(f"{number:,}/{len(members):,} VMs {done}")
+        if failures:
+            raise failures[0]
+
+    def _zone(self, zone: str) -> Collection:
+        return Collection(
+            google=self.google, version="beta", project=self.project, path=f"zones/{zone}/instances", timeout=_TIMEOUT
+        )
+
+
+def natural(name: str) -> tuple[str, int, str]:
+    """Order names by the number at their end."""
+    found = re.fullmatch(r"(.*?)(\d+)(\D*)", name)
+    return (found[1], int(found[2]), found[3]) if found else (name, -1, "")
+
+
+def progress_of(operation: dict[str, Any]) -> str:
+    """Say how far a bulk creation has come: `140/200 VMs, zone us-east1-b rolling forward`."""
+    zones = operation.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
+    if not zones:
+        return f"{operation.get('progress', 0)}%"
+    made = sum(zone.get("createdVmCount", 0) - zone.get("deletedVmCount", 0) for zone in zones.values())
+    wanted = sum(zone.get("targetVmCount", 0) for zone in zones.values())
+    ways = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
+    parts = [f"zone {last_part(name)} {ways.get(zone.get('status', ''), 'waiting')}" for name, zone in zones.items()]
+    return f"{made:,}/{wanted:,} VMs, {', '.join(parts)}"
