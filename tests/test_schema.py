@@ -12,6 +12,7 @@ from gcpx.schema import package, text
 
 SCHEMA = package()
 NAMES = {
+    "bulk_instances": "FLEET",
     "disk_attachment": "ATTACHMENT",
     "instance_template": "TEMPLATE",
     "machine_image": "IMAGE",

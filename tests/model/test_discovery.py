@@ -13,6 +13,7 @@ from gcpx.provider import RESOURCES, resource_class
 
 SCHEMAS = {
     "gcpx:compute:InstanceTemplate": ("compute.v1", "compute.beta", "InstanceTemplate"),
+    "gcpx:compute:BulkInstances": ("compute.v1", "compute.beta", "BulkInsertInstanceResource"),
     "gcpx:compute:DiskAttachment": ("compute.v1", "compute.beta", "AttachedDisk"),
     "gcpx:compute:MachineImage": ("compute.v1", "compute.beta", "MachineImage"),
     "gcpx:oslogin:SshKey": ("oslogin.v1alpha", "oslogin.v1alpha", "SshPublicKey"),
@@ -20,6 +21,15 @@ SCHEMAS = {
 }
 OURS = {
     "gcpx:compute:InstanceTemplate": {"project", "selfLinkUnique"},
+    "gcpx:compute:BulkInstances": {
+        "createdCount",
+        "fleetId",
+        "members",
+        "operationGroupId",
+        "perLocationStatus",
+        "project",
+        "region",
+    },
     "gcpx:compute:DiskAttachment": {"project", "zone", "instance"},
     "gcpx:compute:MachineImage": {"project"},
     "gcpx:oslogin:SshKey": {"user", "projectId", "regions"},

@@ -12,6 +12,7 @@ from programs import (
     BUCKET,
     EXPIRY,
     FINGERPRINT,
+    FLEET,
     IMAGE,
     KEY,
     NOTIFICATION,
@@ -21,6 +22,7 @@ from programs import (
     VM,
     ZONE,
     attachment,
+    fleet,
     image,
     key,
     notification,
@@ -115,6 +117,16 @@ LIVES = {
         imports=[f"{VM}/data", f"{PROJECT}/{ZONE}/example-vm/data", f"{ZONE}/example-vm/data",
                  f"https://www.googleapis.com/compute/beta/{VM}/data"],
     ),
+    "fleet": Life(
+        token=FLEET,
+        inputs=fleet(fleetId="workers", labels={"role": "worker"}),
+        path=f"projects/{PROJECT}/zones/{ZONE}/instances/web-003",
+        drift=(None, "count"),
+        edits=[({"count": 5}, "update", {"count"}), ({"count": 2}, "update", {"count"}),
+               (fleet(count=2, labels={"role": "boss"}), "update", {"instanceProperties.labels.role"}),
+               (fleet(count=2, labels={"role": "boss"}, machineType="e2-medium"), "replace", {"instanceProperties.machineType"})],
+        imports=[f"projects/{PROJECT}/regions/us-east1/bulkInstances/workers"],
+    ),
 }  # fmt: skip
 
 
@@ -125,7 +137,11 @@ def life(request, vm):
 
 def _take_away(cloud, life):
     """Remove what the resource stands for behind everyone's back."""
-    if life.token == ATTACHMENT:
+    if life.token == FLEET:
+        for number in (1, 2, 3):
+            cloud.emulator.store.delete(f"projects/{PROJECT}/zones/{ZONE}/instances/web-00{number}")
+            cloud.emulator.store.delete(f"projects/{PROJECT}/zones/{ZONE}/disks/web-00{number}")
+    elif life.token == ATTACHMENT:
         cloud.change(life.path, lambda body: body.update(disks=body["disks"][:1]))
         cloud.change(f"projects/{PROJECT}/zones/{ZONE}/disks/example-data", lambda body: body.update(users=[]))
     else:
@@ -144,7 +160,11 @@ def test_a_whole_life(stack, cloud, life):
     stack.is_clean()
 
     change, path = life.drift
-    cloud.change(life.path, change)
+    if change is None:
+        cloud.emulator.store.delete(life.path)
+        cloud.emulator.store.delete(life.path.replace("/instances/", "/disks/"))
+    else:
+        cloud.change(life.path, change)
     drifted = stack.preview_refresh()["thing"]
     assert set(drifted.changes) == {path}
     stack.workspace.run("refresh", "--yes", "--skip-preview")

@@ -56,11 +56,6 @@ def fleet(count: Any = 3, **more: Any) -> dict[str, Any]:
     """Give the inputs of a fleet; what is of its instances goes into their properties."""
     own = {"namePattern", "perInstanceProperties", "minCount", "locationPolicy", "fleetId", "region"}
     given = {name: value for name, value in more.items() if name in own}
-    made = {name: value for name, value in more.items() if name not in own}
-    return {
-        "region": "us-east1",
-        "count": count,
-        "namePattern": "web-###",
-        "instanceProperties": properties(**made),
-        **given,
-    }
+    made = properties(**{name: value for name, value in more.items() if name not in own})
+    made["disks"] = [{"autoDelete": True, **disk} for disk in made["disks"]]
+    return {"region": "us-east1", "count": count, "namePattern": "web-###", "instanceProperties": made, **given}

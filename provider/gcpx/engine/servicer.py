@@ -170,10 +170,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             changes = [change for change in changes if not (change.unseen and change.replaces)]
         identity = resource.identity(new)
         collides = (
-            any(change.replaces for change in changes)
-            and not new.get(naming.AUTONAMED)
-            and identity is not None
-            and identity == resource.identity(old)
+            any(change.replaces for change in changes) and identity is not None and identity == resource.identity(old)
         )
         return _diff_response(changes, collides)
 

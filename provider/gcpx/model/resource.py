@@ -104,7 +104,10 @@ class Resource(abc.ABC):
         return {}
 
     def identity(self, inputs: dict[str, Any]) -> Any:
-        """Say what two resources may not share; a replacement that keeps it has to delete first."""
+        """Say what two resources may not share; a replacement that keeps it has to delete first.
+
+        None, as with a name that was made up and is another for the replacement, lets the replacement come first.
+        """
         del inputs
         return None
 

@@ -15,7 +15,7 @@ from gcpx.google.fleet import Fleet, Outcome
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, field, object_type, one_required, record
-from gcpx.model.naming import Autoname
+from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
 from gcpx.resources.instance_properties import PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
@@ -255,8 +255,10 @@ class BulkInstances(Resource):
         return {"project": self._google.settings.project, "region": self._google.settings.region}
 
     def identity(self, inputs: dict[str, Any]) -> Any:
-        """Let fleets of given names go before they come: names are taken, numbers are not."""
-        return () if inputs.get("perInstanceProperties") else None
+        """Let fleets of given names go before they come, and those of a given label: numbers alone are free."""
+        if inputs.get("perInstanceProperties"):
+            return ()
+        return None if inputs.get(AUTONAMED) else (inputs.get("region"), inputs.get("fleetId"))
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name where the fleet is."""

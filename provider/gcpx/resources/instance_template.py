@@ -15,7 +15,7 @@ from gcpx.google.compute import Collection, split_link
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, exclusive, field, one_required, record
-from gcpx.model.naming import Autoname
+from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
 from gcpx.model.values import UNKNOWN, Path
 from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
@@ -191,7 +191,7 @@ class InstanceTemplate(Resource):
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """No two templates of a scope share a name."""
-        return self._address(inputs)
+        return None if inputs.get(AUTONAMED) else self._address(inputs)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name what is certain: of properties that come from an instance nothing is."""

@@ -13,7 +13,7 @@ from gcpx.google.compute import Collection, split_link
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, exclusive, field, record
-from gcpx.model.naming import Autoname
+from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
 from gcpx.resources.instance_properties import (
     NAME,
@@ -194,7 +194,7 @@ class MachineImage(Resource):
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Tell images apart by project and name."""
-        return (self._project(inputs), inputs.get("name"))
+        return None if inputs.get(AUTONAMED) else (self._project(inputs), inputs.get("name"))
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name what is certain."""

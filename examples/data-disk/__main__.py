@@ -1,0 +1,17 @@
+"""A regional disk that moves to another instance, by force where the first one no longer answers."""
+
+import pulumi_gcpx as gcpx
+
+import pulumi
+
+config = pulumi.Config()
+
+data = gcpx.compute.DiskAttachment(
+    "data",
+    instance=f"zones/us-east1-b/instances/{config.get('instance') or 'example-vm'}",
+    disk="regions/us-east1/disks/shared",
+    device_name="data",
+    force_attach=True,
+)
+
+pulumi.export("attachment", data.id)
