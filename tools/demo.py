@@ -14,16 +14,19 @@ import httpx
 from workspace import PROJECT, ROOT, Workspace, emulator
 
 _TERMINAL: Final = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+_DISK: Final = {
+    "boot": True,
+    "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"},
+}
 _BY_HAND: Final = {
     "name": "made-by-hand",
     "properties": {
         "machineType": "e2-micro",
-        "disks": [
-            {"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}}
-        ],
+        "disks": [_DISK],
         "networkInterfaces": [{"network": "global/networks/default"}],
     },
 }
+_VM: Final = {"name": "example-vm", "machineType": "zones/us-east1-b/machineTypes/e2-medium", "disks": [_DISK]}
 _NOISE: Final = (
     "@ ",
     "Updating (",
@@ -60,10 +63,20 @@ def call(host: str, method: str, path: str, body: Any = None) -> dict[str, Any]:
     return dict(response.json()) if response.content else {}
 
 
+def prepare(host: str) -> None:
+    """Make what was there before: a bucket, an instance, and a disk."""
+    zone = f"/compute/v1/projects/{PROJECT}/zones/us-east1-b"
+    call(host, "POST", f"/storage/v1/b?project={PROJECT}", {"name": "demo-uploads"})
+    call(host, "POST", f"{zone}/disks", {"name": "example-data", "sizeGb": "50"})
+    call(host, "POST", f"{zone}/instances", _VM)
+    call(host, "POST", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", _BY_HAND)
+
+
 def tell(host: str, workspace: Workspace) -> None:
     """Go through the steps."""
-    step(1, "Create a template, a bucket notification and a login key in one `up`")
-    show(workspace, "up", flags=("--yes", "--skip-preview", "--suppress-progress"))
+    quiet = ("--yes", "--skip-preview", "--suppress-progress")
+    step(1, "Create all six resources in one `up`: a fleet of 20 among them, made in one call")
+    show(workspace, "up", flags=quiet)
 
     step(2, "Preview again: what is there is what the program says")
     show(workspace, "preview", flags=("--expect-no-changes", "--suppress-progress"))
@@ -71,20 +84,26 @@ def tell(host: str, workspace: Workspace) -> None:
     step(3, "Change the machine type: the preview names the path and announces a replacement")
     workspace.run("config", "set", "machineType", "e2-medium")
     show(workspace, "preview", "--diff", flags=("--suppress-progress",))
+    workspace.run("config", "rm", "machineType")
 
-    step(4, "Give the key an end: this one changes in place")
+    step(4, "Scale the fleet to 50 and give the key an end: both change in place")
+    workspace.run("config", "set", "workers", "50")
     workspace.run("config", "set", "keyExpiry", "1924991999000000")
-    show(workspace, "up", flags=("--yes", "--skip-preview", "--suppress-progress"))
+    show(workspace, "up", flags=quiet)
 
-    step(5, "Import a template that somebody made by hand")
-    call(host, "POST", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", _BY_HAND)
+    step(5, "Scale it down to 10: the highest numbers go")
+    workspace.run("config", "set", "workers", "10")
+    show(workspace, "up", flags=quiet)
+
+    step(6, "Import a template that somebody made by hand")
     imported = ("gcpx:compute:InstanceTemplate", "legacy", "made-by-hand")
     show(workspace, "import", *imported, flags=("--yes", "--skip-preview", "--generate-code=false", "--protect=false"))
 
-    step(6, "Destroy everything")
-    show(workspace, "destroy", flags=("--yes", "--skip-preview", "--suppress-progress"))
-    left = call(host, "GET", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates").get("items", [])
-    print(f"     Templates left in the project: {len(left)}")
+    step(7, "Destroy everything")
+    show(workspace, "destroy", flags=quiet)
+    for kind in ("global/instanceTemplates", "global/machineImages", "zones/us-east1-c/instances"):
+        left = call(host, "GET", f"/compute/v1/projects/{PROJECT}/{kind}").get("items", [])
+        print(f"     {kind}: {len(left)} left")
 
 
 def main() -> None:
@@ -92,7 +111,7 @@ def main() -> None:
     begun = time.monotonic()
     print(styled("gcpx quickstart, on an emulator of Google Cloud: no account, no credentials, no network", "1"))
     with tempfile.TemporaryDirectory(prefix="gcpx-demo-") as folder, emulator("--latency", "0.5") as host:
-        call(host, "POST", f"/storage/v1/b?project={PROJECT}", {"name": "demo-uploads"})
+        prepare(host)
         tell(host, Workspace.make(ROOT / "examples" / "quickstart", Path(folder), host))
     print(f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is in examples/quickstart;")
     print('to go on by hand: make emulator, then in another shell: eval "$(make -s env)"')

@@ -1,10 +1,11 @@
-"""A template, a bucket's notification and a login key: `make demo` runs this against the emulator."""
+"""All six resources: `make demo` runs this on the emulator, beside an instance and a disk that were there before."""
 
 import pulumi_gcpx as gcpx
 
 import pulumi
 
 config = pulumi.Config()
+VM = "zones/us-east1-b/instances/example-vm"
 
 template = gcpx.compute.InstanceTemplate(
     "web",
@@ -25,6 +26,25 @@ template = gcpx.compute.InstanceTemplate(
     },
 )
 
+fleet = gcpx.compute.BulkInstances(
+    "workers",
+    region="us-east1",
+    count=config.get_int("workers") or 20,
+    name_pattern="worker-####",
+    location_policy={"target_shape": "BALANCED"},
+    instance_properties={
+        "machine_type": "e2-micro",
+        "disks": [{"boot": True, "auto_delete": True, "initialize_params": {"source_image": "family/debian-12"}}],
+        "network_interfaces": [{"network": "global/networks/default"}],
+    },
+)
+
+image = gcpx.compute.MachineImage("golden", source_instance=VM, storage_locations=["us"])
+
+data = gcpx.compute.DiskAttachment(
+    "data", instance=VM, disk="example-data", device_name="data", opts=pulumi.ResourceOptions(depends_on=[image])
+)
+
 uploads = gcpx.storage.NotificationConfig(
     "uploads", bucket="demo-uploads", topic="uploads", event_types=["OBJECT_FINALIZE"]
 )
@@ -36,6 +56,9 @@ laptop = gcpx.oslogin.SshKey(
     expiration_time_usec=config.get("keyExpiry"),
 )
 
-pulumi.export("template", template.self_link)
+pulumi.export("template", template.name)
+pulumi.export("workers", fleet.created_count)
+pulumi.export("image", image.status)
+pulumi.export("device", data.device_name)
 pulumi.export("notification", uploads.notification_id)
 pulumi.export("fingerprint", laptop.fingerprint)

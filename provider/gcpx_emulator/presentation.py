@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+import attrs
 
 from gcpx_emulator.discovery import document
 from gcpx_emulator.handler import Call
@@ -12,29 +13,42 @@ from gcpx_emulator.store import Json
 
 
 def seen(call: Call, body: Json) -> Json:
-    """Show a resource in the version that is asked for."""
-    text = json.dumps(body).replace("/compute/beta/", f"/compute/{call.version}/")
-    return _known_to(call, json.loads(text.replace("/compute/v1/", f"/compute/{call.version}/")))
-
-
-def _known_to(call: Call, body: Json) -> Json:
+    """Show a resource in the version that is asked for: with its fields alone, and with its links."""
     schemas = document(f"compute.{call.version}").schemas
     kind = body["kind"].partition("#")[2]
-    shown: Json = _pruned(schemas, {"$ref": kind[0].upper() + kind[1:]}, body)
+    other = "/compute/v1/" if call.version == "beta" else "/compute/beta/"
+    walk = _Walk(schemas, other, f"/compute/{call.version}/")
+    shown: Json = walk.value({"$ref": kind[0].upper() + kind[1:]}, body)
     return shown
 
 
-def _pruned(schemas: Json, spec: Json, value: Any) -> Any:
-    if "$ref" in spec:
-        spec = schemas[spec["$ref"]]
-    if isinstance(value, list):
-        return [_pruned(schemas, spec.get("items", {}), item) for item in value]
-    if isinstance(value, dict) and "additionalProperties" in spec:
-        return {key: _pruned(schemas, spec["additionalProperties"], item) for key, item in value.items()}
-    if isinstance(value, dict) and "properties" in spec:
-        known = spec["properties"]
-        return {key: _pruned(schemas, known[key], item) for key, item in value.items() if key in known}
-    return value
+@attrs.frozen
+class _Walk:
+    """One pass over a resource.
+
+    Attributes:
+        other: the version in links that is replaced by `wanted`.
+    """
+
+    schemas: Json
+    other: str
+    wanted: str
+
+    def value(self, spec: Json, value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(self.other, self.wanted) if "/compute/" in value else value
+        if not isinstance(value, dict | list):
+            return value
+        if "$ref" in spec:
+            spec = self.schemas[spec["$ref"]]
+        if isinstance(value, list):
+            return [self.value(spec.get("items", {}), item) for item in value]
+        if "additionalProperties" in spec:
+            return {key: self.value(spec["additionalProperties"], item) for key, item in value.items()}
+        known = spec.get("properties")
+        if known is None:
+            return value
+        return {key: self.value(known[key], item) for key, item in value.items() if key in known}
 
 
 def aggregated(call: Call, collection: str, kind: str, scopes: list[str]) -> Json:

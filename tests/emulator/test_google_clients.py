@@ -255,3 +255,179 @@ def test_login_keys(cloud):
     client.delete_ssh_public_key(name=name)
     with pytest.raises(exceptions.NotFound):
         client.get_ssh_public_key(name=name)
+
+
+ZONE = "us-east1-b"
+
+
+def _vm(cloud, name="vm"):
+    instances = _client(compute_v1.InstancesClient, cloud)
+    disk = compute_v1.AttachedDisk(
+        boot=True, auto_delete=True, initialize_params=compute_v1.AttachedDiskInitializeParams(source_image=IMAGE)
+    )
+    vm = compute_v1.Instance(name=name, machine_type=f"zones/{ZONE}/machineTypes/e2-medium", disks=[disk])
+    instances.insert(project=PROJECT, zone=ZONE, instance_resource=vm).result(timeout=10)
+    return instances
+
+
+def test_disks_are_made_attached_detached_and_deleted(cloud):
+    disks, instances = _client(compute_v1.DisksClient, cloud), _vm(cloud)
+    disks.insert(project=PROJECT, zone=ZONE, disk_resource=compute_v1.Disk(name="data", size_gb=50)).result(timeout=10)
+    attached = compute_v1.AttachedDisk(source=f"zones/{ZONE}/disks/data", device_name="data")
+    where = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
+    instances.attach_disk(**where, attached_disk_resource=attached).result(timeout=10)
+    found = instances.get(**where).disks[1]
+
+    assert (found.device_name, found.index, found.disk_size_gb) == ("data", 1, 50)
+    assert disks.get(project=PROJECT, zone=ZONE, disk="data").users[0].endswith("/instances/vm")
+    with pytest.raises(exceptions.BadRequest, match="already being used"):
+        disks.delete(project=PROJECT, zone=ZONE, disk="data")
+    with pytest.raises(exceptions.BadRequest, match="already attached"):
+        instances.attach_disk(
+            **where, attached_disk_resource=compute_v1.AttachedDisk(source=f"zones/{ZONE}/disks/data")
+        )
+    forced = compute_v1.AttachDiskInstanceRequest(**where, force_attach=True, attached_disk_resource=attached)
+    with pytest.raises(exceptions.BadRequest, match=r"Only regional disks|already used"):
+        instances.attach_disk(request=forced)
+    instances.set_disk_auto_delete(**where, auto_delete=True, device_name="data").result(timeout=10)
+    assert instances.get(**where).disks[1].auto_delete
+    instances.detach_disk(**where, device_name="data").result(timeout=10)
+    with pytest.raises(exceptions.BadRequest, match="No attached disk"):
+        instances.detach_disk(**where, device_name="data")
+    assert [item.name for item in disks.list(project=PROJECT, zone=ZONE)] == ["data", "vm"]
+    disks.delete(project=PROJECT, zone=ZONE, disk="data").result(timeout=10)
+    instances.delete(**where).result(timeout=10)
+    assert list(disks.list(project=PROJECT, zone=ZONE)) == [], "the boot disk went with its instance"
+
+
+def test_regional_disks_need_two_zones(cloud):
+    disks = _client(compute_v1.RegionDisksClient, cloud)
+    zones = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bc"]
+    disks.insert(
+        project=PROJECT, region="us-east1", disk_resource=compute_v1.Disk(name="d", replica_zones=zones)
+    ).result(timeout=10)
+
+    assert disks.get(project=PROJECT, region="us-east1", disk="d").size_gb == 500
+    with pytest.raises(exceptions.BadRequest, match="two replica zones"):
+        disks.insert(
+            project=PROJECT, region="us-east1", disk_resource=compute_v1.Disk(name="e", replica_zones=zones[:1])
+        )
+    disks.delete(project=PROJECT, region="us-east1", disk="d").result(timeout=10)
+
+
+def test_labels_tags_and_metadata_change_under_their_fingerprints(cloud):
+    instances = _vm(cloud)
+    where = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
+    vm = instances.get(**where)
+    labels = compute_v1.InstancesSetLabelsRequest(labels={"a": "b"}, label_fingerprint=vm.label_fingerprint)
+    instances.set_labels(**where, instances_set_labels_request_resource=labels).result(timeout=10)
+    tags = compute_v1.Tags(items=["web"], fingerprint=vm.tags.fingerprint)
+    instances.set_tags(**where, tags_resource=tags).result(timeout=10)
+    metadata = compute_v1.Metadata(items=[compute_v1.Items(key="k", value="v")], fingerprint=vm.metadata.fingerprint)
+    instances.set_metadata(**where, metadata_resource=metadata).result(timeout=10)
+    found = instances.get(**where)
+
+    assert (dict(found.labels), list(found.tags.items), found.metadata.items[0].value) == ({"a": "b"}, ["web"], "v")
+    for change in (
+        lambda: instances.set_labels(**where, instances_set_labels_request_resource=labels),
+        lambda: instances.set_tags(**where, tags_resource=tags),
+        lambda: instances.set_metadata(**where, metadata_resource=metadata),
+    ):
+        with pytest.raises(exceptions.PreconditionFailed, match="fingerprint"):
+            change()
+
+
+def test_a_change_waits_for_the_one_before_it(cloud):
+    instances = _vm(cloud)
+    cloud.emulator.operations.latency = 0.5
+    where = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
+    tags = compute_v1.Tags(items=["web"], fingerprint=instances.get(**where).tags.fingerprint)
+    first = instances.set_tags(**where, tags_resource=tags)
+    with pytest.raises(exceptions.BadRequest, match="is not ready"):
+        instances.delete(**where)
+    first.result(timeout=10)
+    instances.delete(**where)
+    assert instances.get(**where).status == "STOPPING"
+
+
+def _image_request(image):
+    return compute_v1.InsertMachineImageRequest(
+        project=PROJECT, source_instance=image.source_instance, machine_image_resource=image
+    )
+
+
+def test_machine_images(cloud):
+    _vm(cloud)
+    images = _client(compute_v1.MachineImagesClient, cloud)
+    image = compute_v1.MachineImage(name="golden", source_instance=f"zones/{ZONE}/instances/vm")
+    images.insert(request=_image_request(image)).result(timeout=10)
+    found = images.get(project=PROJECT, machine_image="golden")
+
+    assert (found.status, len(found.saved_disks)) == ("READY", 1)
+    assert found.instance_properties.machine_type == "e2-medium"
+    labels = compute_v1.GlobalSetLabelsRequest(labels={"a": "b"}, label_fingerprint=found.label_fingerprint)
+    images.set_labels(project=PROJECT, resource="golden", global_set_labels_request_resource=labels).result(timeout=10)
+    assert dict(next(iter(images.list(project=PROJECT))).labels) == {"a": "b"}
+    images.delete(project=PROJECT, machine_image="golden").result(timeout=10)
+    missing = compute_v1.MachineImage(name="none", source_instance=f"zones/{ZONE}/instances/none")
+    with pytest.raises(exceptions.NotFound):
+        images.insert(request=_image_request(missing))
+
+
+def _bulk(cloud, **more):
+    resource = compute_v1.BulkInsertInstanceResource(instance_properties=_properties(labels={"a": "b"}), **more)
+    regional = _client(compute_v1.RegionInstancesClient, cloud)
+    return regional.bulk_insert(project=PROJECT, region="us-east1", bulk_insert_instance_resource_resource=resource)
+
+
+def test_instances_are_made_in_bulk_and_listed_over_all_zones(cloud):
+    _bulk(cloud, count=4, name_pattern="w-###", location_policy={"target_shape": "BALANCED"}).result(timeout=10)
+    _bulk(cloud, count=2, name_pattern="w-###").result(timeout=10)
+    instances = _client(compute_v1.InstancesClient, cloud)
+    request = compute_v1.AggregatedListInstancesRequest(project=PROJECT, filter='labels.a = "b"', max_results=2)
+    found = [item.name for _, scope in instances.aggregated_list(request=request) for item in scope.instances]
+
+    assert sorted(found) == [f"w-00{number}" for number in range(1, 7)]
+
+
+def test_a_bulk_creation_that_falls_short_is_rolled_back(cloud):
+    cloud.emulator.store.put("limits/all", {"instances": {"us-east1": 3}})
+    operation = _bulk(cloud, count=5, min_count=4, name_pattern="w-#")
+    with pytest.raises(exceptions.GoogleAPICallError, match="Quota 'INSTANCES' exceeded"):
+        operation.result(timeout=10)
+    operations = _client(compute_v1.RegionOperationsClient, cloud)
+    done = operations.get(project=PROJECT, region="us-east1", operation=operation.name)
+    status = done.instances_bulk_insert_operation_metadata.per_location_status["zones/us-east1-b"]
+
+    assert (status.status, status.target_vm_count, status.deleted_vm_count) == ("ROLLING_BACK", 5, 3)
+    assert done.error.errors[0].error_details[0].quota_info.limit == 3.0
+    assert "instances" not in cloud.emulator.store.counts()
+    _bulk(cloud, count=5, min_count=2, name_pattern="w-#").result(timeout=10)
+    assert cloud.emulator.store.counts()["instances"] == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"count": 1}, "namePattern"),
+        ({"count": 1, "name_pattern": "a-#-#"}, "one run"),
+        ({"count": 10, "name_pattern": "a-#"}, "too few #"),
+        ({"count": 1, "min_count": 2, "name_pattern": "a-#"}, "minCount"),
+        (
+            {"count": 1, "name_pattern": "a-#", "location_policy": {"locations": {"zones/nowhere": {}}}},
+            "No zone of the region",
+        ),
+    ],
+)
+def test_what_cannot_be_made_in_bulk_is_refused(cloud, more, words):
+    with pytest.raises(exceptions.BadRequest, match=words):
+        _bulk(cloud, **more)
+
+
+def test_limits_are_set_over_http(cloud):
+    import httpx  # noqa: PLC0415 - this test alone
+
+    url = f"http://{cloud.host}/_emulator/limits"
+    httpx.post(url, json={"zones": {"us-east1-b": 1}}, trust_env=False)
+
+    assert httpx.get(url, trust_env=False).json() == {"zones": {"us-east1-b": 1}}

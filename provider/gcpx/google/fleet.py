@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,8 @@ TRACKING_LABEL: Final = "gcpx-bulk"
 _NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
 _PAGE: Final = 500
 _SIDE_BY_SIDE: Final = 16
+_PACE: Final = 1.0
+"""Seconds between two lines of progress, which a log keeps."""
 _ATTEMPTS: Final = 8
 _TIMEOUT: Final = 1200.0
 
@@ -158,24 +161,30 @@ class Fleet:
         """Do something to every member, some at once; raises what went wrong, when all have had their turn."""
         if not members:
             return
-        failures: list[ProviderError] = []
-
-        def one(item: dict[str, Any]) -> None:
-            if call.cancelled.is_set():
-                failures.append(CancelledError(f"cancelled before {item['name']} was {done}"))
-                return
-            try:
-                work(self._zone(last_part(item["zone"])), item)
-            except NotFound:
-                return
-            except ProviderError as error:
-                failures.append(error)
-
+        failures, shown = [], time.monotonic()
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-            for number, _ in enumerate(pool.map(one, members), 1):
-                call.progress(f"{number:,}/{len(members):,} VMs {done}")
+            for number, failure in enumerate(pool.map(lambda item: self._try(call, item, done, work), members), 1):
+                if failure is not None:
+                    failures.append(failure)
+                if time.monotonic() - shown >= _PACE:
+                    shown = time.monotonic()
+                    call.progress(f"{number:,}/{len(members):,} VMs {done}")
         if failures:
             raise failures[0]
+
+    def _try(
+        self, call: Surroundings, item: dict[str, Any], done: str, work: Callable[[Collection, dict[str, Any]], None]
+    ) -> ProviderError | None:
+        """Do it to one member; gives what went wrong. One that is gone is no matter."""
+        if call.cancelled.is_set():
+            return CancelledError(f"cancelled before {item['name']} was {done}")
+        try:
+            work(self._zone(last_part(item["zone"])), item)
+        except NotFound:
+            return None
+        except ProviderError as error:
+            return error
+        return None
 
     def _zone(self, zone: str) -> Collection:
         return Collection(

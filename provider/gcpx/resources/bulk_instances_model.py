@@ -1,0 +1,215 @@
+"""What a fleet is declared by: the request of a bulk creation, and what is told of its members.
+
+Source: Compute API, `BulkInsertInstanceResource` and the objects below it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from gcpx.model.fields import Failure, Record, field, one_required, record
+from gcpx.resources.instance_properties import PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
+
+_LONGEST_RUN: Final = 18
+_LONGEST_NAME: Final = 63
+FLEET_ID: Final = (
+    re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),
+    "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
+)
+
+
+@record
+class PerInstanceProperties(Record):
+    """What is an instance's own."""
+
+    hostname: str = field("The host name, fully qualified (RFC 1035). Default: made from the instance's name.")
+    name: str = field("Temporary in Google's API, and never set.", output=True)
+
+
+@record
+class LocationConstraints(Record):
+    """Bounds of a location."""
+
+    max_count: int = field("The most instances that the location gets; 0 and more.", minimum=0)
+
+
+@record
+class LocationPolicyLocation(Record):
+    """One location."""
+
+    constraints: LocationConstraints = field("Bounds of the location.")
+    preference: str = field("`ALLOW` or `DENY`.", enum=("ALLOW", "DENY"), closed=True)
+
+
+@record
+class LocationPolicyZone(Record):
+    """One zone to choose from."""
+
+    zone: str = field("The zone, as a URL or `zones/Z`.", required=True, url=True)
+
+
+@record
+class LocationPolicy(Record):
+    """Where instances may be made."""
+
+    locations: dict[str, LocationPolicyLocation] = field("Preferences by zone, written `zones/ZONE`.")
+    target_shape: str = field(
+        "How instances are spread over zones. Default: `ANY_SINGLE_ZONE`.",
+        enum=("ANY", "ANY_SINGLE_ZONE", "BALANCED"),
+        default="ANY_SINGLE_ZONE",
+    )
+    zones: list[LocationPolicyZone] = field("The zones to choose from.", identity=("zone",))
+
+
+@record
+class InstanceSelection(Record):
+    """One choice of machine types."""
+
+    disks: list[AttachedDisk] = field("Disks of instances made by this choice, in place of the others.")
+    machine_types: list[str] = field("Machine types by name.", identity="set")
+    min_cpu_platform: str = field("The oldest processor platform.")
+    rank: int = field("The place in the order of choices; lower comes first.", int64=True)
+
+
+@record
+class InstanceFlexibilityPolicy(Record):
+    """Other machine types to take when the first cannot be had."""
+
+    instance_selections: dict[str, InstanceSelection] = field("Choices by name.")
+
+
+@record
+class Member(Record):
+    """One instance of the fleet."""
+
+    external_address: str = field("The external IPv4 address, if there is one.", output=True)
+    id: str = field("The number that Google gave the instance.", output=True)
+    internal_address: str = field("The internal IPv4 address.", output=True)
+    name: str = field("The instance's name.", output=True)
+    self_link: str = field("The instance's URL.", output=True)
+    status: str = field("The instance's state, such as `RUNNING`.", output=True)
+    zone: str = field("The zone's name.", output=True)
+
+
+@record
+class LocationStatus(Record):
+    """What the last creation came to in one location."""
+
+    created_vm_count: int = field("Instances made.", output=True)
+    deleted_vm_count: int = field("Instances deleted again.", output=True)
+    failed_to_create_vm_count: int = field("Instances that could not be made.", output=True)
+    status: str = field("`CREATING`, `ROLLING_BACK` or `DONE`.", output=True)
+    target_vm_count: int = field("Instances that were to be made.", output=True)
+
+
+def _names_or_pattern(values: dict[str, Any]) -> list[Failure]:
+    names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
+    if names and pattern:
+        return [("namePattern", "conflicts with perInstanceProperties: set only one of them")]
+    if not names and not pattern:
+        return [("", "needs one of namePattern or perInstanceProperties")]
+    return [("count", "is required with namePattern")] if pattern and values.get("count") is None else []
+
+
+def _number(value: Any) -> int | None:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _counts_fit(values: dict[str, Any]) -> list[Failure]:
+    names = values.get("perInstanceProperties")
+    count, least = _number(values.get("count")), _number(values.get("minCount"))
+    failures: list[Failure] = []
+    if names and isinstance(names, dict) and count is not None and count != len(names):
+        failures.append(
+            ("count", f"is {count}; with perInstanceProperties it is their number, {len(names)}, or left out")
+        )
+    total = count if count is not None else len(names) if isinstance(names, dict) else None
+    if total is not None and least is not None and least > total:
+        failures.append(("minCount", f"is {least}; it must not be above count, {total}"))
+    return failures
+
+
+def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
+    pattern, count = values.get("namePattern"), _number(values.get("count"))
+    if not isinstance(pattern, str):
+        return []
+    runs = re.findall("#+", pattern)
+    if len(runs) != 1:
+        return [("namePattern", f"has {len(runs)} runs of #; it must have one, whose length is the number of digits")]
+    if len(runs[0]) > _LONGEST_RUN:
+        return [("namePattern", f"has {len(runs[0])} #; at most {_LONGEST_RUN} allowed")]
+    if not re.fullmatch(r"[a-z]([-a-z0-9#]*[a-z0-9#])?", pattern) or len(pattern) > _LONGEST_NAME:
+        return [("namePattern", "must make names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
+    if count is not None and count > 10 ** len(runs[0]) - 1:
+        most = 10 ** len(runs[0]) - 1
+        return [("namePattern", f"has {len(runs[0])} #, which make at most {most:,} names; count is {count:,}")]
+    return []
+
+
+def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
+    return no_customer_keys("instanceProperties", values.get("instanceProperties"))
+
+
+@record
+class BulkInstancesModel(Record):
+    """A fleet of alike instances in one region, made in one call (`bulkInsert`) and kept at its size.
+
+    A higher `count` makes the difference in one more call; a lower one deletes the highest-numbered instances. With
+    `perInstanceProperties` just the named ones are added and removed. Labels, tags and metadata change on the running
+    instances. Any other change of what instances are made of replaces the fleet. Members carry the label `gcpx-bulk`;
+    one that is lost shows as drift of `count` and is made again by the next `up`. When fewer than `count` but no less
+    than `minCount` can be made, the fleet is created with a warning, and `createdCount` says how many there are.
+    """
+
+    RULES = (
+        one_required("instanceProperties", "sourceInstanceTemplate"),
+        _names_or_pattern,
+        _counts_fit,
+        _pattern_serves,
+        _keys_are_googles,
+    )
+
+    count: int = field(
+        "How many instances there are to be. Default: the number of `perInstanceProperties`.", int64=True, minimum=1
+    )
+    created_count: int = field("How many instances there are.", output=True, volatile=True)
+    fleet_id: str = field(
+        "What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.",
+        always=True,
+        param=True,
+        pattern=FLEET_ID,
+    )
+    instance_flexibility_policy: InstanceFlexibilityPolicy = field(
+        "Other machine types to take when the first cannot be had.", write_only=True
+    )
+    instance_properties: InstanceProperties = field(
+        "What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396).",
+        write_only=True,
+    )
+    location_policy: LocationPolicy = field(
+        "Where instances may be made; a change counts for those that are made from then on.", write_only=True
+    )
+    members: list[Member] = field("The instances, in order of their names.", output=True, volatile=True)
+    min_count: int = field(
+        "How many instances suffice; with fewer none is left. Default: `count`.", int64=True, minimum=0, write_only=True
+    )
+    name_pattern: str = field(
+        "The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.",
+        write_only=True,
+    )
+    operation_group_id: str = field("The group of operations that the last creation was.", output=True, volatile=True)
+    per_instance_properties: dict[str, PerInstanceProperties] = field("Instances by name, with what is their own.")
+    per_location_status: dict[str, LocationStatus] = field(
+        "What the last creation came to, by location.", output=True, volatile=True
+    )
+    project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
+    region: str = field("The region. Default: the provider's.", always=True, param=True)
+    source_instance_template: str = field(
+        "A template that instances are made from, as a full or partial URL, also with `?uniqueId=`.",
+        url=True,
+        write_only=True,
+    )
