@@ -33,6 +33,7 @@ from gcpx_emulator.errors import ApiError
 from gcpx_emulator.faults import Fault, Faults, Requests
 from gcpx_emulator.handler import HANDLERS, Call
 from gcpx_emulator.listing import masked
+from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Operations
 from gcpx_emulator.store import Store
 from gcpx_emulator.validation import check_query, clean_body
@@ -186,7 +187,7 @@ class Emulator:
         if request.method == "DELETE":
             self.store.delete(path)
         elif request.method == "PATCH":
-            found = _merge(found, await request.json())
+            found = merge(found, await request.json())
             self.store.put(path, found)
         return JSONResponse(found)
 
@@ -202,15 +203,3 @@ async def _early(fault: Fault) -> Response | None:
         return None
     headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}
     return JSONResponse(ApiError(fault.status, fault.message, fault.reason).body(), fault.status, headers)
-
-
-def _merge(target: Any, patch: Any) -> Any:
-    if not isinstance(patch, dict):
-        return patch
-    merged = dict(target) if isinstance(target, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = _merge(merged.get(key), value)
-    return merged

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -14,6 +14,7 @@ from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instances import check_instance, new_instance
 from gcpx_emulator.links import path_of
+from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Effect
 from gcpx_emulator.store import Json
 
@@ -71,19 +72,7 @@ def _properties(call: Call, body: Json) -> Json:
             raise required("resource.instanceProperties")
         return dict(own)
     path = path_of(link.partition("?")[0], call.path["project"])
-    merged: Json = _merge(call.found(path)["properties"], own)
-    return merged
-
-
-def _merge(target: Any, patch: Any) -> Any:
-    if not isinstance(patch, dict):
-        return patch
-    merged = dict(target) if isinstance(target, dict) else {}
-    for key, value in patch.items():
-        if value is None:
-            merged.pop(key, None)
-        else:
-            merged[key] = _merge(merged.get(key), value)
+    merged: Json = merge(call.found(path)["properties"], own)
     return merged
 
 

@@ -424,6 +424,16 @@ def test_what_cannot_be_made_in_bulk_is_refused(cloud, more, words):
         _bulk(cloud, **more)
 
 
+def test_a_zone_takes_instances_in_bulk_too(cloud):
+    resource = compute_v1.BulkInsertInstanceResource(instance_properties=_properties(), count=2, name_pattern="z-##")
+    instances = _client(compute_v1.InstancesClient, cloud)
+    instances.bulk_insert(project=PROJECT, zone=ZONE, bulk_insert_instance_resource_resource=resource).result(
+        timeout=10
+    )
+
+    assert [item.name for item in instances.list(project=PROJECT, zone=ZONE)] == ["z-01", "z-02"]
+
+
 def test_limits_are_set_over_http(cloud):
     import httpx  # noqa: PLC0415 - this test alone
 

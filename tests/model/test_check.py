@@ -55,6 +55,13 @@ CASES = [
         "properties.disks[0].initializeParams.provisionedIops",
         "10,000 to 120,000",
     ),
+    (
+        TEMPLATE,
+        template(disks=[{"source": "d", "diskEncryptionKey": {"rsaEncryptedKey": "x"}}]),
+        "properties.disks[0].diskEncryptionKey.rsaEncryptedKey",
+        "use kmsKeyName",
+    ),
+    (TEMPLATE, template(machineType="custom-34-1024"), "properties.machineType", "even number up to 32"),
     (TEMPLATE, _disk(replicaZones=["a"]), "properties.disks[0].initializeParams.replicaZones", "exactly 2"),
     (
         TEMPLATE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import attrs
 
@@ -33,12 +32,6 @@ class Settings:
     universe_domain: str = "googleapis.com"
     endpoints: Mapping[str, str | None] = attrs.Factory(dict)
     emulator_host: str | None = None
-
-    def missing_project(self, inputs: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """Say what to do about a project that neither the inputs nor the settings name."""
-        if inputs.get("project") or self.project:
-            return []
-        return [("project", "is required: set it here, or for all resources with `pulumi config set gcpx:project`")]
 
     @property
     def secrets(self) -> frozenset[str]:

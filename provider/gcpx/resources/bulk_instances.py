@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gcpx.google.client import Google
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError
 from gcpx.google.fleet import Fleet, Outcome
@@ -16,12 +15,13 @@ from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Failure, object_type
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+from gcpx.model.resource import Call, InvalidId, Live, PartialError
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, LocationStatus
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
+from gcpx.resources.in_project import InProject
 
 
-class BulkInstances(Resource):
+class BulkInstances(InProject):
     """Fleets by tracking label, by another label, or by name pattern."""
 
     token = "gcpx:compute:BulkInstances"
@@ -37,19 +37,16 @@ class BulkInstances(Resource):
         "projects/PROJECT/regions/REGION/labels/KEY=VALUE",
     )
 
-    def __init__(self, google: Google) -> None:
-        self._google = google
-
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
         """Miss a project or region that comes from nowhere."""
-        failures: list[Failure] = list(self._google.settings.missing_project(inputs))
+        failures = super().problems(inputs)
         if not inputs.get("region") and not self._google.settings.region:
             failures.append(("region", "is required: set it here, or with `pulumi config set gcpx:region`"))
         return failures
 
     def defaults(self) -> dict[str, Any]:
         """Leave out the provider's project and region."""
-        return {"project": self._google.settings.project, "region": self._google.settings.region}
+        return {**super().defaults(), "region": self._google.settings.region}
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let fleets of given names go before they come, and those of a given label: numbers alone are free."""
@@ -179,7 +176,7 @@ class BulkInstances(Resource):
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
         configured = self._google.settings
-        project = inputs.get("project") or configured.project or ""
+        project = self._project(inputs) or ""
         return Fleet(
             self._google, project, last_part(inputs.get("region") or configured.region or ""), inputs["fleetId"]
         )

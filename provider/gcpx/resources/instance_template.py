@@ -10,14 +10,14 @@ from typing import Any
 
 import attrs
 
-from gcpx.google.client import Google
 from gcpx.google.compute import Collection, split_link
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, exclusive, field, one_required, record
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+from gcpx.model.resource import Call, InvalidId, Live, PartialError
 from gcpx.model.values import UNKNOWN, Path
+from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
 
 _TIMEOUT = 240.0
@@ -162,7 +162,7 @@ def _unique(resource_id: str, found: dict[str, Any]) -> str:
     return f"?uniqueId={found.get('id')}" if "?uniqueId=" in resource_id else ""
 
 
-class InstanceTemplate(Resource):
+class InstanceTemplate(InProject):
     """Templates by name in `global/instanceTemplates` or `regions/R/instanceTemplates`."""
 
     token = "gcpx:compute:InstanceTemplate"
@@ -178,24 +178,13 @@ class InstanceTemplate(Resource):
         "a self link, also with ?uniqueId=",
     )
 
-    def __init__(self, google: Google) -> None:
-        self._google = google
-
-    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Miss a project that comes from nowhere."""
-        return list(self._google.settings.missing_project(inputs))
-
-    def defaults(self) -> dict[str, Any]:
-        """Leave out the provider's project."""
-        return {"project": self._google.settings.project}
-
     def identity(self, inputs: dict[str, Any]) -> Any:
         """No two templates of a scope share a name."""
         return None if inputs.get(AUTONAMED) else self._address(inputs)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name what is certain: of properties that come from an instance nothing is."""
-        return {"project": inputs.get("project") or self._google.settings.project, "kind": "compute#instanceTemplate"}
+        return {"project": self._project(inputs), "kind": "compute#instanceTemplate"}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Insert, then read back by the ID that the operation names."""
@@ -256,7 +245,7 @@ class InstanceTemplate(Resource):
     def _address(self, inputs: dict[str, Any]) -> _Address:
         region = inputs.get("region")
         return _Address(
-            inputs.get("project") or self._google.settings.project or "",
+            self._project(inputs) or "",
             str(region).rpartition("/")[2] if region and region is not UNKNOWN else None,
             inputs.get("name", ""),
         )

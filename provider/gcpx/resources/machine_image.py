@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gcpx.google.client import Google
 from gcpx.google.compute import Collection, split_link
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, exclusive, field, record
+from gcpx.model.fields import Record, exclusive, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+from gcpx.model.resource import Call, InvalidId, Live, PartialError
+from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import (
     NAME,
     PROJECT,
@@ -172,7 +172,7 @@ class MachineImageModel(Record):
     total_storage_bytes: int = field("Bytes of storage that the image takes.", output=True, int64=True)
 
 
-class MachineImage(Resource):
+class MachineImage(InProject):
     """Images by name in `global/machineImages`."""
 
     token = "gcpx:compute:MachineImage"
@@ -180,17 +180,6 @@ class MachineImage(Resource):
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
     in_place = frozenset({("labels",)})
     id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
-
-    def __init__(self, google: Google) -> None:
-        self._google = google
-
-    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Miss a project that comes from nowhere."""
-        return list(self._google.settings.missing_project(inputs))
-
-    def defaults(self) -> dict[str, Any]:
-        """Leave out the provider's project."""
-        return {"project": self._google.settings.project}
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Tell images apart by project and name."""
@@ -245,9 +234,6 @@ class MachineImage(Resource):
         return Collection(
             google=self._google, version="beta", project=project, path="global/machineImages", timeout=_TIMEOUT
         )
-
-    def _project(self, inputs: dict[str, Any]) -> Any:
-        return inputs.get("project") or self._google.settings.project
 
     def _parse(self, resource_id: str) -> tuple[str, str]:
         path = split_link(resource_id)

@@ -1,0 +1,29 @@
+"""What resources that live in a project share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gcpx.google.client import Google
+from gcpx.model.fields import Failure
+from gcpx.model.resource import Resource
+
+
+class InProject(Resource):
+    """A resource whose project is its own or the provider's."""
+
+    def __init__(self, google: Google) -> None:
+        self._google = google
+
+    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Miss a project that comes from nowhere."""
+        if self._project(inputs):
+            return []
+        return [("project", "is required: set it here, or for all resources with `pulumi config set gcpx:project`")]
+
+    def defaults(self) -> dict[str, Any]:
+        """Leave out the provider's project."""
+        return {"project": self._google.settings.project}
+
+    def _project(self, inputs: dict[str, Any]) -> Any:
+        return inputs.get("project") or self._google.settings.project
