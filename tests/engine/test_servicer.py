@@ -12,7 +12,20 @@ import grpc
 import pytest
 from driver import UNKNOWN, failing, plain, rpc, secret, struct
 from google.protobuf import empty_pb2
-from programs import KEY, NOTIFICATION, TEMPLATE, key, notification, template
+from programs import (
+    ATTACHMENT,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)
 
 
 def test_the_handshake_asks_for_secrets_and_autonaming(engine):
@@ -140,8 +153,34 @@ def test_a_preview_is_kept(engine, token, inputs):
     _subset(engine.preview(token, "x", created.inputs), created.outputs)
 
 
-@pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (NOTIFICATION, notification()), (KEY, key())])
-def test_a_created_resource_reads_the_same_imports_and_goes_away(engine, token, inputs):
+@pytest.mark.parametrize(
+    ("token", "inputs", "change"),
+    [
+        (KEY, key(), {"expirationTimeUsec": "1924991999000000"}),
+        (IMAGE, image(name="i"), {"labels": {"a": "b"}}),
+        (ATTACHMENT, attachment(), {"autoDelete": True}),
+        (FLEET, fleet(), {"count": 5}),
+    ],
+)
+def test_the_preview_of_an_update_is_kept(engine, vm, token, inputs, change):
+    created = engine.create(token, "x", inputs)
+    promised = engine.preview_update(created, {**inputs, **change})
+
+    _subset(promised, engine.update(created, {**inputs, **change}).outputs)
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs"),
+    [
+        (TEMPLATE, template()),
+        (NOTIFICATION, notification()),
+        (KEY, key()),
+        (IMAGE, image(name="i")),
+        (ATTACHMENT, attachment()),
+        (FLEET, fleet()),
+    ],
+)
+def test_a_created_resource_reads_the_same_imports_and_goes_away(engine, vm, token, inputs):
     created = engine.create(token, "x", inputs)
 
     assert engine.diff(created, inputs).changes == rpc.DiffResponse.DIFF_NONE

@@ -127,6 +127,16 @@ class Engine:
             )
         )  # fmt: skip
 
+    def preview_update(self, resource: Resource, news: dict[str, Any]) -> dict[str, Any]:
+        """Say what an update would give."""
+        _, token, name = resource.urn.rsplit("::", 2)
+        inputs = self.checked(token, name, news, resource.inputs)
+        olds, old_inputs = struct(resource.outputs), struct(resource.inputs)
+        request = rpc.UpdateRequest(
+            id=resource.id, urn=resource.urn, olds=olds, old_inputs=old_inputs, news=struct(inputs), preview=True
+        )
+        return plain(self.stub.Update(request).properties)
+
     def update(self, resource: Resource, news: dict[str, Any]) -> Resource:
         _, token, name = resource.urn.rsplit("::", 2)
         inputs = self.checked(token, name, news, resource.inputs)

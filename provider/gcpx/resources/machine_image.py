@@ -130,7 +130,7 @@ class MachineImageModel(Record):
     )
     instance_properties: InstanceProperties = field("The properties of the source instance.", output=True)
     kind: str = field("Always `compute#machineImage`.", output=True)
-    label_fingerprint: str = field("A hash of the labels, base64.", output=True)
+    label_fingerprint: str = field("A hash of the labels, base64.", output=True, volatile=True)
     labels: dict[str, str] = field(
         "Labels of the image; they change in place.",
         merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}),
