@@ -1,0 +1,57 @@
+"""Ways of running that are not a plain `up`: attached to a plugin that runs, and interrupted in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+from programs import PROJECT, TEMPLATE, template
+from workspace import SCRIPTS
+
+pytestmark = pytest.mark.pulumi
+WEB = {"type": TEMPLATE, "properties": {"name": "web", **template()}}
+
+
+def test_engines_attach_to_a_running_plugin_one_after_the_other(stack, cloud):
+    with subprocess.Popen([str(SCRIPTS / "pulumi-resource-gcpx")], stdout=subprocess.PIPE, text=True) as plugin:
+        attached = {"PULUMI_DEBUG_PROVIDERS": f"gcpx:{plugin.stdout.readline().strip()}"}
+        stack.workspace.run("config", "set", "gcpx:emulatorHost", cloud.host)
+        stack.write(web=WEB)
+        stack.workspace.run("up", "--yes", variables=attached)
+        stack.workspace.run("refresh", "--yes", "--expect-no-changes", variables=attached)
+        stack.workspace.run("destroy", "--yes", variables=attached)
+        plugin.terminate()
+
+        assert plugin.wait(timeout=10) == 0
+    assert cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web") is None
+
+
+def test_an_interrupted_up_forgets_nothing(stack, cloud):
+    cloud.emulator.operations.latency = 8.0
+    stack.write(web=WEB)
+    command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive"]
+    environment = {**os.environ, **stack.workspace.variables}
+    with subprocess.Popen(
+        command, cwd=stack.workspace.program, env=environment, stdout=subprocess.PIPE, text=True
+    ) as up:
+        deadline = time.monotonic() + 60
+        while not cloud.requests("compute.globalOperations.wait"):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        up.send_signal(signal.SIGINT)
+        said, _ = up.communicate(timeout=60)
+
+    assert up.returncode
+    assert "cancelled while Google was still working on it" in said
+    assert stack.resource("web")["id"] == f"projects/{PROJECT}/global/instanceTemplates/web"
+    cloud.emulator.operations.latency = 0.0
+    while cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web") is None:
+        time.sleep(0.1)
+    stack.up()
+    assert "initErrors" not in stack.resource("web")
+    assert cloud.emulator.store.counts()["instanceTemplates"] == 1
+    stack.is_clean()
+    stack.destroy()
