@@ -364,3 +364,11 @@ def test_an_asset_is_refused_with_words(engine):
 
     assert failed[0].code == grpc.StatusCode.INVALID_ARGUMENT
     assert "an asset was given" in failed[0].message
+
+
+@pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (IMAGE, image()), (FLEET, fleet())])
+def test_a_program_that_gives_no_name_keeps_the_one_that_was_imported(engine, vm, token, inputs):
+    imported = engine.import_(token, "x", engine.create(token, "x", inputs).id)
+
+    assert imported is not None
+    assert engine.diff(imported, inputs).changes == rpc.DiffResponse.DIFF_NONE

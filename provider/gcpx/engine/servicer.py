@@ -166,8 +166,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             attrs.evolve(change, replaces=change.replaces or resource.replaces(change.path)) for change in changes
         ]
         if old.get(naming.IMPORTED):
-            # What Google never shows cannot be compared with what an import found, so it is no reason to replace.
-            changes = [change for change in changes if not (change.unseen and change.replaces)]
+            # An import had to make up what Google never shows, and took in what Google chose: no reasons to replace.
+            changes = [change for change in changes if not (change.made_up and change.replaces)]
         identity = resource.identity(new)
         collides = (
             any(change.replaces for change in changes) and identity is not None and identity == resource.identity(old)

@@ -19,13 +19,13 @@ class Change:
     """One path whose value differs.
 
     Attributes:
-        unseen: it is a part of what the server never shows.
+        made_up: after an import it is no change: of what the server never shows, or the leaving out of what it chose.
     """
 
     path: Path
     kind: Kind
     replaces: bool
-    unseen: bool = False
+    made_up: bool = False
 
 
 def diff(kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: dict[str, Any]) -> list[Change]:
@@ -45,7 +45,7 @@ def _objects(
             prop, old.get(name), new.get(name), seen.get(name), (*path, name), replaces or prop.rules.immutable
         )
         for change in changes:
-            yield attrs.evolve(change, unseen=True) if prop.rules.write_only else change
+            yield attrs.evolve(change, made_up=True) if prop.rules.write_only else change
 
 
 def _property(prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
@@ -55,7 +55,7 @@ def _property(prop: Property, old: Any, new: Any, live: Any, path: Path, replace
         if not same(prop, live, new):
             yield Change(path, "add", replaces)
     elif is_absent(prop, new):
-        yield Change(path, "delete", replaces)
+        yield Change(path, "delete", replaces, made_up=prop.rules.computed)
     else:
         yield from _values(prop, prop.type, old, new, live, path, replaces)
 

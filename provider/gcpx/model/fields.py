@@ -31,6 +31,7 @@ class Rules:
         wire: Google's field name where it differs from the property's.
         required: the user must set it.
         output: set by the server alone.
+        computed: chosen by the server where the user leaves it out, in a way that no default can say.
         volatile: set by the server, and another after an update in place.
         always: present in every output, although the user need not set it.
         param: goes into the URL, not into the body.
@@ -59,6 +60,7 @@ class Rules:
     wire: str | None = None
     required: bool = False
     output: bool = False
+    computed: bool = False
     volatile: bool = False
     always: bool = False
     param: bool = False

@@ -45,7 +45,7 @@ def apply(
     if news.get(key) is not None:
         carried = news.get(AUTONAMED) and reveal(news[key]) == reveal(olds.get(key, news[key]))
         return (news if carried else {k: v for k, v in news.items() if k != AUTONAMED}), None
-    if olds.get(AUTONAMED) and olds.get(key) not in (None, UNKNOWN):
+    if (olds.get(AUTONAMED) or olds.get(IMPORTED)) and olds.get(key) not in (None, UNKNOWN):
         return news | {key: olds[key], AUTONAMED: True}, None
     if proposal is not None and proposal.mode == "disable":
         return news, "is required, because autonaming is disabled for this resource"

@@ -199,11 +199,13 @@ class AttachedDisk(Record):
         max_length=63,
     )
     disk_encryption_key: CustomerEncryptionKey = field("The key that encrypts a new disk or opens an attached one.")
-    disk_size_gb: int = field("Size in GB (base 2).", int64=True, minimum=1)
+    disk_size_gb: int = field("Size in GB (base 2).", computed=True, int64=True, minimum=1)
     force_attach: bool = field(
         "Attach a regional disk although another instance has it. Not read back.", write_only=True
     )
-    guest_os_features: list[GuestOsFeature] = field("Features of the guest operating system.", identity=("type",))
+    guest_os_features: list[GuestOsFeature] = field(
+        "Features of the guest operating system.", computed=True, identity=("type",)
+    )
     index: int = field("The disk's place; 0 is the boot disk.", output=True)
     initialize_params: AttachedDiskInitializeParams = field("How to make a new disk. Conflicts with `source`.")
     interface: str = field(
@@ -263,6 +265,7 @@ class AccessConfig(Record):
     )
     network_tier: str = field(
         "The network tier; that of the address where one is given. Default: the project's.",
+        computed=True,
         enum=("FIXED_STANDARD", "PREMIUM", "STANDARD", "STANDARD_OVERRIDES_FIXED_STANDARD"),
     )
     public_ptr_domain_name: str = field("The domain name of the reverse DNS record; needs `setPublicPtr`.")
@@ -332,7 +335,9 @@ class NetworkInterface(Record):
     parent_nic_name: str = field("The interface that a dynamic one (with `vlan`) belongs to.")
     queue_count: int = field("The number of receive and transmit queues.", minimum=0)
     service_class_id: str = field("The producer service's class.")
-    stack_type: str = field("Which IP versions are assigned.", enum=("IPV4_IPV6", "IPV4_ONLY", "IPV6_ONLY"))
+    stack_type: str = field(
+        "Which IP versions are assigned.", computed=True, enum=("IPV4_IPV6", "IPV4_ONLY", "IPV6_ONLY")
+    )
     subnetwork: str = field("The subnetwork. Required in custom subnet mode, left out on legacy networks.", url=True)
     vlan: int = field("The VLAN tag of a dynamic interface, 2 to 255.", minimum=2, maximum=255)
 

@@ -167,7 +167,9 @@ class MachineImageModel(Record):
         "The state of the image.", output=True, enum=("CREATING", "DELETING", "INVALID", "READY", "UPLOADING")
     )
     storage_locations: list[str] = field(
-        "The region or multi-region that holds the image. Default: nearest to the source.", identity="set"
+        "The region or multi-region that holds the image. Default: nearest to the source.",
+        computed=True,
+        identity="set",
     )
     total_storage_bytes: int = field("Bytes of storage that the image takes.", output=True, int64=True)
 
