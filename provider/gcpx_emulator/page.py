@@ -7,6 +7,8 @@ from collections import defaultdict
 from typing import Any, Final
 
 _SHOWN: Final = 25
+_WORDS: Final = {"b": "buckets"}
+"""Kinds whose name in a path says too little."""
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8884; --soft: #888; --good: #1a7f37; --bad: #cf222e }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2.5rem auto; padding: 0 1.25rem }
@@ -34,7 +36,7 @@ def render(counts: dict[str, int], methods: list[str], requests: list[dict[str, 
 def _counts(counts: dict[str, int]) -> str:
     if not counts:
         return "<p>None yet. Run <code>pulumi up</code> with <code>gcpx:emulatorHost</code> set to this address.</p>"
-    tiles = "".join(f"<li><b>{number}</b>{html.escape(kind)}</li>" for kind, number in counts.items())
+    tiles = "".join(f"<li><b>{number}</b>{html.escape(_WORDS.get(kind, kind))}</li>" for kind, number in counts.items())
     return f"<ul class=counts>{tiles}</ul>"
 
 

@@ -192,7 +192,7 @@ def test_the_page_shows_what_there_is(http):
     page = http.get("/")
 
     assert page.headers["content-type"].startswith("text/html")
-    for words in ("<b>1</b>b", "compute.instanceTemplates", "compute.regions.get"):
+    for words in ("<b>1</b>buckets", "compute.instanceTemplates", "compute.regions.get"):
         assert words in page.text
     assert "<script>" not in page.text
 
