@@ -98,10 +98,10 @@ def test_output_only_fields_are_ignored_and_beta_fields_hidden_from_v1(http, clo
 
 
 def test_an_operation_takes_its_time_and_wait_waits(http, cloud):
-    cloud.emulator.operations.latency = 0.6
+    cloud.emulator.operations.latency = 2.0
     made = http.post(TEMPLATES, json={"name": "web", "properties": properties()}).json()
     path = f"{BASE}/global/operations/{made['name']}"
-    time.sleep(0.3)
+    time.sleep(0.6)
     running = http.get(path).json()
     missing = http.get(f"{TEMPLATES}/web").status_code
     done = http.post(f"{path}/wait").json()

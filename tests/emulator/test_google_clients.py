@@ -153,7 +153,7 @@ def test_a_template_is_made_from_an_instance(templates, cloud):
 
 
 def test_operations_are_read_waited_for_and_listed(templates, cloud):
-    cloud.emulator.operations.latency = 0.5
+    cloud.emulator.operations.latency = 2.0
     operations = _client(compute_v1.GlobalOperationsClient, cloud)
     name = _insert(templates, "web").name
     early = operations.get(project=PROJECT, operation=name)
@@ -339,7 +339,7 @@ def test_labels_tags_and_metadata_change_under_their_fingerprints(cloud):
 
 def test_a_change_waits_for_the_one_before_it(cloud):
     instances = _vm(cloud)
-    cloud.emulator.operations.latency = 0.5
+    cloud.emulator.operations.latency = 2.0
     where = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
     tags = compute_v1.Tags(items=["web"], fingerprint=instances.get(**where).tags.fingerprint)
     first = instances.set_tags(**where, tags_resource=tags)

@@ -310,7 +310,7 @@ def test_a_cancelled_create_keeps_the_id_and_later_runs_work(engine, cloud):
 
 
 def test_long_work_reports_progress_under_its_urn(engine, cloud):
-    cloud.emulator.operations.latency = 6.0
+    cloud.emulator.operations.latency = 8.0
     created = engine.create(TEMPLATE, "web", {"name": "web", **template()})
 
     said = [message for severity, urn, message in engine.log.messages if urn == created.urn]

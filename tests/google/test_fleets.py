@@ -290,7 +290,7 @@ def test_a_fleet_is_imported_and_then_has_no_change(engine, cloud, by):
 
 
 def test_a_long_creation_tells_how_far_it_is(engine, cloud):
-    cloud.emulator.operations.latency = 6.0
+    cloud.emulator.operations.latency = 8.0
     created = engine.create(FLEET, "workers", fleet(count=100))
 
     assert any(
