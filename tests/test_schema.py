@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 from workspace import ROOT
 
-from gcpx import __version__
 from gcpx.provider import RESOURCES, resource_class
 from gcpx.schema import package, text
 
 SCHEMA = package()
-NAMES = {
-    "bulk_instances": "FLEET",
-    "disk_attachment": "ATTACHMENT",
-    "instance_template": "TEMPLATE",
-    "machine_image": "IMAGE",
-    "notification_config": "NOTIFICATION",
-    "ssh_key": "KEY",
-}
-"""What the tests call the resources."""
-
-
-def test_the_committed_schema_is_current():
-    assert (ROOT / "schema.json").read_text() == text()
-    assert json.loads(text())["version"] == __version__
 
 
 def _described(properties):
@@ -71,10 +54,8 @@ def test_secrets_are_marked_and_never_filled_from_the_environment():
     assert SCHEMA["types"]["gcpx:compute:CustomerEncryptionKey"]["properties"]["rawKey"]["secret"]
 
 
-def test_every_resource_has_an_example_a_row_in_the_readme_and_a_life():
+def test_every_resource_has_an_example_and_a_row_in_the_readme():
     readme = (ROOT / "README.md").read_text()
-    lives = (ROOT / "tests" / "pulumi" / "test_lifecycle.py").read_text()
     for token, module in RESOURCES.items():
         assert (ROOT / "examples" / module.replace("_", "-") / "Pulumi.yaml").exists()
         assert f"`{token}`" in readme
-        assert f"token={NAMES[module]}" in lives

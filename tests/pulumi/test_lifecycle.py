@@ -29,6 +29,8 @@ from programs import (
     template,
 )
 
+from gcpx.provider import RESOURCES
+
 pytestmark = pytest.mark.pulumi
 
 
@@ -128,6 +130,10 @@ LIVES = {
         imports=[f"projects/{PROJECT}/regions/us-east1/bulkInstances/workers"],
     ),
 }  # fmt: skip
+
+
+def test_every_resource_has_a_life():
+    assert {life.token for life in LIVES.values()} == set(RESOURCES)
 
 
 @pytest.fixture(params=LIVES)
