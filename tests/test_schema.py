@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
+
 from workspace import ROOT
 
+from gcpx import __version__
 from gcpx.provider import RESOURCES, resource_class
 from gcpx.schema import package, text
 
 SCHEMA = package()
+
+
+def test_the_committed_schema_is_current():
+    assert (ROOT / "schema.json").read_text() == text()
+    assert json.loads(text())["version"] == __version__
 
 
 def _described(properties):
