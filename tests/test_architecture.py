@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,9 +63,6 @@ def test_files_stay_small_but_for_lists_of_fields(path):
 
 
 def test_starting_loads_neither_http_nor_models():
-    import subprocess  # noqa: PLC0415 - this test alone starts a process
-    import sys  # noqa: PLC0415 - as above
-
     code = (
         "import sys, gcpx.__main__\n"
         "heavy = ['httpx', 'google.auth', 'gcpx.resources.instance_template', 'pulumi']\n"

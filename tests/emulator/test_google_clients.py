@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 from google.api_core import exceptions
 from google.api_core.client_options import ClientOptions
@@ -435,8 +436,6 @@ def test_a_zone_takes_instances_in_bulk_too(cloud):
 
 
 def test_limits_are_set_over_http(cloud):
-    import httpx  # noqa: PLC0415 - this test alone
-
     url = f"http://{cloud.host}/_emulator/limits"
     httpx.post(url, json={"zones": {"us-east1-b": 1}}, trust_env=False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -43,8 +44,6 @@ def test_every_value_comes_back_as_it_went(value):
 
 
 def test_the_markers_are_those_of_the_sdk():
-    import importlib.util  # noqa: PLC0415 - the SDK is read as text, since importing it would import all of it
-
     folder = Path(importlib.util.find_spec("pulumi").origin).parent
     source = (folder / "runtime" / "rpc.py").read_text()
     for marker in (wire.SIGNATURE, wire.SECRET, wire.RESOURCE, wire.OUTPUT, wire.UNKNOWN_STRING):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import driver
@@ -174,8 +175,6 @@ def test_an_attachment_that_took_too_long_is_found_by_the_disks_name(engine, clo
     partial = failed[0].partial
 
     assert partial.id == f"{VM}/example-data"
-    import time  # noqa: PLC0415 - the emulator's clock is the real one
-
     time.sleep(1)
     state = driver.Resource(engine.urn(ATTACHMENT, "a"), partial.id, inputs, driver.plain(partial.properties))
     assert engine.update(state, attachment()).outputs["deviceName"] == "persistent-disk-0"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from base64 import urlsafe_b64decode
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 from typing import Any
@@ -130,8 +131,6 @@ def test_scopes_that_are_configured_are_asked_for(cloud, tokens):
     ) as made:
         made.create(TEMPLATE, "web", template())
     assertion = parse_qs(asked[0]["body"])["assertion"][0].split(".")[1]
-
-    from base64 import urlsafe_b64decode  # noqa: PLC0415 - this test alone reads a token
 
     assert json.loads(urlsafe_b64decode(assertion + "=="))["scope"] == scopes[0]
 

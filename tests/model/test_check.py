@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import driver
 import pytest
 from driver import UNKNOWN, secret
 from programs import KEY, NOTIFICATION, OTHER_BLOB, TEMPLATE, key, notification, properties, template
@@ -200,8 +201,6 @@ def test_numbers_may_be_given_as_text(engine):
 
 
 def test_a_missing_project_is_a_failure_with_the_next_step(cloud):
-    import driver  # noqa: PLC0415 - this test alone configures nothing
-
     with driver.engine(emulatorHost=cloud.host) as bare:
         assert "pulumi config set gcpx:project" in bare.failures(TEMPLATE, template())["project"]
         assert "gcpx:project is not set" in bare.failures(NOTIFICATION, notification(topic="uploads"))["topic"]

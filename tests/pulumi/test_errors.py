@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+
+import httpx
 import pytest
 from programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
 
@@ -92,8 +95,6 @@ def test_a_template_that_took_too_long_is_in_the_state_and_finished_by_the_next_
     assert "not done in time" in said
     assert stack.resource("web")["initErrors"]
     cloud.emulator.operations.latency = 0.0
-    import time  # noqa: PLC0415 - the emulator's clock is the real one
-
     time.sleep(3)
     stack.up()
 
@@ -143,8 +144,6 @@ def test_dependencies_between_resources_are_unknown_in_preview_and_known_in_up(s
 
 def test_a_template_follows_its_source_instance(stack, cloud):
     disk = {"boot": True, "deviceName": "boot", "initializeParams": {"sourceImage": "family/debian-12"}}
-    import httpx  # noqa: PLC0415 - this test alone makes an instance
-
     body = {"name": "vm", "machineType": "zones/us-east1-b/machineTypes/e2-medium", "disks": [disk]}
     httpx.post(
         f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/us-east1-b/instances", json=body, trust_env=False

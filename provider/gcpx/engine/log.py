@@ -35,10 +35,6 @@ class EngineLog:
         """Print a warning with the resource's name."""
         self._send(protocol.engine.LogSeverity.WARNING, urn, message, ephemeral=False)
 
-    def debug(self, urn: str, message: str) -> None:
-        """Print a line that only `--debug` shows."""
-        self._send(protocol.engine.LogSeverity.DEBUG, urn, message, ephemeral=False)
-
     def _send(self, severity: int, urn: str, message: str, *, ephemeral: bool) -> None:
         if self._stub is None:
             return

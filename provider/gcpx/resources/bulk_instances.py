@@ -80,11 +80,14 @@ class BulkInstances(InProject):
         members = fleet.members(call)
         extra, missing, names = scaling(members, old, new)
         fleet.delete(call, extra)
-        kept = [item for item in members if item not in extra]
-        self._change(call, fleet, kept, old.get("instanceProperties") or {}, new.get("instanceProperties") or {})
+        gone = {item["id"] for item in extra}
+        kept = [item for item in members if item["id"] not in gone]
+        changed = self._change(
+            call, fleet, kept, old.get("instanceProperties") or {}, new.get("instanceProperties") or {}
+        )
         if missing:
             return self._grown(call, fleet, new, kept, missing, names)
-        return self._live(fleet, fleet.members(call), new, call.last)
+        return self._live(fleet, fleet.members(call) if extra or changed else members, new, call.last)
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete every member."""
@@ -132,14 +135,16 @@ class BulkInstances(InProject):
 
     def _change(
         self, call: Call, fleet: Fleet, members: list[dict[str, Any]], old: dict[str, Any], new: dict[str, Any]
-    ) -> None:
-        """Set labels, tags and metadata where they differ."""
+    ) -> bool:
+        """Set labels, tags and metadata where they differ; tells whether they did anywhere."""
 
         def work(zone: Collection, item: dict[str, Any]) -> None:
             for verb, wanted in settings(item, old, new).items():
                 zone.edit(call, item["name"], verb, wanted)
 
-        fleet.each(call, [item for item in members if settings(item, old, new)], "changed", work)
+        stale = [item for item in members if settings(item, old, new)]
+        fleet.each(call, stale, "changed", work)
+        return bool(stale)
 
     def _live(
         self,

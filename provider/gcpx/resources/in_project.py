@@ -6,7 +6,7 @@ from typing import Any
 
 from gcpx.google.client import Google
 from gcpx.model.fields import Failure
-from gcpx.model.resource import Resource
+from gcpx.model.resource import Call, Resource
 
 
 class InProject(Resource):
@@ -24,6 +24,11 @@ class InProject(Resource):
     def defaults(self) -> dict[str, Any]:
         """Leave out the provider's project."""
         return {"project": self._google.settings.project}
+
+    def _is_other(self, call: Call, found: dict[str, Any]) -> bool:
+        """Tell whether something else took the name that ours had: its number is another."""
+        known = call.last.get("numericId")
+        return known is not None and str(found.get("id")) != known
 
     def _project(self, inputs: dict[str, Any]) -> Any:
         return inputs.get("project") or self._google.settings.project

@@ -222,10 +222,6 @@ class InstanceTemplate(InProject):
             self.type, codec.minimal(self.type, codec.from_body(self.type, found))
         )
 
-    def _is_other(self, call: Call, found: dict[str, Any]) -> bool:
-        known = call.last.get("numericId")
-        return known is not None and str(found.get("id")) != known
-
     def _live(self, address: _Address, found: dict[str, Any]) -> Live:
         properties = codec.from_body(self.type, found)
         link = str(found.get("selfLink", ""))

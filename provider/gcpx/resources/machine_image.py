@@ -207,7 +207,7 @@ class MachineImage(InProject):
         del inputs
         project, name = self._parse(resource_id)
         found = self._images(project).get(name, call)
-        if found is None or call.last.get("numericId", found.get("id")) != found.get("id"):
+        if found is None or self._is_other(call, found):
             return None
         return self._live(project, found)
 
