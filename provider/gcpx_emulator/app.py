@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import attrs
@@ -24,6 +25,7 @@ from gcpx_emulator import (
     instances,
     machine_images,
     oslogin,
+    outages,
     page,
     storage,
     templates,
@@ -32,7 +34,7 @@ from gcpx_emulator.discovery import Method, route
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.faults import Fault, Faults, Requests
 from gcpx_emulator.handler import HANDLERS, Call
-from gcpx_emulator.listing import masked
+from gcpx_emulator.masking import masked
 from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Operations
 from gcpx_emulator.store import Store
@@ -80,7 +82,8 @@ class Emulator:
                 Route("/", self._page),
                 Route("/_emulator/faults", self._faults, methods=["GET", "POST", "DELETE"]),
                 Route("/_emulator/requests", self._requests, methods=["GET", "DELETE"]),
-                Route("/_emulator/limits", self._limits, methods=["GET", "POST"]),
+                Route("/_emulator/limits", self._orders(bulk.LIMITS), methods=["GET", "POST"]),
+                Route("/_emulator/outages", self._orders(outages.OUTAGES), methods=["GET", "POST"]),
                 Route("/_emulator/reset", self._reset, methods=["POST"]),
                 Route("/_emulator/resources/{path:path}", self._resource, methods=["GET", "PATCH", "DELETE"]),
                 Route("/{path:path}", self._api, methods=_METHODS),
@@ -130,6 +133,7 @@ class Emulator:
             operations=self.operations,
             method=method.id,
             version=method.version,
+            parameters=method.parameters,
             path=path,
             query=query,
             body=clean_body(method, body),
@@ -165,11 +169,15 @@ class Emulator:
             self.requests.kept.clear()
         return JSONResponse(list(self.requests.kept))
 
-    async def _limits(self, request: Request) -> Response:
-        """Set how many instances zones have room for, and how many regions have quota for."""
-        if request.method == "POST":
-            self.store.put(bulk.LIMITS, await request.json())
-        return JSONResponse(self.store.get(bulk.LIMITS) or {})
+    def _orders(self, path: str) -> Callable[[Request], Awaitable[Response]]:
+        """Keep what is ordered for all that follows: limits, outages."""
+
+        async def take(request: Request) -> Response:
+            if request.method == "POST":
+                self.store.put(path, await request.json())
+            return JSONResponse(self.store.get(path) or {})
+
+        return take
 
     async def _reset(self, _request: Request) -> Response:
         self.store.reset()

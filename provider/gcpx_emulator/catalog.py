@@ -8,6 +8,7 @@ from typing import Any, Final
 from gcpx_emulator.errors import not_found
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.listing import listing
+from gcpx_emulator.outages import without_quotas
 from gcpx_emulator.store import Json
 
 _MADE: Final = "2024-01-01T00:00:00.000-08:00"
@@ -50,7 +51,7 @@ def region(call: Call, name: str) -> Json:
     zones = [f"{call.base}/projects/{call.path['project']}/zones/{name}-{letter}" for letter in ZONES[name]]
     quotas = [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()]
     rest = {"status": "UP", "description": name, "zones": zones, "quotas": quotas, "supportsPzs": False}
-    return _item(call, "region", "regions", name, **rest)
+    return without_quotas(call, _item(call, "region", "regions", name, **rest))
 
 
 def _zone(call: Call, name: str) -> Json:
@@ -61,6 +62,11 @@ def _zone(call: Call, name: str) -> Json:
 def zone_names() -> list[str]:
     """Name every zone."""
     return [f"{region_name}-{letter}" for region_name, letters in ZONES.items() for letter in letters]
+
+
+def every_scope() -> list[str]:
+    """Name every scope of a project."""
+    return ["global", *(f"regions/{name}" for name in ZONES), *(f"zones/{name}" for name in zone_names())]
 
 
 def _machine(call: Call, name: str) -> Json:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from gcpx_emulator.catalog import DISKS, check_place
 from gcpx_emulator.errors import ApiError, invalid
 from gcpx_emulator.handler import Call, handles
-from gcpx_emulator.listing import listing
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import Effect, timestamp
-from gcpx_emulator.presentation import seen
+from gcpx_emulator.presentation import listed, seen
 from gcpx_emulator.store import Json
 
 _DEFAULT_SIZE = "500"
@@ -70,11 +69,7 @@ def get_disk(call: Call) -> Json:
 @handles("compute.disks.list", "compute.regionDisks.list")
 def list_disks(call: Call) -> Json:
     """List the disks of a zone or region."""
-    check_place(call)
-    path = f"{call.parent}/disks"
-    return listing(
-        "compute#diskList", path, [seen(call, item) for item in call.store.list(path)], call.query, call.base
-    )
+    return listed(call, "disks", "compute#diskList")
 
 
 @handles("compute.disks.delete", "compute.regionDisks.delete")

@@ -19,6 +19,7 @@ class Call:
     Attributes:
         method: the method's ID.
         version: of the API.
+        parameters: that the method has.
         path: parameters of the path.
         query: parameters of the query.
         body: without output-only fields.
@@ -29,6 +30,7 @@ class Call:
     operations: Operations
     method: str
     version: str
+    parameters: Json
     path: Mapping[str, str]
     query: Mapping[str, str]
     body: Json

@@ -11,10 +11,9 @@ from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import check_disk, fingerprint, stored_properties
 from gcpx_emulator.links import path_of
-from gcpx_emulator.listing import listing
 from gcpx_emulator.naming import check_free, check_name, check_ready
 from gcpx_emulator.operations import Effect, timestamp
-from gcpx_emulator.presentation import aggregated, seen
+from gcpx_emulator.presentation import aggregated, listed, seen
 from gcpx_emulator.store import Json
 
 _CUSTOM: Final = re.compile(r"(?:[a-z]\w+-)?custom-\d+-\d+(?:-ext)?")
@@ -122,10 +121,7 @@ def get_instance(call: Call) -> Json:
 @handles("compute.instances.list")
 def list_instances(call: Call) -> Json:
     """List the instances of a zone."""
-    check_place(call)
-    path = f"{call.parent}/instances"
-    items = [seen(call, item) for item in call.store.list(path)]
-    return listing("compute#instanceList", path, items, call.query, call.base)
+    return listed(call, "instances", "compute#instanceList")
 
 
 @handles("compute.instances.aggregatedList")

@@ -6,10 +6,9 @@ from gcpx_emulator.errors import required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import fingerprint
 from gcpx_emulator.links import path_of
-from gcpx_emulator.listing import listing
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import timestamp
-from gcpx_emulator.presentation import seen
+from gcpx_emulator.presentation import listed, seen
 from gcpx_emulator.store import Json
 
 _INPUT_ONLY = ("guestFlush", "params", "sourceDiskEncryptionKeys", "instanceProperties")
@@ -82,9 +81,7 @@ def get_image(call: Call) -> Json:
 @handles("compute.machineImages.list")
 def list_images(call: Call) -> Json:
     """List a project's machine images."""
-    path = f"{call.parent}/machineImages"
-    items = [seen(call, item) for item in call.store.list(path)]
-    return listing("compute#machineImageList", path, items, call.query, call.base)
+    return listed(call, "machineImages", "compute#machineImageList")
 
 
 @handles("compute.machineImages.delete")

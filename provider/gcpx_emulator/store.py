@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 Json = dict[str, Any]
@@ -13,6 +13,7 @@ create table if not exists resources (
     path text primary key, collection text not null, body text not null, number integer not null
 );
 create index if not exists by_collection on resources (collection, number);
+create index if not exists by_path on resources (collection, path);
 create table if not exists operations (
     name text primary key, project text not null, scope text not null, request text, body text not null,
     begins real not null, ends real not null, effect text not null, settled integer not null
@@ -66,6 +67,15 @@ class Store:
             "select body from resources where collection = ? order by number", (collection,)
         ).fetchall()
         return [json.loads(row["body"]) for row in rows]
+
+    def scan(self, collections: Sequence[str], after: str = "") -> Iterator[tuple[str, Json]]:
+        """Give what comes after a path in collections, by path, reading as it goes."""
+        for collection in sorted(collections):
+            rows = self.database.execute(
+                "select path, body from resources where collection = ? and path > ? order by path", (collection, after)
+            )
+            for row in rows:
+                yield row["path"], json.loads(row["body"])
 
     def collections(self, prefix: str, suffix: str) -> Iterator[str]:
         """Name the collections that hold something."""

@@ -8,10 +8,9 @@ from gcpx_emulator.catalog import ZONES, check_place
 from gcpx_emulator.errors import invalid
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import check_properties, full, stored_properties
-from gcpx_emulator.listing import listing
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import timestamp
-from gcpx_emulator.presentation import aggregated, seen
+from gcpx_emulator.presentation import aggregated, listed, seen
 from gcpx_emulator.store import Json
 
 
@@ -88,10 +87,7 @@ def get_template(call: Call) -> Json:
 @handles("compute.instanceTemplates.list", "compute.regionInstanceTemplates.list")
 def list_templates(call: Call) -> Json:
     """List the templates of a scope."""
-    check_place(call)
-    path = f"{call.parent}/instanceTemplates"
-    items = [seen(call, item) for item in call.store.list(path)]
-    return listing("compute#instanceTemplateList", path, items, call.query, call.base)
+    return listed(call, "instanceTemplates", "compute#instanceTemplateList")
 
 
 @handles("compute.instanceTemplates.aggregatedList")

@@ -38,7 +38,7 @@ def _error(response):
         ("GET", f"{TEMPLATES}?nothing=1", 400, 'Unknown name "nothing"'),
         ("GET", f"{TEMPLATES}?orderBy=id", 400, "orderBy"),
         ("GET", f"{TEMPLATES}?pageToken=x", 400, "pageToken"),
-        ("GET", f"{TEMPLATES}?filter=(a=1)%20OR%20(b=2)", 501, "does not know yet"),
+        ("GET", f"{TEMPLATES}?filter=name%20~%20x", 400, "at character 6"),
         ("GET", f"{BASE}/global/operations/none", 404, "was not found"),
         ("GET", "/storage/v1/b", 400, "Required parameter: project"),
         ("POST", "/storage/v1/b?project=p&predefinedAcl=none", 400, "TYPE_ENUM"),

@@ -41,6 +41,7 @@ class Collection:
     Attributes:
         path: scope and collection, without the project.
         timeout: seconds an operation may take where the user sets no custom timeout.
+        view: how much of a resource is read, where the API offers a choice.
     """
 
     google: Google
@@ -48,6 +49,7 @@ class Collection:
     project: str
     path: str
     timeout: float
+    view: str | None = None
 
     @property
     def url(self) -> str:
@@ -57,7 +59,8 @@ class Collection:
     def get(self, name: str, waiting: Waiting) -> dict[str, Any] | None:
         """Read one resource; None when there is none."""
         try:
-            return self.google.send(Request(api=COMPUTE, method="GET", path=f"{self.url}/{name}"), waiting)
+            query = {"view": self.view} if self.view else {}
+            return self.google.send(Request(api=COMPUTE, method="GET", path=f"{self.url}/{name}", query=query), waiting)
         except NotFound:
             return None
 

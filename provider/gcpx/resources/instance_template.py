@@ -236,6 +236,7 @@ class InstanceTemplate(InProject):
             project=address.project,
             path=f"{address.scope}/instanceTemplates",
             timeout=_TIMEOUT,
+            view="FULL" if beta else None,  # without it, partner metadata is left out
         )
 
     def _address(self, inputs: dict[str, Any]) -> _Address:
