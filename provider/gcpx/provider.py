@@ -13,6 +13,7 @@ from gcpx import __version__
 from gcpx.errors import UserError
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
+from gcpx.model.function import Function
 from gcpx.model.resource import Call, Resource
 
 if TYPE_CHECKING:
@@ -27,6 +28,16 @@ RESOURCES: Final = {
     "gcpx:storage:NotificationConfig": "notification_config",
 }
 """Type token to module; a module is loaded when its resource is first used."""
+FUNCTIONS: Final = {
+    "gcpx:compute:aggregatedListInstanceTemplates": "aggregated_list_instance_templates",
+    "gcpx:compute:aggregatedListInstances": "aggregated_list_instances",
+    "gcpx:compute:getOperation": "get_operation",
+    "gcpx:compute:listInstanceTemplates": "list_instance_templates",
+    "gcpx:compute:listRegions": "list_regions",
+    "gcpx:oauth2:getTokenInfo": "get_token_info",
+    "gcpx:pubsub:verifyPushToken": "verify_push_token",
+}
+"""Token to module, likewise."""
 
 
 def resource_class(token: str) -> type[Resource]:
@@ -35,6 +46,16 @@ def resource_class(token: str) -> type[Resource]:
         raise UserError(f"{token} is not a resource of gcpx; there are {', '.join(RESOURCES)}")
     module = importlib.import_module(f"gcpx.resources.{RESOURCES[token]}")
     found: type[Resource] = getattr(module, token.rpartition(":")[2])
+    return found
+
+
+def function_class(token: str) -> type[Function]:
+    """Load the class behind a function's token."""
+    if token not in FUNCTIONS:
+        raise UserError(f"{token} is not a function of gcpx; there are {', '.join(FUNCTIONS)}")
+    module = importlib.import_module(f"gcpx.functions.{FUNCTIONS[token]}")
+    name = token.rpartition(":")[2]
+    found: type[Function] = getattr(module, name[0].upper() + name[1:])
     return found
 
 
@@ -47,6 +68,7 @@ class Provider:
         self._args: dict[str, Any] | None = None
         self._retired: list[Google] = []
         self._resources: dict[str, Resource] = {}
+        self._functions: dict[str, Function] = {}
         self._cancelled = threading.Event()
 
     @property
@@ -83,12 +105,19 @@ class Provider:
             self._retired.append(self.__dict__.pop("_google"))
         self._args = args
         self._resources.clear()
+        self._functions.clear()
 
     def resource(self, token: str) -> Resource:
         """Find the resource of a type token."""
         if token not in self._resources:
             self._resources[token] = resource_class(token)(self._google)
         return self._resources[token]
+
+    def function(self, token: str) -> Function:
+        """Find the function of a token."""
+        if token not in self._functions:
+            self._functions[token] = function_class(token)(self._google)
+        return self._functions[token]
 
     def cancel(self) -> None:
         """Wake every wait."""

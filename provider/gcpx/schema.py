@@ -11,8 +11,8 @@ from typing import Any
 from gcpx import __version__
 from gcpx.config import KIND
 from gcpx.model.fields import object_type
-from gcpx.model.schema import Types, resource_spec
-from gcpx.provider import RESOURCES, resource_class
+from gcpx.model.schema import Types, function_spec, resource_spec
+from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 
 _ROOT = Path(__file__).parents[2]
 _FROM_ENVIRONMENT = ("project", "region", "zone")
@@ -29,6 +29,10 @@ def package() -> dict[str, Any]:
     for token in RESOURCES:
         resource = resource_class(token)
         resources[token] = resource_spec(resource, object_type(resource.model), types, _example(token))
+    functions = {}
+    for token in FUNCTIONS:
+        function = function_class(token)
+        functions[token] = function_spec(function, types, _program(function.example))
     return {
         "name": "gcpx",
         "displayName": "Google Cloud Extras",
@@ -49,6 +53,7 @@ def package() -> dict[str, Any]:
         "config": {"variables": settings},
         "provider": {"description": _provider_description(), "inputProperties": settings},
         "resources": resources,
+        "functions": functions,
         "types": types.found,
     }
 
@@ -61,8 +66,13 @@ def _provider_description() -> str:
 
 
 def _example(token: str) -> str:
-    """Read a resource's example program, without its docstring: what the docs show is what the tests run."""
+    """Read a resource's example program."""
     name = re.sub(r"(?<!^)(?=[A-Z])", "-", token.rpartition(":")[2]).lower()
+    return _program(name)
+
+
+def _program(name: str) -> str:
+    """Read an example, without its docstring: what the docs show is what the tests run."""
     program = (_ROOT / "examples" / name / "__main__.py").read_text()
     docstring = ast.parse(program).body[0]
     return "\n".join(program.splitlines()[docstring.end_lineno :]).strip()

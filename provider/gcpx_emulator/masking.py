@@ -20,9 +20,10 @@ def masked(body: Any, mask: str) -> Any:
 def _masked(body: Any, tree: Json) -> Any:
     if isinstance(body, list):
         return [_masked(item, tree) for item in body]
-    if not isinstance(body, dict) or not tree or "*" in tree:
+    if not isinstance(body, dict) or not tree:
         return body
-    return {key: _masked(item, tree[key]) for key, item in body.items() if key in tree}
+    known = tree if "*" not in tree else dict.fromkeys(body, tree["*"]) | tree
+    return {key: _masked(item, known[key]) for key, item in body.items() if key in known}
 
 
 def _parse_mask(text: str) -> tuple[Json, str]:

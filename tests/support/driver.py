@@ -164,6 +164,30 @@ class Engine:
         assert live is not None
         return set(self.diff_checked(live, resource.inputs).detailedDiff)
 
+    def invoke(self, token: str, **arguments: Any) -> dict[str, Any]:
+        """Call a function; gives its result."""
+        done = self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
+        assert not done.failures, done.failures
+        return plain(getattr(done, "return"))
+
+    def refusals(self, token: str, **arguments: Any) -> dict[str, str]:
+        """Call a function with arguments that are wrong; gives reason by property."""
+        done = self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
+        return {failure.property: failure.reason for failure in done.failures}
+
+    def list(
+        self, token: str, query: dict[str, Any] | None = None, *, limit: int = 0, size: int = 0, after: str = ""
+    ) -> tuple[list[str], str]:
+        """List what exists; gives IDs and the token of what follows."""
+        request = rpc.ListRequest(
+            token=token, query=struct(query or {}), limit=limit, page_size=size, continuation_token=after
+        )
+        answers = list(self.stub.List(request))
+        kinds = [answer.WhichOneof("response") for answer in answers]
+        assert kinds == ["result"] * (len(kinds) - 1) + kinds[-1:], kinds
+        ids = [answer.result.id for answer in answers if answer.WhichOneof("response") == "result"]
+        return ids, answers[-1].continuation.continuation_token if answers else ""
+
     def import_(self, token: str, name: str, resource_id: str) -> Resource | None:
         done = self.stub.Read(rpc.ReadRequest(id=resource_id, urn=self.urn(token, name), name=name, type=token))
         if not done.id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import grpc
@@ -44,6 +44,29 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
             _abort(error, texts, context)
 
     return rpc
+
+
+def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Do the same for an RPC that answers with a stream."""
+
+    @functools.wraps(method)
+    def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            yield from method(servicer, request, context)
+        except Exception as error:  # noqa: BLE001 - as above
+            _abort(error, servicer.plugin.secrets | _secrets_of(request), context)
+
+    return rpc
+
+
+@contextlib.contextmanager
+def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
+    """Blank texts that are secret by declaration alone, which the request does not show."""
+    try:
+        yield
+    except ProviderError as error:
+        error.args = (redact(str(error), texts),)
+        raise
 
 
 def _secrets_of(request: Any) -> frozenset[str]:

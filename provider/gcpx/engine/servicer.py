@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator
+from typing import Any, Final, Protocol
 
 import attrs
 import grpc
 from google.protobuf import empty_pb2
 
 from gcpx.engine import protocol
-from gcpx.engine.failures import InitFailed, guarded
+from gcpx.engine.failures import InitFailed, disclosing_nothing, guarded, guarded_stream
 from gcpx.engine.log import EngineLog
 from gcpx.engine.secrecy import protect, redact
 from gcpx.engine.wire import decode, encode
@@ -18,8 +18,13 @@ from gcpx.errors import UserError
 from gcpx.model import codec, naming
 from gcpx.model.check import Finding, Report, check, failure_property, place
 from gcpx.model.diff import Change, diff
+from gcpx.model.fields import Failure, ObjectType
+from gcpx.model.function import Function
 from gcpx.model.resource import Call, Live, PartialError, Resource
-from gcpx.model.values import format_path, reveal, secret_texts
+from gcpx.model.values import format_path, has_unknown, reveal, secret_texts
+
+_PAGE: Final = 500
+"""Results to ask for at once, where the engine does not say."""
 
 
 class Plugin(Protocol):
@@ -45,6 +50,9 @@ class Plugin(Protocol):
 
     def resource(self, token: str) -> Resource:
         """Find the resource of a type token."""
+
+    def function(self, token: str) -> Function:
+        """Find the function of a token."""
 
     def cancel(self) -> None:
         """Wake every wait."""
@@ -135,8 +143,40 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
 
     @guarded
     def Invoke(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Call a function; this version has none."""
-        raise UserError(f"{request.tok} is not a function of gcpx")
+        """Call a function."""
+        function, arguments = self.plugin.function(request.tok), decode(request.args)
+        kind = function.type
+        report = self._judged(kind, arguments, function.problems(reveal(arguments)))
+        self._warn("", report.warnings)
+        if report.failures:
+            return protocol.provider.InvokeResponse(failures=_failures(report.failures))
+        marked = protect(kind, _known(arguments))
+        with disclosing_nothing(secret_texts(marked)):
+            result = function.invoke(self._surroundings("", None, marked), reveal(marked))
+        return protocol.provider.InvokeResponse(**{"return": encode(protect(function.result_type, result, marked))})
+
+    @guarded_stream
+    def List(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
+        """List what exists, page by page: one page, or as much as `limit` asks for."""
+        resource, query = self.plugin.resource(request.token), decode(request.query)
+        message = protocol.provider.ListResponse
+        if has_unknown(query):
+            yield message(computed=message.Computed())
+            return
+        report = self._judged(resource.query_type, query, [])
+        if report.failures:
+            raise UserError("; ".join(f"{format_path(item.path)} {item.reason}" for item in report.failures))
+        call = self._surroundings("", None, query)
+        token, left = request.continuation_token, request.limit
+        while context.is_active():
+            page = resource.page(call, reveal(query), token, request.page_size or left or _PAGE)
+            for found in page.found:
+                yield message(result=message.Result(id=found.id, name=found.name))
+            token, left = page.token, left - len(page.found)
+            if not token or left <= 0:
+                break
+        if token:
+            yield message(continuation=message.Continuation(continuation_token=token))
 
     @guarded
     def Check(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -144,10 +184,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         target = self._target(request)
         inputs, unnamed = self._named(target, request)
         kind = target.resource.type
-        report = check(kind, inputs)
-        report.failures.extend(
-            Finding(place(name), reason) for name, reason in target.resource.problems(reveal(inputs))
-        )
+        report = self._judged(kind, inputs, target.resource.problems(reveal(inputs)))
         if unnamed is not None and target.resource.autoname is not None:
             report.failures.append(Finding((target.resource.autoname.property,), unnamed))
         self._warn(request.urn, report.warnings)
@@ -244,19 +281,26 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         name = request.name or target.name
         return naming.apply(rule, name, decode(request.olds), news, bytes(request.randomSeed), proposal)
 
+    def _judged(self, kind: ObjectType, values: dict[str, Any], problems: list[Failure]) -> Report:
+        """Check values by their declaration, and add what is known beyond it."""
+        report = check(kind, values)
+        report.failures.extend(Finding(place(name), reason) for name, reason in problems)
+        return report
+
     def _call(self, request: Any, inputs: dict[str, Any], last: dict[str, Any]) -> Call:
+        return self._surroundings(request.urn, request.timeout or None, inputs, last)
+
+    def _surroundings(
+        self, urn: str, timeout: float | None, inputs: dict[str, Any], last: dict[str, Any] | None = None
+    ) -> Call:
+        last = last or {}
         texts = secret_texts(inputs) | secret_texts(last) | self.plugin.secrets
-        urn = request.urn
 
         def said(send: Callable[[str, str], None]) -> Callable[[str], None]:
             return lambda message: send(urn, redact(message, texts))
 
         return self.plugin.call(
-            urn=urn,
-            timeout=request.timeout or None,
-            progress=said(self._log.progress),
-            warn=said(self._log.warn),
-            last=reveal(last),
+            urn=urn, timeout=timeout, progress=said(self._log.progress), warn=said(self._log.warn), last=reveal(last)
         )
 
     def _work(self, target: _Target, inputs: dict[str, Any], verb: Callable[[], Live]) -> Live:

@@ -36,6 +36,8 @@ class Api:
 COMPUTE: Final = Api("compute", "/compute", "https://www.googleapis.com/auth/compute")
 STORAGE: Final = Api("storage", "/storage", "https://www.googleapis.com/auth/devstorage.full_control")
 OSLOGIN: Final = Api("oslogin", "", "https://www.googleapis.com/auth/compute")
+OAUTH2: Final = Api("oauth2", "", "")
+"""Answers anyone, so that nobody's credentials are sent along."""
 
 
 class Waiting(Protocol):
@@ -109,6 +111,13 @@ class Google:
                 if waiting.cancelled.wait(pause):
                     raise retry.error from retry.__cause__
                 attempt += 1
+
+    def relocated(self, url: str) -> str:
+        """Give the address of a page of Google's that is no API, such as its public keys, for this configuration."""
+        host, custom = self.settings.emulator_host, self.settings.endpoints.get(OAUTH2.name)
+        if host or custom:
+            return f"{self.base(OAUTH2)}/{url.split('/', 3)[3]}"
+        return url.replace("googleapis.com", self.settings.universe_domain)
 
     def close(self) -> None:
         """Let go of the connections."""

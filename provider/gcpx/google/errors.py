@@ -139,10 +139,16 @@ _SERVER_ERROR: Final = 500
 def from_response(what: str, status: int, body: Any) -> ApiError:
     """Read an error answer in Google's shape, or in none."""
     error = body.get("error") if isinstance(body, dict) else None
-    details = error if isinstance(error, dict) else {"message": str(error or body or "no reason given")[:300]}
+    details = error if isinstance(error, dict) else {"message": _plain(error, body)}
     reason = _reason(details)
     message = f"{what}: {details.get('message') or 'no reason given'} (HTTP {status}{f', {reason}' if reason else ''})"
     return _class_of(status, reason)(_with_hints(message, details), status=status, reason=reason)
+
+
+def _plain(error: Any, body: Any) -> str:
+    """Read an answer in OAuth's shape, `{"error": ..., "error_description": ...}`, or in none."""
+    described = body.get("error_description") if isinstance(body, dict) else None
+    return str(f"{error}: {described}" if error and described else error or body or "no reason given")[:300]
 
 
 def _class_of(status: int, reason: str) -> type[ApiError]:

@@ -96,7 +96,7 @@ class Transport:
             headers["X-Goog-User-Project"] = settings.quota_project
         if settings.request_reason:
             headers["X-Goog-Request-Reason"] = settings.request_reason
-        if self._credentials is None:
+        if self._credentials is None or not scope:
             return headers
         parts = urlsplit(url)
         if parts.scheme != "https" and parts.hostname not in _LOOPBACK:

@@ -92,7 +92,12 @@ def field(description: str, **rules: Any) -> Any:
     return attrs.field(metadata={"rules": Rules(description=description, **rules)})
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+def answer(description: str, **rules: Any) -> Any:
+    """Declare a property that the server alone sets."""
+    return field(description, output=True, **rules)
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field, answer))
 def record(cls: C) -> C:
     """Make a class a declaration of properties; it is read, never instantiated."""
     return attrs.define(init=False, repr=False, eq=False, slots=False)(cls)

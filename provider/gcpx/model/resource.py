@@ -42,6 +42,22 @@ class Live:
     properties: dict[str, Any]
 
 
+@attrs.frozen
+class Found:
+    """A resource in a list: an ID that can be imported, and the name to show."""
+
+    id: str
+    name: str
+
+
+@attrs.frozen
+class Page:
+    """A part of a list; the token leads to the next, and is empty at the end."""
+
+    found: list[Found]
+    token: str = ""
+
+
 @attrs.frozen(kw_only=True)
 class Call:
     """What surrounds one engine call.
@@ -69,6 +85,7 @@ class Resource(abc.ABC):
     Attributes:
         token: Pulumi's type token.
         model: the record that declares inputs and outputs.
+        query: the record that declares what a list can be asked for.
         id_forms: what `import` accepts; the first is the canonical form.
         autoname: how a missing name is made up, if it is.
         in_place: the paths that can change without a replacement, or None where each property says it for itself.
@@ -76,6 +93,7 @@ class Resource(abc.ABC):
 
     token: ClassVar[str]
     model: ClassVar[type]
+    query: ClassVar[type]
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
     in_place: ClassVar[frozenset[Path] | None] = None
@@ -88,6 +106,11 @@ class Resource(abc.ABC):
     def type(self) -> ObjectType:
         """The declaration as data."""
         return object_type(self.model)
+
+    @property
+    def query_type(self) -> ObjectType:
+        """The list's declaration as data."""
+        return object_type(self.query)
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
         """Name what is wrong with inputs beyond their declaration; offline, and unknowns are allowed."""
@@ -138,3 +161,7 @@ class Resource(abc.ABC):
     @abc.abstractmethod
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete it and wait until it is gone; one that is already gone is a success."""
+
+    @abc.abstractmethod
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List what exists, one page from a token on; `size` is the most that a page of Google's should hold."""

@@ -6,7 +6,8 @@ from typing import Any
 
 import attrs
 
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_of
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_of, object_type
+from gcpx.model.function import Function
 from gcpx.model.resource import Resource
 
 Json = dict[str, Any]
@@ -46,7 +47,7 @@ class Types:
 
     def _object(self, kind: ObjectType, module: str, *, output: bool) -> str:
         apart = output and kind.has_outputs
-        token = f"{self.package}:{module}:{kind.name}{'Response' if apart else ''}"
+        token = f"{self.package}:{module}:{kind.name}{'Response' if apart and kind.inputs else ''}"
         if token not in self.found:
             self.found[token] = {}
             properties = kind.properties if apart else kind.inputs
@@ -89,15 +90,42 @@ def resource_spec(resource: type[Resource], kind: ObjectType, types: Types, exam
         "required": sorted(always),
         "inputProperties": types.properties(kind.inputs, module, output=False, owner=resource),
         "requiredInputs": _required(kind),
+        "listInputs": _arguments(object_type(resource.query), module, types),
     }
+
+
+def function_spec(function: type[Function], types: Types, example: str) -> Json:
+    """Write one function."""
+    module = function.token.split(":")[1]
+    arguments, result = object_type(function.arguments), object_type(function.result)
+    return {
+        "description": f"{function.description}\n\n{_shown(example)}",
+        "inputs": _arguments(arguments, module, types),
+        "outputs": {
+            "type": "object",
+            "description": result.description,
+            "properties": types.properties(result.properties, module, output=True),
+        },
+    }
+
+
+def _arguments(kind: ObjectType, module: str, types: Types) -> Json:
+    properties = types.properties(kind.inputs, module, output=False)
+    return {"type": "object", "description": kind.description, "properties": properties, "required": _required(kind)}
+
+
+def _shown(example: str) -> str:
+    return (
+        f"{{{{% examples %}}}}\n## Example Usage\n{{{{% example %}}}}\n\n```python\n{example}\n```\n\n"
+        f"{{{{% /example %}}}}\n{{{{% /examples %}}}}\n"
+    )
 
 
 def _documentation(resource: type[Resource], kind: ObjectType, example: str) -> str:
     forms = "\n".join(f"* `{form}`" if " " not in form else f"* {form}" for form in resource.id_forms)
     return (
         f"{kind.description}\n\n"
-        f"{{{{% examples %}}}}\n## Example Usage\n{{{{% example %}}}}\n\n```python\n{example}\n```\n\n"
-        f"{{{{% /example %}}}}\n{{{{% /examples %}}}}\n\n"
+        f"{_shown(example)}\n"
         f"## Import\n\nAn ID takes one of these forms:\n\n{forms}\n\n"
         f"```sh\npulumi import {resource.token} NAME {resource.id_forms[0]}\n```\n"
     )

@@ -10,15 +10,16 @@ from typing import Any
 
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError
-from gcpx.google.fleet import Fleet, Outcome
+from gcpx.google.fleet import TRACKING_LABEL, Fleet, Outcome
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Failure, object_type
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Call, InvalidId, Live, PartialError
-from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, LocationStatus
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
+from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
 from gcpx.resources.in_project import InProject
+from gcpx.resources.listed import grouped, listing, project_of
 
 
 class BulkInstances(InProject):
@@ -26,6 +27,7 @@ class BulkInstances(InProject):
 
     token = "gcpx:compute:BulkInstances"
     model = BulkInstancesModel
+    query = BulkInstancesQuery
     autoname = Autoname(property="fleetId", pattern=FLEET_ID[0], max_length=63)
     in_place = frozenset(
         {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",)}
@@ -93,6 +95,22 @@ class BulkInstances(InProject):
         """Delete every member."""
         fleet = self._parse(resource_id)
         fleet.delete(call, fleet.members(call))
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the fleets that gcpx made, by the label of their instances: all at once, since one spans pages."""
+        del token, size
+        mask, path = "items/*(instances(zone,labels))", "beta/projects/{}/aggregated/instances"
+        marked = {**query, "filter": f"labels.{TRACKING_LABEL}:*"}
+        project, wanted = project_of(self._google, query), last_part(query.get("region") or "")
+        fleets: dict[tuple[str, str], None] = {}
+        for page in listing(self._google, marked, path, mask).pages(call):
+            for item in grouped(page, "instances"):
+                region = last_part(item["zone"]).rpartition("-")[0]
+                if wanted in {"", region}:
+                    fleets[region, item["labels"][TRACKING_LABEL]] = None
+        return Page([
+            Found(f"projects/{project}/regions/{region}/bulkInstances/{fleet}", fleet) for region, fleet in fleets
+        ])  # fmt: skip
 
     def _grown(
         self,

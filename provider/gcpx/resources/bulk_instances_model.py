@@ -213,3 +213,11 @@ class BulkInstancesModel(Record):
         url=True,
         write_only=True,
     )
+
+
+@record
+class BulkInstancesQuery(Record):
+    """Which fleets to list."""
+
+    project: str = field("The project. Default: the provider's.", pattern=PROJECT)
+    region: str = field("Only fleets of this region. Default: of all.", url=True)

@@ -16,13 +16,15 @@ import attrs
 
 from gcpx.errors import CancelledError
 from gcpx.google.client import Google
-from gcpx.google.compute import Collection, split_link
+from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError, NotFound, Rejected
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Failure, field, record
-from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
 from gcpx.resources.instance_properties import PROJECT, AttachedDisk
+from gcpx.resources.list_parameters import Filtered
+from gcpx.resources.listed import grouped, listing
 
 _TIMEOUT: Final = 300.0
 _ASIDE: Final = 0.5
@@ -100,11 +102,19 @@ class _Address:
         return f"projects/{self.project}/zones/{self.zone}/instances/{self.instance}/{self.device}"
 
 
+@record
+class DiskAttachmentQuery(Filtered):
+    """Which instances' disks to list; the filter is about the instances."""
+
+    zone: str = field("Only instances of this zone. Default: of all.", url=True)
+
+
 class DiskAttachment(Resource):
     """Attachments by device name, or by the disk's name, on an instance."""
 
     token = "gcpx:compute:DiskAttachment"
     model = DiskAttachmentModel
+    query = DiskAttachmentQuery
     in_place = frozenset({("autoDelete",), ("forceAttach",)})
     id_forms = (
         "projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE",
@@ -191,6 +201,25 @@ class DiskAttachment(Resource):
                 self._instances(address).act(call, address.instance, "detachDisk", None, deviceName=device)
             except (NotFound, Rejected) as error:
                 self._gone_or(call, address, live, error)
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the disks on instances, other than boot disks and local SSDs, which belong to the instance itself."""
+        fields = "selfLink,disks(deviceName,boot,type)"
+        if query.get("zone"):
+            path = f"beta/projects/{{}}/zones/{last_part(query['zone'])}/instances"
+            page = listing(self._google, query, path, f"items({fields})").page(call, token, size)
+            items = page.get("items", [])
+        else:
+            path, mask = "beta/projects/{}/aggregated/instances", f"items/*(instances({fields}))"
+            page = listing(self._google, query, path, mask).page(call, token, size)
+            items = list(grouped(page, "instances"))
+        found = [
+            Found(f"{split_link(item['selfLink'])}/{disk['deviceName']}", disk["deviceName"])
+            for item in items
+            for disk in item.get("disks", ())
+            if not disk.get("boot") and disk.get("type") != "SCRATCH"
+        ]
+        return Page(found, page.get("nextPageToken", ""))
 
     def _gone_or(self, call: Call, address: _Address, live: Live, error: ApiError) -> None:
         """Forgive a failed detaching when the disk went away meanwhile."""

@@ -10,15 +10,17 @@ from typing import Any
 
 import attrs
 
-from gcpx.google.compute import Collection, split_link
+from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, exclusive, field, one_required, record
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Call, InvalidId, Live, PartialError
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.values import UNKNOWN, Path
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
+from gcpx.resources.list_parameters import Filtered
+from gcpx.resources.listed import grouped, listing
 
 _TIMEOUT = 240.0
 _NAMED = (("disks", ("initializeParams",), "diskType"), ("guestAccelerators", (), "acceleratorType"))
@@ -142,6 +144,13 @@ class InstanceTemplateModel(Record):
     )
 
 
+@record
+class InstanceTemplateQuery(Filtered):
+    """Which templates to list."""
+
+    region: str = field("Only the regional templates of this region. Default: all, global ones too.", url=True)
+
+
 @attrs.frozen
 class _Address:
     project: str
@@ -167,6 +176,7 @@ class InstanceTemplate(InProject):
 
     token = "gcpx:compute:InstanceTemplate"
     model = InstanceTemplateModel
+    query = InstanceTemplateQuery
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
     in_place = frozenset()
     id_forms = (
@@ -214,6 +224,21 @@ class InstanceTemplate(InProject):
             if found is None or self._is_other(call, found):
                 return
         collection.delete(call, address.name)
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List a region's templates, or those of all scopes."""
+        fields = "selfLink,name"
+        if query.get("region"):
+            path = f"v1/projects/{{}}/regions/{last_part(query['region'])}/instanceTemplates"
+            page = listing(self._google, query, path, f"items({fields})").page(call, token, size)
+            items = page.get("items", [])
+        else:
+            mask = f"items/*(instanceTemplates({fields}))"
+            path = "v1/projects/{}/aggregated/instanceTemplates"
+            page = listing(self._google, query, path, mask).page(call, token, size)
+            items = list(grouped(page, "instanceTemplates"))
+        found = [Found(split_link(item["selfLink"]), item["name"]) for item in items]
+        return Page(found, page.get("nextPageToken", ""))
 
     def _needs_beta(self, call: Call, address: _Address) -> bool:
         """Ask the beta path, the only one that shows every field, whether a template to be imported has a beta one."""

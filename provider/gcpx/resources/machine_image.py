@@ -13,7 +13,7 @@ from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Record, exclusive, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Call, InvalidId, Live, PartialError
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import (
     NAME,
@@ -28,6 +28,8 @@ from gcpx.resources.instance_properties import (
     ServiceAccount,
     Tags,
 )
+from gcpx.resources.list_parameters import Filtered
+from gcpx.resources.listed import listing
 
 _TIMEOUT = 1200.0
 _INSTANCE = (
@@ -174,11 +176,17 @@ class MachineImageModel(Record):
     total_storage_bytes: int = field("Bytes of storage that the image takes.", output=True, int64=True)
 
 
+@record
+class MachineImageQuery(Filtered):
+    """Which images to list."""
+
+
 class MachineImage(InProject):
     """Images by name in `global/machineImages`."""
 
     token = "gcpx:compute:MachineImage"
     model = MachineImageModel
+    query = MachineImageQuery
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
     in_place = frozenset({("labels",)})
     id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
@@ -228,6 +236,13 @@ class MachineImage(InProject):
         project, name = self._parse(resource_id)
         if self.read(call, resource_id, None) is not None:
             self._images(project).delete(call, name)
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List a project's images."""
+        path = "beta/projects/{}/global/machineImages"
+        page = listing(self._google, query, path, "items(selfLink,name)").page(call, token, size)
+        found = [Found(split_link(item["selfLink"]), item["name"]) for item in page.get("items", ())]
+        return Page(found, page.get("nextPageToken", ""))
 
     def _live(self, project: str, found: dict[str, Any]) -> Live:
         return Live(_id(project, found["name"]), {**codec.from_body(self.type, found), "project": project})

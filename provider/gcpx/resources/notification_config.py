@@ -13,10 +13,13 @@ import attrs
 from gcpx.google.client import STORAGE, Google, Request
 from gcpx.google.compute import split_link
 from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
+from gcpx.google.listing import Listing
 from gcpx.model import codec
 from gcpx.model.compare import same
-from gcpx.model.fields import Failure, ObjectType, Record, field, record
-from gcpx.model.resource import Call, InvalidId, Live, Resource
+from gcpx.model.fields import Failure, ObjectType, Record, exclusive, field, record
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
+from gcpx.resources.instance_properties import PROJECT
+from gcpx.resources.listed import project_of
 
 _BUCKET = (
     re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
@@ -27,6 +30,8 @@ _TOPIC = (
     re.compile(rf"(?:(?://pubsub\.googleapis\.com/)?projects/[^/]+/topics/)?{_TOPIC_NAME}"),
     "TOPIC, projects/PROJECT/topics/TOPIC or //pubsub.googleapis.com/projects/PROJECT/topics/TOPIC",
 )
+_BUCKETS: Final = 50
+"""Buckets to a page of a list; each takes a call of its own."""
 _MOST_ATTRIBUTES: Final = 5
 _ATTEMPTS: Final = 3
 
@@ -81,6 +86,17 @@ class NotificationConfigModel(Record):
     user_project: str = field("The project that pays for the calls, where the bucket's requester pays.", param=True)
 
 
+@record
+class NotificationConfigQuery(Record):
+    """Which buckets' configurations to list."""
+
+    RULES = (exclusive("bucket", "project"),)
+
+    bucket: str = field("Only those of this bucket.", pattern=_BUCKET)
+    project: str = field("Those of all buckets of this project. Default: the provider's.", pattern=PROJECT)
+    user_project: str = field("The project that pays for the calls, where buckets' requesters pay.")
+
+
 @attrs.frozen
 class _Address:
     bucket: str
@@ -104,6 +120,7 @@ class NotificationConfig(Resource):
 
     token = "gcpx:storage:NotificationConfig"
     model = NotificationConfigModel
+    query = NotificationConfigQuery
     in_place = frozenset()
     id_forms = (
         "BUCKET/notificationConfigs/NUMBER",
@@ -184,6 +201,21 @@ class NotificationConfig(Resource):
                     raise
             else:
                 return
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List a bucket's configurations, or those of one page of a project's buckets."""
+        if query.get("bucket"):
+            return Page(self._of_bucket(call, query["bucket"], query))
+        payer = {"userProject": query.get("userProject")}
+        asked = {"project": project_of(self._google, query), "fields": "items(name),nextPageToken", **payer}
+        buckets = Listing(google=self._google, api=STORAGE, path="v1/b", query=asked)
+        page = buckets.page(call, token, min(size, _BUCKETS))
+        found = [item for bucket in page.get("items", ()) for item in self._of_bucket(call, bucket["name"], query)]
+        return Page(found, page.get("nextPageToken", ""))
+
+    def _of_bucket(self, call: Call, bucket: str, query: dict[str, Any]) -> list[Found]:
+        items = self._send(call, "GET", _Address(bucket).collection, query).get("items", ())
+        return [Found(_Address(bucket, str(item["id"])).id, f"{bucket}-{item['id']}") for item in items]
 
     def _send(
         self, call: Call, method: str, path: str, inputs: dict[str, Any], body: dict[str, Any] | None = None

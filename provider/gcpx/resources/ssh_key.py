@@ -18,7 +18,7 @@ from gcpx.google.compute import split_link
 from gcpx.google.errors import Conflict, NotFound, PermissionDenied
 from gcpx.model import codec
 from gcpx.model.fields import Failure, Record, field, record
-from gcpx.model.resource import Call, InvalidId, Live, PartialError, Resource
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 """Seconds between looks for a new key: Google shows it with a delay, most often none."""
@@ -101,6 +101,13 @@ class SshKeyModel(Record):
     )
 
 
+@record
+class SshKeyQuery(Record):
+    """Whose keys to list."""
+
+    user: str = field("The user: an e-mail address or unique ID.", required=True, pattern=_USER)
+
+
 @attrs.frozen
 class _Address:
     user: str
@@ -116,6 +123,7 @@ class SshKey(Resource):
 
     token = "gcpx:oslogin:SshKey"
     model = SshKeyModel
+    query = SshKeyQuery
     id_forms = ("users/USER/sshPublicKeys/FINGERPRINT", "USER/FINGERPRINT")
 
     def __init__(self, google: Google) -> None:
@@ -175,6 +183,13 @@ class SshKey(Resource):
             self._send(call, "DELETE", self._parse(resource_id).id)
         except NotFound:
             return
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List a user's keys, which come with the login profile, all at once."""
+        del token, size
+        user = query["user"].removeprefix("users/")
+        keys = self._send(call, "GET", f"users/{user}/loginProfile").get("sshPublicKeys", {})
+        return Page([Found(_Address(user, fingerprint).id, fingerprint) for fingerprint in sorted(keys)])
 
     def _add(self, call: Call, address: _Address, inputs: dict[str, Any]) -> None:
         body = codec.to_body(self.type, inputs)

@@ -14,14 +14,20 @@ if typing.TYPE_CHECKING:
     compute = __compute
     import pulumi_gcpx.config as __config
     config = __config
+    import pulumi_gcpx.oauth2 as __oauth2
+    oauth2 = __oauth2
     import pulumi_gcpx.oslogin as __oslogin
     oslogin = __oslogin
+    import pulumi_gcpx.pubsub as __pubsub
+    pubsub = __pubsub
     import pulumi_gcpx.storage as __storage
     storage = __storage
 else:
     compute = _utilities.lazy_import('pulumi_gcpx.compute')
     config = _utilities.lazy_import('pulumi_gcpx.config')
+    oauth2 = _utilities.lazy_import('pulumi_gcpx.oauth2')
     oslogin = _utilities.lazy_import('pulumi_gcpx.oslogin')
+    pubsub = _utilities.lazy_import('pulumi_gcpx.pubsub')
     storage = _utilities.lazy_import('pulumi_gcpx.storage')
 
 _utilities.register(

@@ -6,9 +6,14 @@ import builtins as _builtins
 from .. import _utilities
 import typing
 # Export this package's modules as members:
+from .aggregated_list_instance_templates import *
+from .aggregated_list_instances import *
 from .bulk_instances import *
 from .disk_attachment import *
+from .get_operation import *
 from .instance_template import *
+from .list_instance_templates import *
+from .list_regions import *
 from .machine_image import *
 from ._inputs import *
 from . import outputs

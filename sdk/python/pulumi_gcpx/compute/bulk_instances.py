@@ -476,7 +476,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def members(self) -> pulumi.Output[Optional[Sequence['outputs.MemberResponse']]]:
+    def members(self) -> pulumi.Output[Optional[Sequence['outputs.Member']]]:
         """
         The instances, in order of their names.
         """
@@ -516,7 +516,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="perLocationStatus")
-    def per_location_status(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.LocationStatusResponse']]]:
+    def per_location_status(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.LocationStatus']]]:
         """
         What the last creation came to, by location.
         """

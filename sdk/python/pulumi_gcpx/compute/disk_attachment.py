@@ -630,7 +630,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="shieldedInstanceInitialState")
-    def shielded_instance_initial_state(self) -> pulumi.Output[Optional['outputs.InitialStateConfigResponse']]:
+    def shielded_instance_initial_state(self) -> pulumi.Output[Optional['outputs.InitialStateConfig']]:
         """
         The UEFI keys stored on the disk.
         """

@@ -510,7 +510,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="savedDisks")
-    def saved_disks(self) -> pulumi.Output[Optional[Sequence['outputs.SavedDiskResponse']]]:
+    def saved_disks(self) -> pulumi.Output[Optional[Sequence['outputs.SavedDisk']]]:
         """
         The disks in the image.
         """

@@ -20,46 +20,83 @@ __all__ = [
     'AccessConfigResponse',
     'AdvancedMachineFeatures',
     'AliasIpRangeResponse',
+    'ApiWarning',
     'AttachedDiskInitializeParamsResponse',
     'AttachedDiskResponse',
+    'BulkInsertProgress',
+    'CommonMetadataProgress',
     'ConfidentialInstanceConfig',
     'CustomerEncryptionKeyResponse',
+    'DeprecationStatus',
     'DiskInstantiationConfig',
     'DisplayDevice',
     'Duration',
-    'FileContentBufferResponse',
+    'EffectiveInstanceMetadata',
+    'ErrorDetail',
+    'ErrorInfo',
+    'FileContentBuffer',
     'GuestOsFeature',
-    'InitialStateConfigResponse',
+    'HealthInfo',
+    'HealthProgress',
+    'Help',
+    'HelpLink',
+    'InitialStateConfig',
     'InstanceFlexibilityPolicyResponse',
+    'InstanceParams',
     'InstancePropertiesResponse',
+    'InstanceResponse',
     'InstanceSelectionResponse',
+    'InstanceTemplatesScopedList',
+    'InstancesScopedList',
+    'ListedInstanceTemplate',
+    'LocalizedMessage',
     'LocationConstraints',
+    'LocationOperation',
     'LocationPolicy',
     'LocationPolicyLocation',
     'LocationPolicyZone',
-    'LocationStatusResponse',
+    'LocationStatus',
     'MachineImageParams',
-    'MemberResponse',
+    'Member',
     'MetadataItem',
     'MetadataResponse',
     'NetworkInterfaceResponse',
     'NetworkPerformanceConfig',
+    'OperationError',
+    'OperationErrors',
     'PerInstancePropertiesResponse',
+    'PhysicalHostTopology',
+    'Quota',
+    'QuotaExceededInfo',
+    'Region',
     'ReservationAffinity',
+    'ReservationConsumptionInfo',
+    'ResourceStatus',
+    'ResourceStatusScheduling',
+    'RolloutPolicy',
     'SavedAttachedDiskResponse',
-    'SavedDiskResponse',
+    'SavedDisk',
+    'SbomInfo',
     'Scheduling',
     'SchedulingGracefulShutdown',
     'SchedulingNodeAffinity',
     'SchedulingOnInstanceStopAction',
     'ServiceAccount',
     'ShieldedInstanceConfig',
+    'ShieldedInstanceIntegrityPolicy',
     'ShieldedVmConfig',
+    'ShieldedVmIntegrityPolicy',
+    'ShutdownDetails',
     'SourceDiskEncryptionKeyResponse',
     'SourceInstanceParams',
     'SourceInstancePropertiesResponse',
+    'Status',
     'StructuredEntries',
     'TagsResponse',
+    'TopologyAttributes',
+    'UpcomingMaintenance',
+    'VersionProgress',
+    'WarningData',
     'WorkloadIdentityConfig',
 ]
 
@@ -474,6 +511,54 @@ class AliasIpRangeResponse(dict):
 
 
 @pulumi.output_type
+class ApiWarning(dict):
+    """
+    Something that Google says beside its answer.
+    """
+    def __init__(__self__, *,
+                 code: Optional[_builtins.str] = None,
+                 data: Optional[Sequence['outputs.WarningData']] = None,
+                 message: Optional[_builtins.str] = None):
+        """
+        Something that Google says beside its answer.
+
+        :param _builtins.str code: The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
+        :param Sequence['WarningData'] data: Details, such as the scope.
+        :param _builtins.str message: The warning in words.
+        """
+        if code is not None:
+            pulumi.set(__self__, "code", code)
+        if data is not None:
+            pulumi.set(__self__, "data", data)
+        if message is not None:
+            pulumi.set(__self__, "message", message)
+
+    @_builtins.property
+    @pulumi.getter
+    def code(self) -> Optional[_builtins.str]:
+        """
+        The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
+        """
+        return pulumi.get(self, "code")
+
+    @_builtins.property
+    @pulumi.getter
+    def data(self) -> Optional[Sequence['outputs.WarningData']]:
+        """
+        Details, such as the scope.
+        """
+        return pulumi.get(self, "data")
+
+    @_builtins.property
+    @pulumi.getter
+    def message(self) -> Optional[_builtins.str]:
+        """
+        The warning in words.
+        """
+        return pulumi.get(self, "message")
+
+
+@pulumi.output_type
 class AttachedDiskInitializeParamsResponse(dict):
     """
     How a new disk is made.
@@ -857,7 +942,7 @@ class AttachedDiskResponse(dict):
                  locked: Optional[_builtins.bool] = None,
                  mode: Optional[_builtins.str] = None,
                  saved_state: Optional[_builtins.str] = None,
-                 shielded_instance_initial_state: Optional['outputs.InitialStateConfigResponse'] = None,
+                 shielded_instance_initial_state: Optional['outputs.InitialStateConfig'] = None,
                  source: Optional[_builtins.str] = None,
                  type: Optional[_builtins.str] = None,
                  user_licenses: Optional[Sequence[_builtins.str]] = None):
@@ -880,7 +965,7 @@ class AttachedDiskResponse(dict):
         :param _builtins.bool locked: Whether the disk is locked. Beta: using it sends the call to Google's beta API.
         :param _builtins.str mode: `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
         :param _builtins.str saved_state: `PRESERVED` when the data of a local SSD was kept on request.
-        :param 'InitialStateConfigResponse' shielded_instance_initial_state: The UEFI keys stored on the disk.
+        :param 'InitialStateConfig' shielded_instance_initial_state: The UEFI keys stored on the disk.
         :param _builtins.str source: An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.
         :param _builtins.str type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
         :param Sequence[_builtins.str] user_licenses: License URLs given by the user. Beta: using it sends the call to Google's beta API.
@@ -1056,7 +1141,7 @@ class AttachedDiskResponse(dict):
 
     @_builtins.property
     @pulumi.getter(name="shieldedInstanceInitialState")
-    def shielded_instance_initial_state(self) -> Optional['outputs.InitialStateConfigResponse']:
+    def shielded_instance_initial_state(self) -> Optional['outputs.InitialStateConfig']:
         """
         The UEFI keys stored on the disk.
         """
@@ -1085,6 +1170,66 @@ class AttachedDiskResponse(dict):
         License URLs given by the user. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
+
+
+@pulumi.output_type
+class BulkInsertProgress(dict):
+    """
+    How far a bulk creation is.
+    """
+    def __init__(__self__, *,
+                 per_location_status: Optional[Mapping[str, 'outputs.LocationStatus']] = None):
+        """
+        How far a bulk creation is.
+
+        :param Mapping[str, 'LocationStatus'] per_location_status: By location.
+        """
+        if per_location_status is not None:
+            pulumi.set(__self__, "per_location_status", per_location_status)
+
+    @_builtins.property
+    @pulumi.getter(name="perLocationStatus")
+    def per_location_status(self) -> Optional[Mapping[str, 'outputs.LocationStatus']]:
+        """
+        By location.
+        """
+        return pulumi.get(self, "per_location_status")
+
+
+@pulumi.output_type
+class CommonMetadataProgress(dict):
+    """
+    How far a change of the project's common metadata is.
+    """
+    def __init__(__self__, *,
+                 client_operation_id: Optional[_builtins.str] = None,
+                 per_location_operations: Optional[Mapping[str, 'outputs.LocationOperation']] = None):
+        """
+        How far a change of the project's common metadata is.
+
+        :param _builtins.str client_operation_id: The request ID.
+        :param Mapping[str, 'LocationOperation'] per_location_operations: By location.
+        """
+        if client_operation_id is not None:
+            pulumi.set(__self__, "client_operation_id", client_operation_id)
+        if per_location_operations is not None:
+            pulumi.set(__self__, "per_location_operations", per_location_operations)
+
+    @_builtins.property
+    @pulumi.getter(name="clientOperationId")
+    def client_operation_id(self) -> Optional[_builtins.str]:
+        """
+        The request ID.
+        """
+        return pulumi.get(self, "client_operation_id")
+
+    @_builtins.property
+    @pulumi.getter(name="perLocationOperations")
+    def per_location_operations(self) -> Optional[Mapping[str, 'outputs.LocationOperation']]:
+        """
+        By location.
+        """
+        return pulumi.get(self, "per_location_operations")
 
 
 @pulumi.output_type
@@ -1235,6 +1380,90 @@ class CustomerEncryptionKeyResponse(dict):
         The SHA-256 hash of the customer-supplied key, in base64.
         """
         return pulumi.get(self, "sha256")
+
+
+@pulumi.output_type
+class DeprecationStatus(dict):
+    """
+    What is to become of something, and when.
+    """
+    def __init__(__self__, *,
+                 deleted: Optional[_builtins.str] = None,
+                 deprecated: Optional[_builtins.str] = None,
+                 obsolete: Optional[_builtins.str] = None,
+                 replacement: Optional[_builtins.str] = None,
+                 state: Optional[_builtins.str] = None,
+                 state_override: Optional['outputs.RolloutPolicy'] = None):
+        """
+        What is to become of something, and when.
+
+        :param _builtins.str deleted: When it is to be deleted (RFC 3339).
+        :param _builtins.str deprecated: When it is to be deprecated (RFC 3339).
+        :param _builtins.str obsolete: When it is to be obsolete (RFC 3339).
+        :param _builtins.str replacement: What to use instead, as a URL.
+        :param _builtins.str state: `DEPRECATED` warns; `OBSOLETE` and `DELETED` are refused. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
+        :param 'RolloutPolicy' state_override: When it comes into force.
+        """
+        if deleted is not None:
+            pulumi.set(__self__, "deleted", deleted)
+        if deprecated is not None:
+            pulumi.set(__self__, "deprecated", deprecated)
+        if obsolete is not None:
+            pulumi.set(__self__, "obsolete", obsolete)
+        if replacement is not None:
+            pulumi.set(__self__, "replacement", replacement)
+        if state is not None:
+            pulumi.set(__self__, "state", state)
+        if state_override is not None:
+            pulumi.set(__self__, "state_override", state_override)
+
+    @_builtins.property
+    @pulumi.getter
+    def deleted(self) -> Optional[_builtins.str]:
+        """
+        When it is to be deleted (RFC 3339).
+        """
+        return pulumi.get(self, "deleted")
+
+    @_builtins.property
+    @pulumi.getter
+    def deprecated(self) -> Optional[_builtins.str]:
+        """
+        When it is to be deprecated (RFC 3339).
+        """
+        return pulumi.get(self, "deprecated")
+
+    @_builtins.property
+    @pulumi.getter
+    def obsolete(self) -> Optional[_builtins.str]:
+        """
+        When it is to be obsolete (RFC 3339).
+        """
+        return pulumi.get(self, "obsolete")
+
+    @_builtins.property
+    @pulumi.getter
+    def replacement(self) -> Optional[_builtins.str]:
+        """
+        What to use instead, as a URL.
+        """
+        return pulumi.get(self, "replacement")
+
+    @_builtins.property
+    @pulumi.getter
+    def state(self) -> Optional[_builtins.str]:
+        """
+        `DEPRECATED` warns; `OBSOLETE` and `DELETED` are refused. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
+        """
+        return pulumi.get(self, "state")
+
+    @_builtins.property
+    @pulumi.getter(name="stateOverride")
+    def state_override(self) -> Optional['outputs.RolloutPolicy']:
+        """
+        When it comes into force.
+        """
+        return pulumi.get(self, "state_override")
 
 
 @pulumi.output_type
@@ -1398,7 +1627,235 @@ class Duration(dict):
 
 
 @pulumi.output_type
-class FileContentBufferResponse(dict):
+class EffectiveInstanceMetadata(dict):
+    """
+    Metadata that Google itself heeds, as it counts after project and organization.
+    """
+    def __init__(__self__, *,
+                 block_project_ssh_keys_metadata_value: Optional[_builtins.bool] = None,
+                 enable_guest_attributes_metadata_value: Optional[_builtins.bool] = None,
+                 enable_os_inventory_metadata_value: Optional[_builtins.bool] = None,
+                 enable_osconfig_metadata_value: Optional[_builtins.bool] = None,
+                 enable_oslogin_metadata_value: Optional[_builtins.bool] = None,
+                 gce_container_declaration_metadata_value: Optional[_builtins.bool] = None,
+                 serial_port_enable_metadata_value: Optional[_builtins.bool] = None,
+                 serial_port_logging_enable_metadata_value: Optional[_builtins.bool] = None,
+                 vm_dns_setting_metadata_value: Optional[_builtins.str] = None):
+        """
+        Metadata that Google itself heeds, as it counts after project and organization.
+
+        :param _builtins.bool block_project_ssh_keys_metadata_value: Whether SSH keys of the project are refused.
+        :param _builtins.bool enable_guest_attributes_metadata_value: Whether guest attributes are on.
+        :param _builtins.bool enable_os_inventory_metadata_value: Whether OS inventory is on.
+        :param _builtins.bool enable_osconfig_metadata_value: Whether OS Config is on.
+        :param _builtins.bool enable_oslogin_metadata_value: Whether OS Login is on.
+        :param _builtins.bool gce_container_declaration_metadata_value: Whether a container is declared.
+        :param _builtins.bool serial_port_enable_metadata_value: Whether the serial port can be reached.
+        :param _builtins.bool serial_port_logging_enable_metadata_value: Whether the serial port's output is logged.
+        :param _builtins.str vm_dns_setting_metadata_value: Which internal DNS names the instance has.
+        """
+        if block_project_ssh_keys_metadata_value is not None:
+            pulumi.set(__self__, "block_project_ssh_keys_metadata_value", block_project_ssh_keys_metadata_value)
+        if enable_guest_attributes_metadata_value is not None:
+            pulumi.set(__self__, "enable_guest_attributes_metadata_value", enable_guest_attributes_metadata_value)
+        if enable_os_inventory_metadata_value is not None:
+            pulumi.set(__self__, "enable_os_inventory_metadata_value", enable_os_inventory_metadata_value)
+        if enable_osconfig_metadata_value is not None:
+            pulumi.set(__self__, "enable_osconfig_metadata_value", enable_osconfig_metadata_value)
+        if enable_oslogin_metadata_value is not None:
+            pulumi.set(__self__, "enable_oslogin_metadata_value", enable_oslogin_metadata_value)
+        if gce_container_declaration_metadata_value is not None:
+            pulumi.set(__self__, "gce_container_declaration_metadata_value", gce_container_declaration_metadata_value)
+        if serial_port_enable_metadata_value is not None:
+            pulumi.set(__self__, "serial_port_enable_metadata_value", serial_port_enable_metadata_value)
+        if serial_port_logging_enable_metadata_value is not None:
+            pulumi.set(__self__, "serial_port_logging_enable_metadata_value", serial_port_logging_enable_metadata_value)
+        if vm_dns_setting_metadata_value is not None:
+            pulumi.set(__self__, "vm_dns_setting_metadata_value", vm_dns_setting_metadata_value)
+
+    @_builtins.property
+    @pulumi.getter(name="blockProjectSshKeysMetadataValue")
+    def block_project_ssh_keys_metadata_value(self) -> Optional[_builtins.bool]:
+        """
+        Whether SSH keys of the project are refused.
+        """
+        return pulumi.get(self, "block_project_ssh_keys_metadata_value")
+
+    @_builtins.property
+    @pulumi.getter(name="enableGuestAttributesMetadataValue")
+    def enable_guest_attributes_metadata_value(self) -> Optional[_builtins.bool]:
+        """
+        Whether guest attributes are on.
+        """
+        return pulumi.get(self, "enable_guest_attributes_metadata_value")
+
+    @_builtins.property
+    @pulumi.getter(name="enableOsInventoryMetadataValue")
+    def enable_os_inventory_metadata_value(self) -> Optional[_builtins.bool]:
+        """
+        Whether OS inventory is on.
+        """
+        return pulumi.get(self, "enable_os_inventory_metadata_value")
+
+    @_builtins.property
+    @pulumi.getter(name="enableOsconfigMetadataValue")
+    def enable_osconfig_metadata_value(self) -> Optional[_builtins.bool]:
+        """
+        Whether OS Config is on.
+        """
+        return pulumi.get(self, "enable_osconfig_metadata_value")
+
+    @_builtins.property
+    @pulumi.getter(name="enableOsloginMetadataValue")
+    def enable_oslogin_metadata_value(self) -> Optional[_builtins.bool]:
+        """
+        Whether OS Login is on.
+        """
+        return pulumi.get(self, "enable_oslogin_metadata_value")
+
+    @_builtins.property
+    @pulumi.getter(name="gceContainerDeclarationMetadataValue")
+    def gce_container_declaration_metadata_value(self) -> Optional[_builtins.bool]:
+        """
+        Whether a container is declared.
+        """
+        return pulumi.get(self, "gce_container_declaration_metadata_value")
+
+    @_builtins.property
+    @pulumi.getter(name="serialPortEnableMetadataValue")
+    def serial_port_enable_metadata_value(self) -> Optional[_builtins.bool]:
+        """
+        Whether the serial port can be reached.
+        """
+        return pulumi.get(self, "serial_port_enable_metadata_value")
+
+    @_builtins.property
+    @pulumi.getter(name="serialPortLoggingEnableMetadataValue")
+    def serial_port_logging_enable_metadata_value(self) -> Optional[_builtins.bool]:
+        """
+        Whether the serial port's output is logged.
+        """
+        return pulumi.get(self, "serial_port_logging_enable_metadata_value")
+
+    @_builtins.property
+    @pulumi.getter(name="vmDnsSettingMetadataValue")
+    def vm_dns_setting_metadata_value(self) -> Optional[_builtins.str]:
+        """
+        Which internal DNS names the instance has.
+        """
+        return pulumi.get(self, "vm_dns_setting_metadata_value")
+
+
+@pulumi.output_type
+class ErrorDetail(dict):
+    """
+    One detail of an error; one of its properties is there.
+    """
+    def __init__(__self__, *,
+                 error_info: Optional['outputs.ErrorInfo'] = None,
+                 help: Optional['outputs.Help'] = None,
+                 localized_message: Optional['outputs.LocalizedMessage'] = None,
+                 quota_info: Optional['outputs.QuotaExceededInfo'] = None):
+        """
+        One detail of an error; one of its properties is there.
+
+        :param 'ErrorInfo' error_info: The cause.
+        :param 'Help' help: Pages that help.
+        :param 'LocalizedMessage' localized_message: The message in a language.
+        :param 'QuotaExceededInfo' quota_info: The quota that is used up.
+        """
+        if error_info is not None:
+            pulumi.set(__self__, "error_info", error_info)
+        if help is not None:
+            pulumi.set(__self__, "help", help)
+        if localized_message is not None:
+            pulumi.set(__self__, "localized_message", localized_message)
+        if quota_info is not None:
+            pulumi.set(__self__, "quota_info", quota_info)
+
+    @_builtins.property
+    @pulumi.getter(name="errorInfo")
+    def error_info(self) -> Optional['outputs.ErrorInfo']:
+        """
+        The cause.
+        """
+        return pulumi.get(self, "error_info")
+
+    @_builtins.property
+    @pulumi.getter
+    def help(self) -> Optional['outputs.Help']:
+        """
+        Pages that help.
+        """
+        return pulumi.get(self, "help")
+
+    @_builtins.property
+    @pulumi.getter(name="localizedMessage")
+    def localized_message(self) -> Optional['outputs.LocalizedMessage']:
+        """
+        The message in a language.
+        """
+        return pulumi.get(self, "localized_message")
+
+    @_builtins.property
+    @pulumi.getter(name="quotaInfo")
+    def quota_info(self) -> Optional['outputs.QuotaExceededInfo']:
+        """
+        The quota that is used up.
+        """
+        return pulumi.get(self, "quota_info")
+
+
+@pulumi.output_type
+class ErrorInfo(dict):
+    """
+    The cause of an error, for programs.
+    """
+    def __init__(__self__, *,
+                 domain: Optional[_builtins.str] = None,
+                 metadatas: Optional[Mapping[str, _builtins.str]] = None,
+                 reason: Optional[_builtins.str] = None):
+        """
+        The cause of an error, for programs.
+
+        :param _builtins.str domain: Who the reason belongs to, such as `googleapis.com`.
+        :param Mapping[str, _builtins.str] metadatas: Details by key.
+        :param _builtins.str reason: The reason, in upper case with underscores, at most 63 characters.
+        """
+        if domain is not None:
+            pulumi.set(__self__, "domain", domain)
+        if metadatas is not None:
+            pulumi.set(__self__, "metadatas", metadatas)
+        if reason is not None:
+            pulumi.set(__self__, "reason", reason)
+
+    @_builtins.property
+    @pulumi.getter
+    def domain(self) -> Optional[_builtins.str]:
+        """
+        Who the reason belongs to, such as `googleapis.com`.
+        """
+        return pulumi.get(self, "domain")
+
+    @_builtins.property
+    @pulumi.getter
+    def metadatas(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        Details by key.
+        """
+        return pulumi.get(self, "metadatas")
+
+    @_builtins.property
+    @pulumi.getter
+    def reason(self) -> Optional[_builtins.str]:
+        """
+        The reason, in upper case with underscores, at most 63 characters.
+        """
+        return pulumi.get(self, "reason")
+
+
+@pulumi.output_type
+class FileContentBuffer(dict):
     """
     One key file of a Shielded VM.
     """
@@ -1409,14 +1866,14 @@ class FileContentBufferResponse(dict):
             suggest = "file_type"
 
         if suggest:
-            pulumi.log.warn(f"Key '{key}' not found in FileContentBufferResponse. Access the value via the '{suggest}' property getter instead.")
+            pulumi.log.warn(f"Key '{key}' not found in FileContentBuffer. Access the value via the '{suggest}' property getter instead.")
 
     def __getitem__(self, key: str) -> Any:
-        FileContentBufferResponse.__key_warning(key)
+        FileContentBuffer.__key_warning(key)
         return super().__getitem__(key)
 
     def get(self, key: str, default = None) -> Any:
-        FileContentBufferResponse.__key_warning(key)
+        FileContentBuffer.__key_warning(key)
         return super().get(key, default)
 
     def __init__(__self__, *,
@@ -1474,22 +1931,178 @@ class GuestOsFeature(dict):
 
 
 @pulumi.output_type
-class InitialStateConfigResponse(dict):
+class HealthInfo(dict):
+    """
+    The health of what was asked about.
+    """
+    def __init__(__self__, *,
+                 availability_slo_status: Optional[_builtins.str] = None,
+                 health_status: Optional[_builtins.str] = None,
+                 repair_category: Optional[_builtins.str] = None,
+                 unhealthy_reason: Optional[_builtins.str] = None,
+                 update_time: Optional[_builtins.str] = None):
+        """
+        The health of what was asked about.
+
+        :param _builtins.str availability_slo_status: Whether the availability objective is met. One of `AVAILABILITY_SLO_STATUS_IN_SLO`, `AVAILABILITY_SLO_STATUS_OUT_OF_SLO`, `AVAILABILITY_SLO_STATUS_SLO_UNKNOWN`.
+        :param _builtins.str health_status: The health. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
+        :param _builtins.str repair_category: Why it is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
+        :param _builtins.str unhealthy_reason: Why it is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
+        :param _builtins.str update_time: When this was so (RFC 3339).
+        """
+        if availability_slo_status is not None:
+            pulumi.set(__self__, "availability_slo_status", availability_slo_status)
+        if health_status is not None:
+            pulumi.set(__self__, "health_status", health_status)
+        if repair_category is not None:
+            pulumi.set(__self__, "repair_category", repair_category)
+        if unhealthy_reason is not None:
+            pulumi.set(__self__, "unhealthy_reason", unhealthy_reason)
+        if update_time is not None:
+            pulumi.set(__self__, "update_time", update_time)
+
+    @_builtins.property
+    @pulumi.getter(name="availabilitySloStatus")
+    def availability_slo_status(self) -> Optional[_builtins.str]:
+        """
+        Whether the availability objective is met. One of `AVAILABILITY_SLO_STATUS_IN_SLO`, `AVAILABILITY_SLO_STATUS_OUT_OF_SLO`, `AVAILABILITY_SLO_STATUS_SLO_UNKNOWN`.
+        """
+        return pulumi.get(self, "availability_slo_status")
+
+    @_builtins.property
+    @pulumi.getter(name="healthStatus")
+    def health_status(self) -> Optional[_builtins.str]:
+        """
+        The health. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
+        """
+        return pulumi.get(self, "health_status")
+
+    @_builtins.property
+    @pulumi.getter(name="repairCategory")
+    def repair_category(self) -> Optional[_builtins.str]:
+        """
+        Why it is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
+        """
+        return pulumi.get(self, "repair_category")
+
+    @_builtins.property
+    @pulumi.getter(name="unhealthyReason")
+    def unhealthy_reason(self) -> Optional[_builtins.str]:
+        """
+        Why it is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
+        """
+        return pulumi.get(self, "unhealthy_reason")
+
+    @_builtins.property
+    @pulumi.getter(name="updateTime")
+    def update_time(self) -> Optional[_builtins.str]:
+        """
+        When this was so (RFC 3339).
+        """
+        return pulumi.get(self, "update_time")
+
+
+@pulumi.output_type
+class HealthProgress(dict):
+    """
+    What an operation about health found.
+    """
+    def __init__(__self__, *,
+                 health_info: Optional['outputs.HealthInfo'] = None):
+        """
+        What an operation about health found.
+
+        :param 'HealthInfo' health_info: The health.
+        """
+        if health_info is not None:
+            pulumi.set(__self__, "health_info", health_info)
+
+    @_builtins.property
+    @pulumi.getter(name="healthInfo")
+    def health_info(self) -> Optional['outputs.HealthInfo']:
+        """
+        The health.
+        """
+        return pulumi.get(self, "health_info")
+
+
+@pulumi.output_type
+class Help(dict):
+    """
+    Pages that help.
+    """
+    def __init__(__self__, *,
+                 links: Optional[Sequence['outputs.HelpLink']] = None):
+        """
+        Pages that help.
+
+        :param Sequence['HelpLink'] links: The pages.
+        """
+        if links is not None:
+            pulumi.set(__self__, "links", links)
+
+    @_builtins.property
+    @pulumi.getter
+    def links(self) -> Optional[Sequence['outputs.HelpLink']]:
+        """
+        The pages.
+        """
+        return pulumi.get(self, "links")
+
+
+@pulumi.output_type
+class HelpLink(dict):
+    """
+    A page that helps.
+    """
+    def __init__(__self__, *,
+                 description: Optional[_builtins.str] = None,
+                 url: Optional[_builtins.str] = None):
+        """
+        A page that helps.
+
+        :param _builtins.str description: What the page is about.
+        :param _builtins.str url: The page.
+        """
+        if description is not None:
+            pulumi.set(__self__, "description", description)
+        if url is not None:
+            pulumi.set(__self__, "url", url)
+
+    @_builtins.property
+    @pulumi.getter
+    def description(self) -> Optional[_builtins.str]:
+        """
+        What the page is about.
+        """
+        return pulumi.get(self, "description")
+
+    @_builtins.property
+    @pulumi.getter
+    def url(self) -> Optional[_builtins.str]:
+        """
+        The page.
+        """
+        return pulumi.get(self, "url")
+
+
+@pulumi.output_type
+class InitialStateConfig(dict):
     """
     The UEFI keys that a Shielded VM begins with.
     """
     def __init__(__self__, *,
-                 dbs: Optional[Sequence['outputs.FileContentBufferResponse']] = None,
-                 dbxs: Optional[Sequence['outputs.FileContentBufferResponse']] = None,
-                 keks: Optional[Sequence['outputs.FileContentBufferResponse']] = None,
-                 pk: Optional['outputs.FileContentBufferResponse'] = None):
+                 dbs: Optional[Sequence['outputs.FileContentBuffer']] = None,
+                 dbxs: Optional[Sequence['outputs.FileContentBuffer']] = None,
+                 keks: Optional[Sequence['outputs.FileContentBuffer']] = None,
+                 pk: Optional['outputs.FileContentBuffer'] = None):
         """
         The UEFI keys that a Shielded VM begins with.
 
-        :param Sequence['FileContentBufferResponse'] dbs: The allowed signatures.
-        :param Sequence['FileContentBufferResponse'] dbxs: The forbidden signatures.
-        :param Sequence['FileContentBufferResponse'] keks: The key exchange keys.
-        :param 'FileContentBufferResponse' pk: The platform key.
+        :param Sequence['FileContentBuffer'] dbs: The allowed signatures.
+        :param Sequence['FileContentBuffer'] dbxs: The forbidden signatures.
+        :param Sequence['FileContentBuffer'] keks: The key exchange keys.
+        :param 'FileContentBuffer' pk: The platform key.
         """
         if dbs is not None:
             pulumi.set(__self__, "dbs", dbs)
@@ -1502,7 +2115,7 @@ class InitialStateConfigResponse(dict):
 
     @_builtins.property
     @pulumi.getter
-    def dbs(self) -> Optional[Sequence['outputs.FileContentBufferResponse']]:
+    def dbs(self) -> Optional[Sequence['outputs.FileContentBuffer']]:
         """
         The allowed signatures.
         """
@@ -1510,7 +2123,7 @@ class InitialStateConfigResponse(dict):
 
     @_builtins.property
     @pulumi.getter
-    def dbxs(self) -> Optional[Sequence['outputs.FileContentBufferResponse']]:
+    def dbxs(self) -> Optional[Sequence['outputs.FileContentBuffer']]:
         """
         The forbidden signatures.
         """
@@ -1518,7 +2131,7 @@ class InitialStateConfigResponse(dict):
 
     @_builtins.property
     @pulumi.getter
-    def keks(self) -> Optional[Sequence['outputs.FileContentBufferResponse']]:
+    def keks(self) -> Optional[Sequence['outputs.FileContentBuffer']]:
         """
         The key exchange keys.
         """
@@ -1526,7 +2139,7 @@ class InitialStateConfigResponse(dict):
 
     @_builtins.property
     @pulumi.getter
-    def pk(self) -> Optional['outputs.FileContentBufferResponse']:
+    def pk(self) -> Optional['outputs.FileContentBuffer']:
         """
         The platform key.
         """
@@ -1572,6 +2185,42 @@ class InstanceFlexibilityPolicyResponse(dict):
         Choices by name.
         """
         return pulumi.get(self, "instance_selections")
+
+
+@pulumi.output_type
+class InstanceParams(dict):
+    """
+    What an instance is created with and does not keep.
+    """
+    def __init__(__self__, *,
+                 request_valid_for_duration: Optional['outputs.Duration'] = None,
+                 resource_manager_tags: Optional[Mapping[str, _builtins.str]] = None):
+        """
+        What an instance is created with and does not keep.
+
+        :param 'Duration' request_valid_for_duration: How long the request to create it stays valid.
+        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        """
+        if request_valid_for_duration is not None:
+            pulumi.set(__self__, "request_valid_for_duration", request_valid_for_duration)
+        if resource_manager_tags is not None:
+            pulumi.set(__self__, "resource_manager_tags", resource_manager_tags)
+
+    @_builtins.property
+    @pulumi.getter(name="requestValidForDuration")
+    def request_valid_for_duration(self) -> Optional['outputs.Duration']:
+        """
+        How long the request to create it stays valid.
+        """
+        return pulumi.get(self, "request_valid_for_duration")
+
+    @_builtins.property
+    @pulumi.getter(name="resourceManagerTags")
+    def resource_manager_tags(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        """
+        return pulumi.get(self, "resource_manager_tags")
 
 
 @pulumi.output_type
@@ -1969,6 +2618,656 @@ class InstancePropertiesResponse(dict):
 
 
 @pulumi.output_type
+class InstanceResponse(dict):
+    """
+    A virtual machine.
+    """
+    def __init__(__self__, *,
+                 advanced_machine_features: Optional['outputs.AdvancedMachineFeatures'] = None,
+                 can_ip_forward: Optional[_builtins.bool] = None,
+                 confidential_instance_config: Optional['outputs.ConfidentialInstanceConfig'] = None,
+                 cpu_platform: Optional[_builtins.str] = None,
+                 creation_timestamp: Optional[_builtins.str] = None,
+                 deletion_protection: Optional[_builtins.bool] = None,
+                 description: Optional[_builtins.str] = None,
+                 disks: Optional[Sequence['outputs.AttachedDiskResponse']] = None,
+                 display_device: Optional['outputs.DisplayDevice'] = None,
+                 erase_windows_vss_signature: Optional[_builtins.bool] = None,
+                 fingerprint: Optional[_builtins.str] = None,
+                 guest_accelerators: Optional[Sequence['outputs.AcceleratorConfig']] = None,
+                 hostname: Optional[_builtins.str] = None,
+                 id: Optional[_builtins.str] = None,
+                 instance_encryption_key: Optional['outputs.CustomerEncryptionKeyResponse'] = None,
+                 key_revocation_action_type: Optional[_builtins.str] = None,
+                 kind: Optional[_builtins.str] = None,
+                 label_fingerprint: Optional[_builtins.str] = None,
+                 labels: Optional[Mapping[str, _builtins.str]] = None,
+                 last_start_timestamp: Optional[_builtins.str] = None,
+                 last_stop_timestamp: Optional[_builtins.str] = None,
+                 last_suspended_timestamp: Optional[_builtins.str] = None,
+                 local_ssd_encryption_mode: Optional[_builtins.str] = None,
+                 machine_type: Optional[_builtins.str] = None,
+                 metadata: Optional['outputs.MetadataResponse'] = None,
+                 min_cpu_platform: Optional[_builtins.str] = None,
+                 name: Optional[_builtins.str] = None,
+                 network_interfaces: Optional[Sequence['outputs.NetworkInterfaceResponse']] = None,
+                 network_performance_config: Optional['outputs.NetworkPerformanceConfig'] = None,
+                 params: Optional['outputs.InstanceParams'] = None,
+                 partner_metadata: Optional[Mapping[str, 'outputs.StructuredEntries']] = None,
+                 post_key_revocation_action_type: Optional[_builtins.str] = None,
+                 private_ipv6_google_access: Optional[_builtins.str] = None,
+                 reservation_affinity: Optional['outputs.ReservationAffinity'] = None,
+                 resource_policies: Optional[Sequence[_builtins.str]] = None,
+                 resource_status: Optional['outputs.ResourceStatus'] = None,
+                 satisfies_pzi: Optional[_builtins.bool] = None,
+                 satisfies_pzs: Optional[_builtins.bool] = None,
+                 scheduling: Optional['outputs.Scheduling'] = None,
+                 self_link: Optional[_builtins.str] = None,
+                 service_accounts: Optional[Sequence['outputs.ServiceAccount']] = None,
+                 shielded_instance_config: Optional['outputs.ShieldedInstanceConfig'] = None,
+                 shielded_instance_integrity_policy: Optional['outputs.ShieldedInstanceIntegrityPolicy'] = None,
+                 shielded_vm_config: Optional['outputs.ShieldedVmConfig'] = None,
+                 shielded_vm_integrity_policy: Optional['outputs.ShieldedVmIntegrityPolicy'] = None,
+                 source_machine_image: Optional[_builtins.str] = None,
+                 source_machine_image_encryption_key: Optional['outputs.CustomerEncryptionKeyResponse'] = None,
+                 start_restricted: Optional[_builtins.bool] = None,
+                 status: Optional[_builtins.str] = None,
+                 status_message: Optional[_builtins.str] = None,
+                 tags: Optional['outputs.TagsResponse'] = None,
+                 workload_identity_config: Optional['outputs.WorkloadIdentityConfig'] = None,
+                 zone: Optional[_builtins.str] = None):
+        """
+        A virtual machine.
+
+        :param 'AdvancedMachineFeatures' advanced_machine_features: Processor options.
+        :param _builtins.bool can_ip_forward: Let instances send and receive packets for other addresses. Default: false.
+        :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential computing.
+        :param _builtins.str cpu_platform: The processor platform that it runs on.
+        :param _builtins.str creation_timestamp: When it was made (RFC 3339).
+        :param _builtins.bool deletion_protection: Whether it is protected against deletion.
+        :param _builtins.str description: A text about the instances.
+        :param Sequence['AttachedDiskResponse'] disks: The disks. Told apart by device name, source or disk name, so that their order is no change.
+        :param 'DisplayDevice' display_device: A virtual display. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool erase_windows_vss_signature: Whether a Windows VSS signature is erased.
+        :param _builtins.str fingerprint: A hash of the instance, base64.
+        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and the like.
+        :param _builtins.str hostname: The host name, where it is not the default one.
+        :param _builtins.str id: The number that Google gave it.
+        :param 'CustomerEncryptionKeyResponse' instance_encryption_key: The key of data that a suspended instance keeps.
+        :param _builtins.str key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
+        :param _builtins.str kind: Always `compute#instance`.
+        :param _builtins.str label_fingerprint: A hash of the labels, base64.
+        :param Mapping[str, _builtins.str] labels: Labels of the instances.
+        :param _builtins.str last_start_timestamp: When it last started (RFC 3339).
+        :param _builtins.str last_stop_timestamp: When it last stopped (RFC 3339).
+        :param _builtins.str last_suspended_timestamp: When it was last suspended (RFC 3339).
+        :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
+        :param _builtins.str machine_type: The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+        :param 'MetadataResponse' metadata: Metadata that the guest can read.
+        :param _builtins.str min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
+        :param _builtins.str name: The name.
+        :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces, nic0 first.
+        :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth.
+        :param 'InstanceParams' params: What it was created with.
+        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str post_key_revocation_action_type: What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str private_ipv6_google_access: How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        :param 'ReservationAffinity' reservation_affinity: Which reservations instances use.
+        :param Sequence[_builtins.str] resource_policies: Names of resource policies.
+        :param 'ResourceStatus' resource_status: What is so at present.
+        :param _builtins.bool satisfies_pzi: Reserved by Google.
+        :param _builtins.bool satisfies_pzs: Reserved by Google.
+        :param 'Scheduling' scheduling: When and where instances run, and how they end.
+        :param _builtins.str self_link: The instance's URL.
+        :param Sequence['ServiceAccount'] service_accounts: The identity of the instances; one at most.
+        :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options.
+        :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the integrity baseline follows.
+        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
+        :param 'ShieldedVmIntegrityPolicy' shielded_vm_integrity_policy: How the integrity baseline follows, by its old name.
+        :param _builtins.str source_machine_image: The machine image that it was made from, as a URL.
+        :param 'CustomerEncryptionKeyResponse' source_machine_image_encryption_key: The key of that image.
+        :param _builtins.bool start_restricted: Whether Google stopped it for suspicious activity, so that it cannot be started.
+        :param _builtins.str status: The state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
+        :param _builtins.str status_message: The state in words.
+        :param 'TagsResponse' tags: Network tags.
+        :param 'WorkloadIdentityConfig' workload_identity_config: The workload identity of the instances.
+        :param _builtins.str zone: The zone, as a URL.
+        """
+        if advanced_machine_features is not None:
+            pulumi.set(__self__, "advanced_machine_features", advanced_machine_features)
+        if can_ip_forward is not None:
+            pulumi.set(__self__, "can_ip_forward", can_ip_forward)
+        if confidential_instance_config is not None:
+            pulumi.set(__self__, "confidential_instance_config", confidential_instance_config)
+        if cpu_platform is not None:
+            pulumi.set(__self__, "cpu_platform", cpu_platform)
+        if creation_timestamp is not None:
+            pulumi.set(__self__, "creation_timestamp", creation_timestamp)
+        if deletion_protection is not None:
+            pulumi.set(__self__, "deletion_protection", deletion_protection)
+        if description is not None:
+            pulumi.set(__self__, "description", description)
+        if disks is not None:
+            pulumi.set(__self__, "disks", disks)
+        if display_device is not None:
+            pulumi.set(__self__, "display_device", display_device)
+        if erase_windows_vss_signature is not None:
+            pulumi.set(__self__, "erase_windows_vss_signature", erase_windows_vss_signature)
+        if fingerprint is not None:
+            pulumi.set(__self__, "fingerprint", fingerprint)
+        if guest_accelerators is not None:
+            pulumi.set(__self__, "guest_accelerators", guest_accelerators)
+        if hostname is not None:
+            pulumi.set(__self__, "hostname", hostname)
+        if id is not None:
+            pulumi.set(__self__, "id", id)
+        if instance_encryption_key is not None:
+            pulumi.set(__self__, "instance_encryption_key", instance_encryption_key)
+        if key_revocation_action_type is not None:
+            pulumi.set(__self__, "key_revocation_action_type", key_revocation_action_type)
+        if kind is not None:
+            pulumi.set(__self__, "kind", kind)
+        if label_fingerprint is not None:
+            pulumi.set(__self__, "label_fingerprint", label_fingerprint)
+        if labels is not None:
+            pulumi.set(__self__, "labels", labels)
+        if last_start_timestamp is not None:
+            pulumi.set(__self__, "last_start_timestamp", last_start_timestamp)
+        if last_stop_timestamp is not None:
+            pulumi.set(__self__, "last_stop_timestamp", last_stop_timestamp)
+        if last_suspended_timestamp is not None:
+            pulumi.set(__self__, "last_suspended_timestamp", last_suspended_timestamp)
+        if local_ssd_encryption_mode is not None:
+            pulumi.set(__self__, "local_ssd_encryption_mode", local_ssd_encryption_mode)
+        if machine_type is not None:
+            pulumi.set(__self__, "machine_type", machine_type)
+        if metadata is not None:
+            pulumi.set(__self__, "metadata", metadata)
+        if min_cpu_platform is not None:
+            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
+        if name is not None:
+            pulumi.set(__self__, "name", name)
+        if network_interfaces is not None:
+            pulumi.set(__self__, "network_interfaces", network_interfaces)
+        if network_performance_config is not None:
+            pulumi.set(__self__, "network_performance_config", network_performance_config)
+        if params is not None:
+            pulumi.set(__self__, "params", params)
+        if partner_metadata is not None:
+            pulumi.set(__self__, "partner_metadata", partner_metadata)
+        if post_key_revocation_action_type is not None:
+            pulumi.set(__self__, "post_key_revocation_action_type", post_key_revocation_action_type)
+        if private_ipv6_google_access is not None:
+            pulumi.set(__self__, "private_ipv6_google_access", private_ipv6_google_access)
+        if reservation_affinity is not None:
+            pulumi.set(__self__, "reservation_affinity", reservation_affinity)
+        if resource_policies is not None:
+            pulumi.set(__self__, "resource_policies", resource_policies)
+        if resource_status is not None:
+            pulumi.set(__self__, "resource_status", resource_status)
+        if satisfies_pzi is not None:
+            pulumi.set(__self__, "satisfies_pzi", satisfies_pzi)
+        if satisfies_pzs is not None:
+            pulumi.set(__self__, "satisfies_pzs", satisfies_pzs)
+        if scheduling is not None:
+            pulumi.set(__self__, "scheduling", scheduling)
+        if self_link is not None:
+            pulumi.set(__self__, "self_link", self_link)
+        if service_accounts is not None:
+            pulumi.set(__self__, "service_accounts", service_accounts)
+        if shielded_instance_config is not None:
+            pulumi.set(__self__, "shielded_instance_config", shielded_instance_config)
+        if shielded_instance_integrity_policy is not None:
+            pulumi.set(__self__, "shielded_instance_integrity_policy", shielded_instance_integrity_policy)
+        if shielded_vm_config is not None:
+            pulumi.set(__self__, "shielded_vm_config", shielded_vm_config)
+        if shielded_vm_integrity_policy is not None:
+            pulumi.set(__self__, "shielded_vm_integrity_policy", shielded_vm_integrity_policy)
+        if source_machine_image is not None:
+            pulumi.set(__self__, "source_machine_image", source_machine_image)
+        if source_machine_image_encryption_key is not None:
+            pulumi.set(__self__, "source_machine_image_encryption_key", source_machine_image_encryption_key)
+        if start_restricted is not None:
+            pulumi.set(__self__, "start_restricted", start_restricted)
+        if status is not None:
+            pulumi.set(__self__, "status", status)
+        if status_message is not None:
+            pulumi.set(__self__, "status_message", status_message)
+        if tags is not None:
+            pulumi.set(__self__, "tags", tags)
+        if workload_identity_config is not None:
+            pulumi.set(__self__, "workload_identity_config", workload_identity_config)
+        if zone is not None:
+            pulumi.set(__self__, "zone", zone)
+
+    @_builtins.property
+    @pulumi.getter(name="advancedMachineFeatures")
+    def advanced_machine_features(self) -> Optional['outputs.AdvancedMachineFeatures']:
+        """
+        Processor options.
+        """
+        return pulumi.get(self, "advanced_machine_features")
+
+    @_builtins.property
+    @pulumi.getter(name="canIpForward")
+    def can_ip_forward(self) -> Optional[_builtins.bool]:
+        """
+        Let instances send and receive packets for other addresses. Default: false.
+        """
+        return pulumi.get(self, "can_ip_forward")
+
+    @_builtins.property
+    @pulumi.getter(name="confidentialInstanceConfig")
+    def confidential_instance_config(self) -> Optional['outputs.ConfidentialInstanceConfig']:
+        """
+        Confidential computing.
+        """
+        return pulumi.get(self, "confidential_instance_config")
+
+    @_builtins.property
+    @pulumi.getter(name="cpuPlatform")
+    def cpu_platform(self) -> Optional[_builtins.str]:
+        """
+        The processor platform that it runs on.
+        """
+        return pulumi.get(self, "cpu_platform")
+
+    @_builtins.property
+    @pulumi.getter(name="creationTimestamp")
+    def creation_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When it was made (RFC 3339).
+        """
+        return pulumi.get(self, "creation_timestamp")
+
+    @_builtins.property
+    @pulumi.getter(name="deletionProtection")
+    def deletion_protection(self) -> Optional[_builtins.bool]:
+        """
+        Whether it is protected against deletion.
+        """
+        return pulumi.get(self, "deletion_protection")
+
+    @_builtins.property
+    @pulumi.getter
+    def description(self) -> Optional[_builtins.str]:
+        """
+        A text about the instances.
+        """
+        return pulumi.get(self, "description")
+
+    @_builtins.property
+    @pulumi.getter
+    def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
+        """
+        The disks. Told apart by device name, source or disk name, so that their order is no change.
+        """
+        return pulumi.get(self, "disks")
+
+    @_builtins.property
+    @pulumi.getter(name="displayDevice")
+    def display_device(self) -> Optional['outputs.DisplayDevice']:
+        """
+        A virtual display. Beta: using it sends the call to Google's beta API.
+        """
+        return pulumi.get(self, "display_device")
+
+    @_builtins.property
+    @pulumi.getter(name="eraseWindowsVssSignature")
+    def erase_windows_vss_signature(self) -> Optional[_builtins.bool]:
+        """
+        Whether a Windows VSS signature is erased.
+        """
+        return pulumi.get(self, "erase_windows_vss_signature")
+
+    @_builtins.property
+    @pulumi.getter
+    def fingerprint(self) -> Optional[_builtins.str]:
+        """
+        A hash of the instance, base64.
+        """
+        return pulumi.get(self, "fingerprint")
+
+    @_builtins.property
+    @pulumi.getter(name="guestAccelerators")
+    def guest_accelerators(self) -> Optional[Sequence['outputs.AcceleratorConfig']]:
+        """
+        GPUs and the like.
+        """
+        return pulumi.get(self, "guest_accelerators")
+
+    @_builtins.property
+    @pulumi.getter
+    def hostname(self) -> Optional[_builtins.str]:
+        """
+        The host name, where it is not the default one.
+        """
+        return pulumi.get(self, "hostname")
+
+    @_builtins.property
+    @pulumi.getter
+    def id(self) -> Optional[_builtins.str]:
+        """
+        The number that Google gave it.
+        """
+        return pulumi.get(self, "id")
+
+    @_builtins.property
+    @pulumi.getter(name="instanceEncryptionKey")
+    def instance_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
+        """
+        The key of data that a suspended instance keeps.
+        """
+        return pulumi.get(self, "instance_encryption_key")
+
+    @_builtins.property
+    @pulumi.getter(name="keyRevocationActionType")
+    def key_revocation_action_type(self) -> Optional[_builtins.str]:
+        """
+        What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
+        """
+        return pulumi.get(self, "key_revocation_action_type")
+
+    @_builtins.property
+    @pulumi.getter
+    def kind(self) -> Optional[_builtins.str]:
+        """
+        Always `compute#instance`.
+        """
+        return pulumi.get(self, "kind")
+
+    @_builtins.property
+    @pulumi.getter(name="labelFingerprint")
+    def label_fingerprint(self) -> Optional[_builtins.str]:
+        """
+        A hash of the labels, base64.
+        """
+        return pulumi.get(self, "label_fingerprint")
+
+    @_builtins.property
+    @pulumi.getter
+    def labels(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        Labels of the instances.
+        """
+        return pulumi.get(self, "labels")
+
+    @_builtins.property
+    @pulumi.getter(name="lastStartTimestamp")
+    def last_start_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When it last started (RFC 3339).
+        """
+        return pulumi.get(self, "last_start_timestamp")
+
+    @_builtins.property
+    @pulumi.getter(name="lastStopTimestamp")
+    def last_stop_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When it last stopped (RFC 3339).
+        """
+        return pulumi.get(self, "last_stop_timestamp")
+
+    @_builtins.property
+    @pulumi.getter(name="lastSuspendedTimestamp")
+    def last_suspended_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When it was last suspended (RFC 3339).
+        """
+        return pulumi.get(self, "last_suspended_timestamp")
+
+    @_builtins.property
+    @pulumi.getter(name="localSsdEncryptionMode")
+    def local_ssd_encryption_mode(self) -> Optional[_builtins.str]:
+        """
+        How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
+        """
+        return pulumi.get(self, "local_ssd_encryption_mode")
+
+    @_builtins.property
+    @pulumi.getter(name="machineType")
+    def machine_type(self) -> Optional[_builtins.str]:
+        """
+        The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+        """
+        return pulumi.get(self, "machine_type")
+
+    @_builtins.property
+    @pulumi.getter
+    def metadata(self) -> Optional['outputs.MetadataResponse']:
+        """
+        Metadata that the guest can read.
+        """
+        return pulumi.get(self, "metadata")
+
+    @_builtins.property
+    @pulumi.getter(name="minCpuPlatform")
+    def min_cpu_platform(self) -> Optional[_builtins.str]:
+        """
+        The oldest processor platform, such as `Intel Ice Lake`.
+        """
+        return pulumi.get(self, "min_cpu_platform")
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> Optional[_builtins.str]:
+        """
+        The name.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter(name="networkInterfaces")
+    def network_interfaces(self) -> Optional[Sequence['outputs.NetworkInterfaceResponse']]:
+        """
+        The network interfaces, nic0 first.
+        """
+        return pulumi.get(self, "network_interfaces")
+
+    @_builtins.property
+    @pulumi.getter(name="networkPerformanceConfig")
+    def network_performance_config(self) -> Optional['outputs.NetworkPerformanceConfig']:
+        """
+        Bandwidth.
+        """
+        return pulumi.get(self, "network_performance_config")
+
+    @_builtins.property
+    @pulumi.getter
+    def params(self) -> Optional['outputs.InstanceParams']:
+        """
+        What it was created with.
+        """
+        return pulumi.get(self, "params")
+
+    @_builtins.property
+    @pulumi.getter(name="partnerMetadata")
+    def partner_metadata(self) -> Optional[Mapping[str, 'outputs.StructuredEntries']]:
+        """
+        Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
+        """
+        return pulumi.get(self, "partner_metadata")
+
+    @_builtins.property
+    @pulumi.getter(name="postKeyRevocationActionType")
+    def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
+        """
+        What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        """
+        return pulumi.get(self, "post_key_revocation_action_type")
+
+    @_builtins.property
+    @pulumi.getter(name="privateIpv6GoogleAccess")
+    def private_ipv6_google_access(self) -> Optional[_builtins.str]:
+        """
+        How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        """
+        return pulumi.get(self, "private_ipv6_google_access")
+
+    @_builtins.property
+    @pulumi.getter(name="reservationAffinity")
+    def reservation_affinity(self) -> Optional['outputs.ReservationAffinity']:
+        """
+        Which reservations instances use.
+        """
+        return pulumi.get(self, "reservation_affinity")
+
+    @_builtins.property
+    @pulumi.getter(name="resourcePolicies")
+    def resource_policies(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        Names of resource policies.
+        """
+        return pulumi.get(self, "resource_policies")
+
+    @_builtins.property
+    @pulumi.getter(name="resourceStatus")
+    def resource_status(self) -> Optional['outputs.ResourceStatus']:
+        """
+        What is so at present.
+        """
+        return pulumi.get(self, "resource_status")
+
+    @_builtins.property
+    @pulumi.getter(name="satisfiesPzi")
+    def satisfies_pzi(self) -> Optional[_builtins.bool]:
+        """
+        Reserved by Google.
+        """
+        return pulumi.get(self, "satisfies_pzi")
+
+    @_builtins.property
+    @pulumi.getter(name="satisfiesPzs")
+    def satisfies_pzs(self) -> Optional[_builtins.bool]:
+        """
+        Reserved by Google.
+        """
+        return pulumi.get(self, "satisfies_pzs")
+
+    @_builtins.property
+    @pulumi.getter
+    def scheduling(self) -> Optional['outputs.Scheduling']:
+        """
+        When and where instances run, and how they end.
+        """
+        return pulumi.get(self, "scheduling")
+
+    @_builtins.property
+    @pulumi.getter(name="selfLink")
+    def self_link(self) -> Optional[_builtins.str]:
+        """
+        The instance's URL.
+        """
+        return pulumi.get(self, "self_link")
+
+    @_builtins.property
+    @pulumi.getter(name="serviceAccounts")
+    def service_accounts(self) -> Optional[Sequence['outputs.ServiceAccount']]:
+        """
+        The identity of the instances; one at most.
+        """
+        return pulumi.get(self, "service_accounts")
+
+    @_builtins.property
+    @pulumi.getter(name="shieldedInstanceConfig")
+    def shielded_instance_config(self) -> Optional['outputs.ShieldedInstanceConfig']:
+        """
+        Shielded VM options.
+        """
+        return pulumi.get(self, "shielded_instance_config")
+
+    @_builtins.property
+    @pulumi.getter(name="shieldedInstanceIntegrityPolicy")
+    def shielded_instance_integrity_policy(self) -> Optional['outputs.ShieldedInstanceIntegrityPolicy']:
+        """
+        How the integrity baseline follows.
+        """
+        return pulumi.get(self, "shielded_instance_integrity_policy")
+
+    @_builtins.property
+    @pulumi.getter(name="shieldedVmConfig")
+    @_utilities.deprecated("""use shieldedInstanceConfig""")
+    def shielded_vm_config(self) -> Optional['outputs.ShieldedVmConfig']:
+        """
+        Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
+        """
+        return pulumi.get(self, "shielded_vm_config")
+
+    @_builtins.property
+    @pulumi.getter(name="shieldedVmIntegrityPolicy")
+    @_utilities.deprecated("""use shieldedInstanceIntegrityPolicy""")
+    def shielded_vm_integrity_policy(self) -> Optional['outputs.ShieldedVmIntegrityPolicy']:
+        """
+        How the integrity baseline follows, by its old name.
+        """
+        return pulumi.get(self, "shielded_vm_integrity_policy")
+
+    @_builtins.property
+    @pulumi.getter(name="sourceMachineImage")
+    def source_machine_image(self) -> Optional[_builtins.str]:
+        """
+        The machine image that it was made from, as a URL.
+        """
+        return pulumi.get(self, "source_machine_image")
+
+    @_builtins.property
+    @pulumi.getter(name="sourceMachineImageEncryptionKey")
+    def source_machine_image_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
+        """
+        The key of that image.
+        """
+        return pulumi.get(self, "source_machine_image_encryption_key")
+
+    @_builtins.property
+    @pulumi.getter(name="startRestricted")
+    def start_restricted(self) -> Optional[_builtins.bool]:
+        """
+        Whether Google stopped it for suspicious activity, so that it cannot be started.
+        """
+        return pulumi.get(self, "start_restricted")
+
+    @_builtins.property
+    @pulumi.getter
+    def status(self) -> Optional[_builtins.str]:
+        """
+        The state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
+        """
+        return pulumi.get(self, "status")
+
+    @_builtins.property
+    @pulumi.getter(name="statusMessage")
+    def status_message(self) -> Optional[_builtins.str]:
+        """
+        The state in words.
+        """
+        return pulumi.get(self, "status_message")
+
+    @_builtins.property
+    @pulumi.getter
+    def tags(self) -> Optional['outputs.TagsResponse']:
+        """
+        Network tags.
+        """
+        return pulumi.get(self, "tags")
+
+    @_builtins.property
+    @pulumi.getter(name="workloadIdentityConfig")
+    def workload_identity_config(self) -> Optional['outputs.WorkloadIdentityConfig']:
+        """
+        The workload identity of the instances.
+        """
+        return pulumi.get(self, "workload_identity_config")
+
+    @_builtins.property
+    @pulumi.getter
+    def zone(self) -> Optional[_builtins.str]:
+        """
+        The zone, as a URL.
+        """
+        return pulumi.get(self, "zone")
+
+
+@pulumi.output_type
 class InstanceSelectionResponse(dict):
     """
     One choice of machine types.
@@ -2048,6 +3347,246 @@ class InstanceSelectionResponse(dict):
 
 
 @pulumi.output_type
+class InstanceTemplatesScopedList(dict):
+    """
+    The instance templates of one scope.
+    """
+    def __init__(__self__, *,
+                 instance_templates: Optional[Sequence['outputs.ListedInstanceTemplate']] = None,
+                 warnings: Optional[Sequence['outputs.ApiWarning']] = None):
+        """
+        The instance templates of one scope.
+
+        :param Sequence['ListedInstanceTemplate'] instance_templates: The templates.
+        :param Sequence['ApiWarning'] warnings: What Google said about the scope, such as that it cannot be reached.
+        """
+        if instance_templates is not None:
+            pulumi.set(__self__, "instance_templates", instance_templates)
+        if warnings is not None:
+            pulumi.set(__self__, "warnings", warnings)
+
+    @_builtins.property
+    @pulumi.getter(name="instanceTemplates")
+    def instance_templates(self) -> Optional[Sequence['outputs.ListedInstanceTemplate']]:
+        """
+        The templates.
+        """
+        return pulumi.get(self, "instance_templates")
+
+    @_builtins.property
+    @pulumi.getter
+    def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
+        """
+        What Google said about the scope, such as that it cannot be reached.
+        """
+        return pulumi.get(self, "warnings")
+
+
+@pulumi.output_type
+class InstancesScopedList(dict):
+    """
+    The instances of one scope.
+    """
+    def __init__(__self__, *,
+                 instances: Optional[Sequence['outputs.InstanceResponse']] = None,
+                 warnings: Optional[Sequence['outputs.ApiWarning']] = None):
+        """
+        The instances of one scope.
+
+        :param Sequence['InstanceResponse'] instances: The instances.
+        :param Sequence['ApiWarning'] warnings: What Google said about the scope, such as that it cannot be reached.
+        """
+        if instances is not None:
+            pulumi.set(__self__, "instances", instances)
+        if warnings is not None:
+            pulumi.set(__self__, "warnings", warnings)
+
+    @_builtins.property
+    @pulumi.getter
+    def instances(self) -> Optional[Sequence['outputs.InstanceResponse']]:
+        """
+        The instances.
+        """
+        return pulumi.get(self, "instances")
+
+    @_builtins.property
+    @pulumi.getter
+    def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
+        """
+        What Google said about the scope, such as that it cannot be reached.
+        """
+        return pulumi.get(self, "warnings")
+
+
+@pulumi.output_type
+class ListedInstanceTemplate(dict):
+    """
+    An instance template.
+    """
+    def __init__(__self__, *,
+                 creation_timestamp: Optional[_builtins.str] = None,
+                 description: Optional[_builtins.str] = None,
+                 id: Optional[_builtins.str] = None,
+                 kind: Optional[_builtins.str] = None,
+                 name: Optional[_builtins.str] = None,
+                 properties: Optional['outputs.InstancePropertiesResponse'] = None,
+                 region: Optional[_builtins.str] = None,
+                 self_link: Optional[_builtins.str] = None,
+                 source_instance: Optional[_builtins.str] = None,
+                 source_instance_params: Optional['outputs.SourceInstanceParams'] = None):
+        """
+        An instance template.
+
+        :param _builtins.str creation_timestamp: When it was made (RFC 3339).
+        :param _builtins.str description: A text about it.
+        :param _builtins.str id: The number that Google gave it.
+        :param _builtins.str kind: Always `compute#instanceTemplate`.
+        :param _builtins.str name: The name.
+        :param 'InstancePropertiesResponse' properties: What instances are made of.
+        :param _builtins.str region: The region of a regional template, as a URL.
+        :param _builtins.str self_link: The template's URL.
+        :param _builtins.str source_instance: The instance that it was made from, as a URL.
+        :param 'SourceInstanceParams' source_instance_params: How it followed that instance.
+        """
+        if creation_timestamp is not None:
+            pulumi.set(__self__, "creation_timestamp", creation_timestamp)
+        if description is not None:
+            pulumi.set(__self__, "description", description)
+        if id is not None:
+            pulumi.set(__self__, "id", id)
+        if kind is not None:
+            pulumi.set(__self__, "kind", kind)
+        if name is not None:
+            pulumi.set(__self__, "name", name)
+        if properties is not None:
+            pulumi.set(__self__, "properties", properties)
+        if region is not None:
+            pulumi.set(__self__, "region", region)
+        if self_link is not None:
+            pulumi.set(__self__, "self_link", self_link)
+        if source_instance is not None:
+            pulumi.set(__self__, "source_instance", source_instance)
+        if source_instance_params is not None:
+            pulumi.set(__self__, "source_instance_params", source_instance_params)
+
+    @_builtins.property
+    @pulumi.getter(name="creationTimestamp")
+    def creation_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When it was made (RFC 3339).
+        """
+        return pulumi.get(self, "creation_timestamp")
+
+    @_builtins.property
+    @pulumi.getter
+    def description(self) -> Optional[_builtins.str]:
+        """
+        A text about it.
+        """
+        return pulumi.get(self, "description")
+
+    @_builtins.property
+    @pulumi.getter
+    def id(self) -> Optional[_builtins.str]:
+        """
+        The number that Google gave it.
+        """
+        return pulumi.get(self, "id")
+
+    @_builtins.property
+    @pulumi.getter
+    def kind(self) -> Optional[_builtins.str]:
+        """
+        Always `compute#instanceTemplate`.
+        """
+        return pulumi.get(self, "kind")
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> Optional[_builtins.str]:
+        """
+        The name.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter
+    def properties(self) -> Optional['outputs.InstancePropertiesResponse']:
+        """
+        What instances are made of.
+        """
+        return pulumi.get(self, "properties")
+
+    @_builtins.property
+    @pulumi.getter
+    def region(self) -> Optional[_builtins.str]:
+        """
+        The region of a regional template, as a URL.
+        """
+        return pulumi.get(self, "region")
+
+    @_builtins.property
+    @pulumi.getter(name="selfLink")
+    def self_link(self) -> Optional[_builtins.str]:
+        """
+        The template's URL.
+        """
+        return pulumi.get(self, "self_link")
+
+    @_builtins.property
+    @pulumi.getter(name="sourceInstance")
+    def source_instance(self) -> Optional[_builtins.str]:
+        """
+        The instance that it was made from, as a URL.
+        """
+        return pulumi.get(self, "source_instance")
+
+    @_builtins.property
+    @pulumi.getter(name="sourceInstanceParams")
+    def source_instance_params(self) -> Optional['outputs.SourceInstanceParams']:
+        """
+        How it followed that instance.
+        """
+        return pulumi.get(self, "source_instance_params")
+
+
+@pulumi.output_type
+class LocalizedMessage(dict):
+    """
+    An error's message in a language.
+    """
+    def __init__(__self__, *,
+                 locale: Optional[_builtins.str] = None,
+                 message: Optional[_builtins.str] = None):
+        """
+        An error's message in a language.
+
+        :param _builtins.str locale: The language (BCP 47).
+        :param _builtins.str message: The message.
+        """
+        if locale is not None:
+            pulumi.set(__self__, "locale", locale)
+        if message is not None:
+            pulumi.set(__self__, "message", message)
+
+    @_builtins.property
+    @pulumi.getter
+    def locale(self) -> Optional[_builtins.str]:
+        """
+        The language (BCP 47).
+        """
+        return pulumi.get(self, "locale")
+
+    @_builtins.property
+    @pulumi.getter
+    def message(self) -> Optional[_builtins.str]:
+        """
+        The message.
+        """
+        return pulumi.get(self, "message")
+
+
+@pulumi.output_type
 class LocationConstraints(dict):
     """
     Bounds of a location.
@@ -2086,6 +3625,42 @@ class LocationConstraints(dict):
         The most instances that the location gets; 0 and more.
         """
         return pulumi.get(self, "max_count")
+
+
+@pulumi.output_type
+class LocationOperation(dict):
+    """
+    How far a change of the common metadata is in one location.
+    """
+    def __init__(__self__, *,
+                 error: Optional['outputs.Status'] = None,
+                 state: Optional[_builtins.str] = None):
+        """
+        How far a change of the common metadata is in one location.
+
+        :param 'Status' error: What went wrong there.
+        :param _builtins.str state: How far it is. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
+        """
+        if error is not None:
+            pulumi.set(__self__, "error", error)
+        if state is not None:
+            pulumi.set(__self__, "state", state)
+
+    @_builtins.property
+    @pulumi.getter
+    def error(self) -> Optional['outputs.Status']:
+        """
+        What went wrong there.
+        """
+        return pulumi.get(self, "error")
+
+    @_builtins.property
+    @pulumi.getter
+    def state(self) -> Optional[_builtins.str]:
+        """
+        How far it is. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
+        """
+        return pulumi.get(self, "state")
 
 
 @pulumi.output_type
@@ -2213,7 +3788,7 @@ class LocationPolicyZone(dict):
 
 
 @pulumi.output_type
-class LocationStatusResponse(dict):
+class LocationStatus(dict):
     """
     What the last creation came to in one location.
     """
@@ -2230,14 +3805,14 @@ class LocationStatusResponse(dict):
             suggest = "target_vm_count"
 
         if suggest:
-            pulumi.log.warn(f"Key '{key}' not found in LocationStatusResponse. Access the value via the '{suggest}' property getter instead.")
+            pulumi.log.warn(f"Key '{key}' not found in LocationStatus. Access the value via the '{suggest}' property getter instead.")
 
     def __getitem__(self, key: str) -> Any:
-        LocationStatusResponse.__key_warning(key)
+        LocationStatus.__key_warning(key)
         return super().__getitem__(key)
 
     def get(self, key: str, default = None) -> Any:
-        LocationStatusResponse.__key_warning(key)
+        LocationStatus.__key_warning(key)
         return super().get(key, default)
 
     def __init__(__self__, *,
@@ -2377,7 +3952,7 @@ class MachineImageParams(dict):
 
 
 @pulumi.output_type
-class MemberResponse(dict):
+class Member(dict):
     """
     One instance of the fleet.
     """
@@ -2392,14 +3967,14 @@ class MemberResponse(dict):
             suggest = "self_link"
 
         if suggest:
-            pulumi.log.warn(f"Key '{key}' not found in MemberResponse. Access the value via the '{suggest}' property getter instead.")
+            pulumi.log.warn(f"Key '{key}' not found in Member. Access the value via the '{suggest}' property getter instead.")
 
     def __getitem__(self, key: str) -> Any:
-        MemberResponse.__key_warning(key)
+        Member.__key_warning(key)
         return super().__getitem__(key)
 
     def get(self, key: str, default = None) -> Any:
-        MemberResponse.__key_warning(key)
+        Member.__key_warning(key)
         return super().get(key, default)
 
     def __init__(__self__, *,
@@ -2955,6 +4530,90 @@ class NetworkPerformanceConfig(dict):
 
 
 @pulumi.output_type
+class OperationError(dict):
+    """
+    One thing that went wrong.
+    """
+    def __init__(__self__, *,
+                 code: Optional[_builtins.str] = None,
+                 error_details: Optional[Sequence['outputs.ErrorDetail']] = None,
+                 location: Optional[_builtins.str] = None,
+                 message: Optional[_builtins.str] = None):
+        """
+        One thing that went wrong.
+
+        :param _builtins.str code: The kind of error, such as `QUOTA_EXCEEDED`.
+        :param Sequence['ErrorDetail'] error_details: Details.
+        :param _builtins.str location: The field of the request that caused it.
+        :param _builtins.str message: The error in words.
+        """
+        if code is not None:
+            pulumi.set(__self__, "code", code)
+        if error_details is not None:
+            pulumi.set(__self__, "error_details", error_details)
+        if location is not None:
+            pulumi.set(__self__, "location", location)
+        if message is not None:
+            pulumi.set(__self__, "message", message)
+
+    @_builtins.property
+    @pulumi.getter
+    def code(self) -> Optional[_builtins.str]:
+        """
+        The kind of error, such as `QUOTA_EXCEEDED`.
+        """
+        return pulumi.get(self, "code")
+
+    @_builtins.property
+    @pulumi.getter(name="errorDetails")
+    def error_details(self) -> Optional[Sequence['outputs.ErrorDetail']]:
+        """
+        Details.
+        """
+        return pulumi.get(self, "error_details")
+
+    @_builtins.property
+    @pulumi.getter
+    def location(self) -> Optional[_builtins.str]:
+        """
+        The field of the request that caused it.
+        """
+        return pulumi.get(self, "location")
+
+    @_builtins.property
+    @pulumi.getter
+    def message(self) -> Optional[_builtins.str]:
+        """
+        The error in words.
+        """
+        return pulumi.get(self, "message")
+
+
+@pulumi.output_type
+class OperationErrors(dict):
+    """
+    What went wrong.
+    """
+    def __init__(__self__, *,
+                 errors: Optional[Sequence['outputs.OperationError']] = None):
+        """
+        What went wrong.
+
+        :param Sequence['OperationError'] errors: The errors.
+        """
+        if errors is not None:
+            pulumi.set(__self__, "errors", errors)
+
+    @_builtins.property
+    @pulumi.getter
+    def errors(self) -> Optional[Sequence['outputs.OperationError']]:
+        """
+        The errors.
+        """
+        return pulumi.get(self, "errors")
+
+
+@pulumi.output_type
 class PerInstancePropertiesResponse(dict):
     """
     What is an instance's own.
@@ -2988,6 +4647,390 @@ class PerInstancePropertiesResponse(dict):
         Temporary in Google's API, and never set.
         """
         return pulumi.get(self, "name")
+
+
+@pulumi.output_type
+class PhysicalHostTopology(dict):
+    """
+    Where the instance's physical host stands.
+    """
+    def __init__(__self__, *,
+                 additional_attributes: Optional['outputs.TopologyAttributes'] = None,
+                 block: Optional[_builtins.str] = None,
+                 cluster: Optional[_builtins.str] = None,
+                 host: Optional[_builtins.str] = None,
+                 machine: Optional[_builtins.str] = None,
+                 subblock: Optional[_builtins.str] = None):
+        """
+        Where the instance's physical host stands.
+
+        :param 'TopologyAttributes' additional_attributes: Further IDs.
+        :param _builtins.str block: The block.
+        :param _builtins.str cluster: The cluster.
+        :param _builtins.str host: The host.
+        :param _builtins.str machine: The machine.
+        :param _builtins.str subblock: The sub-block.
+        """
+        if additional_attributes is not None:
+            pulumi.set(__self__, "additional_attributes", additional_attributes)
+        if block is not None:
+            pulumi.set(__self__, "block", block)
+        if cluster is not None:
+            pulumi.set(__self__, "cluster", cluster)
+        if host is not None:
+            pulumi.set(__self__, "host", host)
+        if machine is not None:
+            pulumi.set(__self__, "machine", machine)
+        if subblock is not None:
+            pulumi.set(__self__, "subblock", subblock)
+
+    @_builtins.property
+    @pulumi.getter(name="additionalAttributes")
+    def additional_attributes(self) -> Optional['outputs.TopologyAttributes']:
+        """
+        Further IDs.
+        """
+        return pulumi.get(self, "additional_attributes")
+
+    @_builtins.property
+    @pulumi.getter
+    def block(self) -> Optional[_builtins.str]:
+        """
+        The block.
+        """
+        return pulumi.get(self, "block")
+
+    @_builtins.property
+    @pulumi.getter
+    def cluster(self) -> Optional[_builtins.str]:
+        """
+        The cluster.
+        """
+        return pulumi.get(self, "cluster")
+
+    @_builtins.property
+    @pulumi.getter
+    def host(self) -> Optional[_builtins.str]:
+        """
+        The host.
+        """
+        return pulumi.get(self, "host")
+
+    @_builtins.property
+    @pulumi.getter
+    def machine(self) -> Optional[_builtins.str]:
+        """
+        The machine.
+        """
+        return pulumi.get(self, "machine")
+
+    @_builtins.property
+    @pulumi.getter
+    def subblock(self) -> Optional[_builtins.str]:
+        """
+        The sub-block.
+        """
+        return pulumi.get(self, "subblock")
+
+
+@pulumi.output_type
+class Quota(dict):
+    """
+    One quota of a region.
+    """
+    def __init__(__self__, *,
+                 limit: Optional[_builtins.float] = None,
+                 metric: Optional[_builtins.str] = None,
+                 owner: Optional[_builtins.str] = None,
+                 usage: Optional[_builtins.float] = None):
+        """
+        One quota of a region.
+
+        :param _builtins.float limit: The limit.
+        :param _builtins.str metric: What is counted, such as `CPUS`.
+        :param _builtins.str owner: Whose quota it is.
+        :param _builtins.float usage: How much of it is used.
+        """
+        if limit is not None:
+            pulumi.set(__self__, "limit", limit)
+        if metric is not None:
+            pulumi.set(__self__, "metric", metric)
+        if owner is not None:
+            pulumi.set(__self__, "owner", owner)
+        if usage is not None:
+            pulumi.set(__self__, "usage", usage)
+
+    @_builtins.property
+    @pulumi.getter
+    def limit(self) -> Optional[_builtins.float]:
+        """
+        The limit.
+        """
+        return pulumi.get(self, "limit")
+
+    @_builtins.property
+    @pulumi.getter
+    def metric(self) -> Optional[_builtins.str]:
+        """
+        What is counted, such as `CPUS`.
+        """
+        return pulumi.get(self, "metric")
+
+    @_builtins.property
+    @pulumi.getter
+    def owner(self) -> Optional[_builtins.str]:
+        """
+        Whose quota it is.
+        """
+        return pulumi.get(self, "owner")
+
+    @_builtins.property
+    @pulumi.getter
+    def usage(self) -> Optional[_builtins.float]:
+        """
+        How much of it is used.
+        """
+        return pulumi.get(self, "usage")
+
+
+@pulumi.output_type
+class QuotaExceededInfo(dict):
+    """
+    The quota that is used up.
+    """
+    def __init__(__self__, *,
+                 dimensions: Optional[Mapping[str, _builtins.str]] = None,
+                 future_limit: Optional[_builtins.float] = None,
+                 limit: Optional[_builtins.float] = None,
+                 limit_name: Optional[_builtins.str] = None,
+                 metric_name: Optional[_builtins.str] = None,
+                 rollout_status: Optional[_builtins.str] = None):
+        """
+        The quota that is used up.
+
+        :param Mapping[str, _builtins.str] dimensions: Where it counts, such as the region.
+        :param _builtins.float future_limit: The limit that is being rolled out.
+        :param _builtins.float limit: The limit.
+        :param _builtins.str limit_name: The limit's name.
+        :param _builtins.str metric_name: What is counted.
+        :param _builtins.str rollout_status: Whether another limit is being rolled out. One of `IN_PROGRESS`.
+        """
+        if dimensions is not None:
+            pulumi.set(__self__, "dimensions", dimensions)
+        if future_limit is not None:
+            pulumi.set(__self__, "future_limit", future_limit)
+        if limit is not None:
+            pulumi.set(__self__, "limit", limit)
+        if limit_name is not None:
+            pulumi.set(__self__, "limit_name", limit_name)
+        if metric_name is not None:
+            pulumi.set(__self__, "metric_name", metric_name)
+        if rollout_status is not None:
+            pulumi.set(__self__, "rollout_status", rollout_status)
+
+    @_builtins.property
+    @pulumi.getter
+    def dimensions(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        Where it counts, such as the region.
+        """
+        return pulumi.get(self, "dimensions")
+
+    @_builtins.property
+    @pulumi.getter(name="futureLimit")
+    def future_limit(self) -> Optional[_builtins.float]:
+        """
+        The limit that is being rolled out.
+        """
+        return pulumi.get(self, "future_limit")
+
+    @_builtins.property
+    @pulumi.getter
+    def limit(self) -> Optional[_builtins.float]:
+        """
+        The limit.
+        """
+        return pulumi.get(self, "limit")
+
+    @_builtins.property
+    @pulumi.getter(name="limitName")
+    def limit_name(self) -> Optional[_builtins.str]:
+        """
+        The limit's name.
+        """
+        return pulumi.get(self, "limit_name")
+
+    @_builtins.property
+    @pulumi.getter(name="metricName")
+    def metric_name(self) -> Optional[_builtins.str]:
+        """
+        What is counted.
+        """
+        return pulumi.get(self, "metric_name")
+
+    @_builtins.property
+    @pulumi.getter(name="rolloutStatus")
+    def rollout_status(self) -> Optional[_builtins.str]:
+        """
+        Whether another limit is being rolled out. One of `IN_PROGRESS`.
+        """
+        return pulumi.get(self, "rollout_status")
+
+
+@pulumi.output_type
+class Region(dict):
+    """
+    A region.
+    """
+    def __init__(__self__, *,
+                 creation_timestamp: Optional[_builtins.str] = None,
+                 deprecated: Optional['outputs.DeprecationStatus'] = None,
+                 description: Optional[_builtins.str] = None,
+                 id: Optional[_builtins.str] = None,
+                 kind: Optional[_builtins.str] = None,
+                 name: Optional[_builtins.str] = None,
+                 quota_status_warning: Optional['outputs.ApiWarning'] = None,
+                 quotas: Optional[Sequence['outputs.Quota']] = None,
+                 self_link: Optional[_builtins.str] = None,
+                 status: Optional[_builtins.str] = None,
+                 supports_pzs: Optional[_builtins.bool] = None,
+                 zones: Optional[Sequence[_builtins.str]] = None):
+        """
+        A region.
+
+        :param _builtins.str creation_timestamp: When it was made (RFC 3339).
+        :param 'DeprecationStatus' deprecated: What is to become of it.
+        :param _builtins.str description: A text about it.
+        :param _builtins.str id: The number that Google gave it.
+        :param _builtins.str kind: Always `compute#region`.
+        :param _builtins.str name: The name.
+        :param 'ApiWarning' quota_status_warning: Why there are no quotas, where they could not be told.
+        :param Sequence['Quota'] quotas: The project's quotas in the region.
+        :param _builtins.str self_link: The region's URL.
+        :param _builtins.str status: `UP` or `DOWN`.
+        :param _builtins.bool supports_pzs: Reserved by Google.
+        :param Sequence[_builtins.str] zones: The region's zones, as URLs.
+        """
+        if creation_timestamp is not None:
+            pulumi.set(__self__, "creation_timestamp", creation_timestamp)
+        if deprecated is not None:
+            pulumi.set(__self__, "deprecated", deprecated)
+        if description is not None:
+            pulumi.set(__self__, "description", description)
+        if id is not None:
+            pulumi.set(__self__, "id", id)
+        if kind is not None:
+            pulumi.set(__self__, "kind", kind)
+        if name is not None:
+            pulumi.set(__self__, "name", name)
+        if quota_status_warning is not None:
+            pulumi.set(__self__, "quota_status_warning", quota_status_warning)
+        if quotas is not None:
+            pulumi.set(__self__, "quotas", quotas)
+        if self_link is not None:
+            pulumi.set(__self__, "self_link", self_link)
+        if status is not None:
+            pulumi.set(__self__, "status", status)
+        if supports_pzs is not None:
+            pulumi.set(__self__, "supports_pzs", supports_pzs)
+        if zones is not None:
+            pulumi.set(__self__, "zones", zones)
+
+    @_builtins.property
+    @pulumi.getter(name="creationTimestamp")
+    def creation_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When it was made (RFC 3339).
+        """
+        return pulumi.get(self, "creation_timestamp")
+
+    @_builtins.property
+    @pulumi.getter
+    def deprecated(self) -> Optional['outputs.DeprecationStatus']:
+        """
+        What is to become of it.
+        """
+        return pulumi.get(self, "deprecated")
+
+    @_builtins.property
+    @pulumi.getter
+    def description(self) -> Optional[_builtins.str]:
+        """
+        A text about it.
+        """
+        return pulumi.get(self, "description")
+
+    @_builtins.property
+    @pulumi.getter
+    def id(self) -> Optional[_builtins.str]:
+        """
+        The number that Google gave it.
+        """
+        return pulumi.get(self, "id")
+
+    @_builtins.property
+    @pulumi.getter
+    def kind(self) -> Optional[_builtins.str]:
+        """
+        Always `compute#region`.
+        """
+        return pulumi.get(self, "kind")
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> Optional[_builtins.str]:
+        """
+        The name.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter(name="quotaStatusWarning")
+    def quota_status_warning(self) -> Optional['outputs.ApiWarning']:
+        """
+        Why there are no quotas, where they could not be told.
+        """
+        return pulumi.get(self, "quota_status_warning")
+
+    @_builtins.property
+    @pulumi.getter
+    def quotas(self) -> Optional[Sequence['outputs.Quota']]:
+        """
+        The project's quotas in the region.
+        """
+        return pulumi.get(self, "quotas")
+
+    @_builtins.property
+    @pulumi.getter(name="selfLink")
+    def self_link(self) -> Optional[_builtins.str]:
+        """
+        The region's URL.
+        """
+        return pulumi.get(self, "self_link")
+
+    @_builtins.property
+    @pulumi.getter
+    def status(self) -> Optional[_builtins.str]:
+        """
+        `UP` or `DOWN`.
+        """
+        return pulumi.get(self, "status")
+
+    @_builtins.property
+    @pulumi.getter(name="supportsPzs")
+    def supports_pzs(self) -> Optional[_builtins.bool]:
+        """
+        Reserved by Google.
+        """
+        return pulumi.get(self, "supports_pzs")
+
+    @_builtins.property
+    @pulumi.getter
+    def zones(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The region's zones, as URLs.
+        """
+        return pulumi.get(self, "zones")
 
 
 @pulumi.output_type
@@ -3053,6 +5096,234 @@ class ReservationAffinity(dict):
         The label's values: names, or `projects/P/reservations/R` for a shared one.
         """
         return pulumi.get(self, "values")
+
+
+@pulumi.output_type
+class ReservationConsumptionInfo(dict):
+    """
+    Which reservation the instance uses.
+    """
+    def __init__(__self__, *,
+                 consumed_reservation: Optional[_builtins.str] = None,
+                 consumed_reservation_block: Optional[_builtins.str] = None,
+                 consumed_reservation_sub_block: Optional[_builtins.str] = None):
+        """
+        Which reservation the instance uses.
+
+        :param _builtins.str consumed_reservation: The reservation, as a URL.
+        :param _builtins.str consumed_reservation_block: The reservation's block.
+        :param _builtins.str consumed_reservation_sub_block: The reservation's sub-block.
+        """
+        if consumed_reservation is not None:
+            pulumi.set(__self__, "consumed_reservation", consumed_reservation)
+        if consumed_reservation_block is not None:
+            pulumi.set(__self__, "consumed_reservation_block", consumed_reservation_block)
+        if consumed_reservation_sub_block is not None:
+            pulumi.set(__self__, "consumed_reservation_sub_block", consumed_reservation_sub_block)
+
+    @_builtins.property
+    @pulumi.getter(name="consumedReservation")
+    def consumed_reservation(self) -> Optional[_builtins.str]:
+        """
+        The reservation, as a URL.
+        """
+        return pulumi.get(self, "consumed_reservation")
+
+    @_builtins.property
+    @pulumi.getter(name="consumedReservationBlock")
+    def consumed_reservation_block(self) -> Optional[_builtins.str]:
+        """
+        The reservation's block.
+        """
+        return pulumi.get(self, "consumed_reservation_block")
+
+    @_builtins.property
+    @pulumi.getter(name="consumedReservationSubBlock")
+    def consumed_reservation_sub_block(self) -> Optional[_builtins.str]:
+        """
+        The reservation's sub-block.
+        """
+        return pulumi.get(self, "consumed_reservation_sub_block")
+
+
+@pulumi.output_type
+class ResourceStatus(dict):
+    """
+    What is so at present, and no setting.
+    """
+    def __init__(__self__, *,
+                 effective_instance_metadata: Optional['outputs.EffectiveInstanceMetadata'] = None,
+                 physical_host: Optional[_builtins.str] = None,
+                 physical_host_topology: Optional['outputs.PhysicalHostTopology'] = None,
+                 reservation_consumption_info: Optional['outputs.ReservationConsumptionInfo'] = None,
+                 scheduling: Optional['outputs.ResourceStatusScheduling'] = None,
+                 shutdown_details: Optional['outputs.ShutdownDetails'] = None,
+                 upcoming_maintenance: Optional['outputs.UpcomingMaintenance'] = None):
+        """
+        What is so at present, and no setting.
+
+        :param 'EffectiveInstanceMetadata' effective_instance_metadata: Metadata that Google heeds.
+        :param _builtins.str physical_host: An opaque ID of the physical host.
+        :param 'PhysicalHostTopology' physical_host_topology: Where the host stands.
+        :param 'ReservationConsumptionInfo' reservation_consumption_info: Which reservation is used.
+        :param 'ResourceStatusScheduling' scheduling: Scheduling, as it is.
+        :param 'ShutdownDetails' shutdown_details: A graceful shutdown under way.
+        :param 'UpcomingMaintenance' upcoming_maintenance: Maintenance that is planned.
+        """
+        if effective_instance_metadata is not None:
+            pulumi.set(__self__, "effective_instance_metadata", effective_instance_metadata)
+        if physical_host is not None:
+            pulumi.set(__self__, "physical_host", physical_host)
+        if physical_host_topology is not None:
+            pulumi.set(__self__, "physical_host_topology", physical_host_topology)
+        if reservation_consumption_info is not None:
+            pulumi.set(__self__, "reservation_consumption_info", reservation_consumption_info)
+        if scheduling is not None:
+            pulumi.set(__self__, "scheduling", scheduling)
+        if shutdown_details is not None:
+            pulumi.set(__self__, "shutdown_details", shutdown_details)
+        if upcoming_maintenance is not None:
+            pulumi.set(__self__, "upcoming_maintenance", upcoming_maintenance)
+
+    @_builtins.property
+    @pulumi.getter(name="effectiveInstanceMetadata")
+    def effective_instance_metadata(self) -> Optional['outputs.EffectiveInstanceMetadata']:
+        """
+        Metadata that Google heeds.
+        """
+        return pulumi.get(self, "effective_instance_metadata")
+
+    @_builtins.property
+    @pulumi.getter(name="physicalHost")
+    def physical_host(self) -> Optional[_builtins.str]:
+        """
+        An opaque ID of the physical host.
+        """
+        return pulumi.get(self, "physical_host")
+
+    @_builtins.property
+    @pulumi.getter(name="physicalHostTopology")
+    def physical_host_topology(self) -> Optional['outputs.PhysicalHostTopology']:
+        """
+        Where the host stands.
+        """
+        return pulumi.get(self, "physical_host_topology")
+
+    @_builtins.property
+    @pulumi.getter(name="reservationConsumptionInfo")
+    def reservation_consumption_info(self) -> Optional['outputs.ReservationConsumptionInfo']:
+        """
+        Which reservation is used.
+        """
+        return pulumi.get(self, "reservation_consumption_info")
+
+    @_builtins.property
+    @pulumi.getter
+    def scheduling(self) -> Optional['outputs.ResourceStatusScheduling']:
+        """
+        Scheduling, as it is.
+        """
+        return pulumi.get(self, "scheduling")
+
+    @_builtins.property
+    @pulumi.getter(name="shutdownDetails")
+    def shutdown_details(self) -> Optional['outputs.ShutdownDetails']:
+        """
+        A graceful shutdown under way.
+        """
+        return pulumi.get(self, "shutdown_details")
+
+    @_builtins.property
+    @pulumi.getter(name="upcomingMaintenance")
+    def upcoming_maintenance(self) -> Optional['outputs.UpcomingMaintenance']:
+        """
+        Maintenance that is planned.
+        """
+        return pulumi.get(self, "upcoming_maintenance")
+
+
+@pulumi.output_type
+class ResourceStatusScheduling(dict):
+    """
+    Scheduling, as it is at present.
+    """
+    def __init__(__self__, *,
+                 availability_domain: Optional[_builtins.int] = None,
+                 graceful_shutdown_timestamp: Optional[_builtins.str] = None,
+                 termination_timestamp: Optional[_builtins.str] = None):
+        """
+        Scheduling, as it is at present.
+
+        :param _builtins.int availability_domain: The availability domain.
+        :param _builtins.str graceful_shutdown_timestamp: When the graceful shutdown began (RFC 3339).
+        :param _builtins.str termination_timestamp: When the instance is ended (RFC 3339).
+        """
+        if availability_domain is not None:
+            pulumi.set(__self__, "availability_domain", availability_domain)
+        if graceful_shutdown_timestamp is not None:
+            pulumi.set(__self__, "graceful_shutdown_timestamp", graceful_shutdown_timestamp)
+        if termination_timestamp is not None:
+            pulumi.set(__self__, "termination_timestamp", termination_timestamp)
+
+    @_builtins.property
+    @pulumi.getter(name="availabilityDomain")
+    def availability_domain(self) -> Optional[_builtins.int]:
+        """
+        The availability domain.
+        """
+        return pulumi.get(self, "availability_domain")
+
+    @_builtins.property
+    @pulumi.getter(name="gracefulShutdownTimestamp")
+    def graceful_shutdown_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When the graceful shutdown began (RFC 3339).
+        """
+        return pulumi.get(self, "graceful_shutdown_timestamp")
+
+    @_builtins.property
+    @pulumi.getter(name="terminationTimestamp")
+    def termination_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When the instance is ended (RFC 3339).
+        """
+        return pulumi.get(self, "termination_timestamp")
+
+
+@pulumi.output_type
+class RolloutPolicy(dict):
+    """
+    When a deprecation comes into force, where that depends on the place.
+    """
+    def __init__(__self__, *,
+                 default_rollout_time: Optional[_builtins.str] = None,
+                 location_rollout_policies: Optional[Mapping[str, _builtins.str]] = None):
+        """
+        When a deprecation comes into force, where that depends on the place.
+
+        :param _builtins.str default_rollout_time: Everywhere else (RFC 3339).
+        :param Mapping[str, _builtins.str] location_rollout_policies: By zone, such as `zones/europe-west1-b` (RFC 3339).
+        """
+        if default_rollout_time is not None:
+            pulumi.set(__self__, "default_rollout_time", default_rollout_time)
+        if location_rollout_policies is not None:
+            pulumi.set(__self__, "location_rollout_policies", location_rollout_policies)
+
+    @_builtins.property
+    @pulumi.getter(name="defaultRolloutTime")
+    def default_rollout_time(self) -> Optional[_builtins.str]:
+        """
+        Everywhere else (RFC 3339).
+        """
+        return pulumi.get(self, "default_rollout_time")
+
+    @_builtins.property
+    @pulumi.getter(name="locationRolloutPolicies")
+    def location_rollout_policies(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        By zone, such as `zones/europe-west1-b` (RFC 3339).
+        """
+        return pulumi.get(self, "location_rollout_policies")
 
 
 @pulumi.output_type
@@ -3291,7 +5562,7 @@ class SavedAttachedDiskResponse(dict):
 
 
 @pulumi.output_type
-class SavedDiskResponse(dict):
+class SavedDisk(dict):
     """
     A disk in the image.
     """
@@ -3306,14 +5577,14 @@ class SavedDiskResponse(dict):
             suggest = "storage_bytes_status"
 
         if suggest:
-            pulumi.log.warn(f"Key '{key}' not found in SavedDiskResponse. Access the value via the '{suggest}' property getter instead.")
+            pulumi.log.warn(f"Key '{key}' not found in SavedDisk. Access the value via the '{suggest}' property getter instead.")
 
     def __getitem__(self, key: str) -> Any:
-        SavedDiskResponse.__key_warning(key)
+        SavedDisk.__key_warning(key)
         return super().__getitem__(key)
 
     def get(self, key: str, default = None) -> Any:
-        SavedDiskResponse.__key_warning(key)
+        SavedDisk.__key_warning(key)
         return super().get(key, default)
 
     def __init__(__self__, *,
@@ -3381,6 +5652,42 @@ class SavedDiskResponse(dict):
         Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
         """
         return pulumi.get(self, "storage_bytes_status")
+
+
+@pulumi.output_type
+class SbomInfo(dict):
+    """
+    Versions of components.
+    """
+    def __init__(__self__, *,
+                 current_component_versions: Optional[Mapping[str, _builtins.str]] = None,
+                 target_component_versions: Optional[Mapping[str, _builtins.str]] = None):
+        """
+        Versions of components.
+
+        :param Mapping[str, _builtins.str] current_component_versions: The versions now.
+        :param Mapping[str, _builtins.str] target_component_versions: The versions to come.
+        """
+        if current_component_versions is not None:
+            pulumi.set(__self__, "current_component_versions", current_component_versions)
+        if target_component_versions is not None:
+            pulumi.set(__self__, "target_component_versions", target_component_versions)
+
+    @_builtins.property
+    @pulumi.getter(name="currentComponentVersions")
+    def current_component_versions(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        The versions now.
+        """
+        return pulumi.get(self, "current_component_versions")
+
+    @_builtins.property
+    @pulumi.getter(name="targetComponentVersions")
+    def target_component_versions(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        The versions to come.
+        """
+        return pulumi.get(self, "target_component_versions")
 
 
 @pulumi.output_type
@@ -3936,6 +6243,30 @@ class ShieldedInstanceConfig(dict):
 
 
 @pulumi.output_type
+class ShieldedInstanceIntegrityPolicy(dict):
+    """
+    How the integrity baseline follows the instance.
+    """
+    def __init__(__self__, *,
+                 update_auto_learn_policy: Optional[_builtins.bool] = None):
+        """
+        How the integrity baseline follows the instance.
+
+        :param _builtins.bool update_auto_learn_policy: Take the present boot as the new baseline.
+        """
+        if update_auto_learn_policy is not None:
+            pulumi.set(__self__, "update_auto_learn_policy", update_auto_learn_policy)
+
+    @_builtins.property
+    @pulumi.getter(name="updateAutoLearnPolicy")
+    def update_auto_learn_policy(self) -> Optional[_builtins.bool]:
+        """
+        Take the present boot as the new baseline.
+        """
+        return pulumi.get(self, "update_auto_learn_policy")
+
+
+@pulumi.output_type
 class ShieldedVmConfig(dict):
     """
     Shielded VM options, by their old name.
@@ -4002,6 +6333,90 @@ class ShieldedVmConfig(dict):
         Give a virtual TPM. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "enable_vtpm")
+
+
+@pulumi.output_type
+class ShieldedVmIntegrityPolicy(dict):
+    """
+    How the integrity baseline follows the instance, by its old name.
+    """
+    def __init__(__self__, *,
+                 update_auto_learn_policy: Optional[_builtins.bool] = None):
+        """
+        How the integrity baseline follows the instance, by its old name.
+
+        :param _builtins.bool update_auto_learn_policy: Take the present boot as the new baseline.
+        """
+        if update_auto_learn_policy is not None:
+            pulumi.set(__self__, "update_auto_learn_policy", update_auto_learn_policy)
+
+    @_builtins.property
+    @pulumi.getter(name="updateAutoLearnPolicy")
+    def update_auto_learn_policy(self) -> Optional[_builtins.bool]:
+        """
+        Take the present boot as the new baseline.
+        """
+        return pulumi.get(self, "update_auto_learn_policy")
+
+
+@pulumi.output_type
+class ShutdownDetails(dict):
+    """
+    A graceful shutdown under way.
+    """
+    def __init__(__self__, *,
+                 max_duration: Optional['outputs.Duration'] = None,
+                 request_timestamp: Optional[_builtins.str] = None,
+                 stop_state: Optional[_builtins.str] = None,
+                 target_state: Optional[_builtins.str] = None):
+        """
+        A graceful shutdown under way.
+
+        :param 'Duration' max_duration: The longest time that it may take.
+        :param _builtins.str request_timestamp: When it was asked for (RFC 3339).
+        :param _builtins.str stop_state: How far it is. One of `PENDING_STOP`, `STOPPING`.
+        :param _builtins.str target_state: What follows. One of `DELETED`, `STOPPED`.
+        """
+        if max_duration is not None:
+            pulumi.set(__self__, "max_duration", max_duration)
+        if request_timestamp is not None:
+            pulumi.set(__self__, "request_timestamp", request_timestamp)
+        if stop_state is not None:
+            pulumi.set(__self__, "stop_state", stop_state)
+        if target_state is not None:
+            pulumi.set(__self__, "target_state", target_state)
+
+    @_builtins.property
+    @pulumi.getter(name="maxDuration")
+    def max_duration(self) -> Optional['outputs.Duration']:
+        """
+        The longest time that it may take.
+        """
+        return pulumi.get(self, "max_duration")
+
+    @_builtins.property
+    @pulumi.getter(name="requestTimestamp")
+    def request_timestamp(self) -> Optional[_builtins.str]:
+        """
+        When it was asked for (RFC 3339).
+        """
+        return pulumi.get(self, "request_timestamp")
+
+    @_builtins.property
+    @pulumi.getter(name="stopState")
+    def stop_state(self) -> Optional[_builtins.str]:
+        """
+        How far it is. One of `PENDING_STOP`, `STOPPING`.
+        """
+        return pulumi.get(self, "stop_state")
+
+    @_builtins.property
+    @pulumi.getter(name="targetState")
+    def target_state(self) -> Optional[_builtins.str]:
+        """
+        What follows. One of `DELETED`, `STOPPED`.
+        """
+        return pulumi.get(self, "target_state")
 
 
 @pulumi.output_type
@@ -4326,6 +6741,54 @@ class SourceInstancePropertiesResponse(dict):
 
 
 @pulumi.output_type
+class Status(dict):
+    """
+    An error of another service.
+    """
+    def __init__(__self__, *,
+                 code: Optional[_builtins.int] = None,
+                 details: Optional[Sequence[Mapping[str, Any]]] = None,
+                 message: Optional[_builtins.str] = None):
+        """
+        An error of another service.
+
+        :param _builtins.int code: The number of the gRPC code.
+        :param Sequence[Mapping[str, Any]] details: Details, each with its `@type`.
+        :param _builtins.str message: The error in words.
+        """
+        if code is not None:
+            pulumi.set(__self__, "code", code)
+        if details is not None:
+            pulumi.set(__self__, "details", details)
+        if message is not None:
+            pulumi.set(__self__, "message", message)
+
+    @_builtins.property
+    @pulumi.getter
+    def code(self) -> Optional[_builtins.int]:
+        """
+        The number of the gRPC code.
+        """
+        return pulumi.get(self, "code")
+
+    @_builtins.property
+    @pulumi.getter
+    def details(self) -> Optional[Sequence[Mapping[str, Any]]]:
+        """
+        Details, each with its `@type`.
+        """
+        return pulumi.get(self, "details")
+
+    @_builtins.property
+    @pulumi.getter
+    def message(self) -> Optional[_builtins.str]:
+        """
+        The error in words.
+        """
+        return pulumi.get(self, "message")
+
+
+@pulumi.output_type
 class StructuredEntries(dict):
     """
     Partner metadata of one subdomain.
@@ -4383,6 +6846,210 @@ class TagsResponse(dict):
         The tags, each 1 to 63 characters (RFC 1035); their order means nothing.
         """
         return pulumi.get(self, "items")
+
+
+@pulumi.output_type
+class TopologyAttributes(dict):
+    """
+    Further IDs of the place a host stands in.
+    """
+    def __init__(__self__, *,
+                 accelerator_topology_ids: Optional[Mapping[str, _builtins.str]] = None,
+                 network_topology_ids: Optional[Mapping[str, _builtins.str]] = None):
+        """
+        Further IDs of the place a host stands in.
+
+        :param Mapping[str, _builtins.str] accelerator_topology_ids: IDs in the accelerators' network.
+        :param Mapping[str, _builtins.str] network_topology_ids: IDs in the network.
+        """
+        if accelerator_topology_ids is not None:
+            pulumi.set(__self__, "accelerator_topology_ids", accelerator_topology_ids)
+        if network_topology_ids is not None:
+            pulumi.set(__self__, "network_topology_ids", network_topology_ids)
+
+    @_builtins.property
+    @pulumi.getter(name="acceleratorTopologyIds")
+    def accelerator_topology_ids(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        IDs in the accelerators' network.
+        """
+        return pulumi.get(self, "accelerator_topology_ids")
+
+    @_builtins.property
+    @pulumi.getter(name="networkTopologyIds")
+    def network_topology_ids(self) -> Optional[Mapping[str, _builtins.str]]:
+        """
+        IDs in the network.
+        """
+        return pulumi.get(self, "network_topology_ids")
+
+
+@pulumi.output_type
+class UpcomingMaintenance(dict):
+    """
+    Maintenance that is planned.
+    """
+    def __init__(__self__, *,
+                 can_reschedule: Optional[_builtins.bool] = None,
+                 latest_window_start_time: Optional[_builtins.str] = None,
+                 maintenance_on_shutdown: Optional[_builtins.bool] = None,
+                 maintenance_reasons: Optional[Sequence[_builtins.str]] = None,
+                 maintenance_status: Optional[_builtins.str] = None,
+                 type: Optional[_builtins.str] = None,
+                 window_end_time: Optional[_builtins.str] = None,
+                 window_start_time: Optional[_builtins.str] = None):
+        """
+        Maintenance that is planned.
+
+        :param _builtins.bool can_reschedule: Whether it can be moved.
+        :param _builtins.str latest_window_start_time: The latest time that it can be moved to (RFC 3339).
+        :param _builtins.bool maintenance_on_shutdown: Whether it is done when the instance stops.
+        :param Sequence[_builtins.str] maintenance_reasons: Why it is done.
+        :param _builtins.str maintenance_status: Whether it has begun. One of `ONGOING`, `PENDING`, `UNKNOWN`.
+        :param _builtins.str type: Its kind. One of `MULTIPLE`, `SCHEDULED`, `UNKNOWN_TYPE`, `UNSCHEDULED`.
+        :param _builtins.str window_end_time: The end of its window (RFC 3339).
+        :param _builtins.str window_start_time: The beginning of its window (RFC 3339).
+        """
+        if can_reschedule is not None:
+            pulumi.set(__self__, "can_reschedule", can_reschedule)
+        if latest_window_start_time is not None:
+            pulumi.set(__self__, "latest_window_start_time", latest_window_start_time)
+        if maintenance_on_shutdown is not None:
+            pulumi.set(__self__, "maintenance_on_shutdown", maintenance_on_shutdown)
+        if maintenance_reasons is not None:
+            pulumi.set(__self__, "maintenance_reasons", maintenance_reasons)
+        if maintenance_status is not None:
+            pulumi.set(__self__, "maintenance_status", maintenance_status)
+        if type is not None:
+            pulumi.set(__self__, "type", type)
+        if window_end_time is not None:
+            pulumi.set(__self__, "window_end_time", window_end_time)
+        if window_start_time is not None:
+            pulumi.set(__self__, "window_start_time", window_start_time)
+
+    @_builtins.property
+    @pulumi.getter(name="canReschedule")
+    def can_reschedule(self) -> Optional[_builtins.bool]:
+        """
+        Whether it can be moved.
+        """
+        return pulumi.get(self, "can_reschedule")
+
+    @_builtins.property
+    @pulumi.getter(name="latestWindowStartTime")
+    def latest_window_start_time(self) -> Optional[_builtins.str]:
+        """
+        The latest time that it can be moved to (RFC 3339).
+        """
+        return pulumi.get(self, "latest_window_start_time")
+
+    @_builtins.property
+    @pulumi.getter(name="maintenanceOnShutdown")
+    def maintenance_on_shutdown(self) -> Optional[_builtins.bool]:
+        """
+        Whether it is done when the instance stops.
+        """
+        return pulumi.get(self, "maintenance_on_shutdown")
+
+    @_builtins.property
+    @pulumi.getter(name="maintenanceReasons")
+    def maintenance_reasons(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        Why it is done.
+        """
+        return pulumi.get(self, "maintenance_reasons")
+
+    @_builtins.property
+    @pulumi.getter(name="maintenanceStatus")
+    def maintenance_status(self) -> Optional[_builtins.str]:
+        """
+        Whether it has begun. One of `ONGOING`, `PENDING`, `UNKNOWN`.
+        """
+        return pulumi.get(self, "maintenance_status")
+
+    @_builtins.property
+    @pulumi.getter
+    def type(self) -> Optional[_builtins.str]:
+        """
+        Its kind. One of `MULTIPLE`, `SCHEDULED`, `UNKNOWN_TYPE`, `UNSCHEDULED`.
+        """
+        return pulumi.get(self, "type")
+
+    @_builtins.property
+    @pulumi.getter(name="windowEndTime")
+    def window_end_time(self) -> Optional[_builtins.str]:
+        """
+        The end of its window (RFC 3339).
+        """
+        return pulumi.get(self, "window_end_time")
+
+    @_builtins.property
+    @pulumi.getter(name="windowStartTime")
+    def window_start_time(self) -> Optional[_builtins.str]:
+        """
+        The beginning of its window (RFC 3339).
+        """
+        return pulumi.get(self, "window_start_time")
+
+
+@pulumi.output_type
+class VersionProgress(dict):
+    """
+    What an operation about versions found.
+    """
+    def __init__(__self__, *,
+                 inline_sbom_info: Optional['outputs.SbomInfo'] = None):
+        """
+        What an operation about versions found.
+
+        :param 'SbomInfo' inline_sbom_info: The versions.
+        """
+        if inline_sbom_info is not None:
+            pulumi.set(__self__, "inline_sbom_info", inline_sbom_info)
+
+    @_builtins.property
+    @pulumi.getter(name="inlineSbomInfo")
+    def inline_sbom_info(self) -> Optional['outputs.SbomInfo']:
+        """
+        The versions.
+        """
+        return pulumi.get(self, "inline_sbom_info")
+
+
+@pulumi.output_type
+class WarningData(dict):
+    """
+    One detail of a warning.
+    """
+    def __init__(__self__, *,
+                 key: Optional[_builtins.str] = None,
+                 value: Optional[_builtins.str] = None):
+        """
+        One detail of a warning.
+
+        :param _builtins.str key: What the detail is, such as `scope`.
+        :param _builtins.str value: The detail.
+        """
+        if key is not None:
+            pulumi.set(__self__, "key", key)
+        if value is not None:
+            pulumi.set(__self__, "value", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def key(self) -> Optional[_builtins.str]:
+        """
+        What the detail is, such as `scope`.
+        """
+        return pulumi.get(self, "key")
+
+    @_builtins.property
+    @pulumi.getter
+    def value(self) -> Optional[_builtins.str]:
+        """
+        The detail.
+        """
+        return pulumi.get(self, "value")
 
 
 @pulumi.output_type

@@ -1,0 +1,16 @@
+"""A token that a push carried: what Google says of it, and whether a receiver would take it."""
+
+import pulumi_gcpx as gcpx
+
+import pulumi
+
+config = pulumi.Config()
+token = config.require_secret("token")
+
+said = gcpx.oauth2.get_token_info_output(id_token=token)
+pulumi.export("account", said.email)
+
+verdict = gcpx.pubsub.verify_push_token_output(
+    token=token, audience=config.require("audience"), service_account_email=config.require("serviceAccountEmail")
+)
+pulumi.export("verdict", verdict.apply(lambda found: "good" if found.valid else found.reason))

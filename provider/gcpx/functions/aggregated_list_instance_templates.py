@@ -1,0 +1,40 @@
+"""`aggregatedListInstanceTemplates`: the templates of every scope.
+
+Source: Compute API v1, `instanceTemplates.aggregatedList` (documentation section 4.2, row 1).
+"""
+
+from __future__ import annotations
+
+from gcpx.functions.listed_template import ListedInstanceTemplate
+from gcpx.functions.lists import AggregatedListFunction, ApiWarning, ListResult
+from gcpx.model.fields import Record, answer, record
+from gcpx.resources.list_parameters import AggregatedListParameters
+
+
+@record
+class InstanceTemplatesScopedList(Record):
+    """The instance templates of one scope."""
+
+    instance_templates: list[ListedInstanceTemplate] = answer("The templates.")
+    warnings: list[ApiWarning] = answer("What Google said about the scope, such as that it cannot be reached.")
+
+
+@record
+class AggregatedInstanceTemplates(ListResult):
+    """Instance templates by scope."""
+
+    items: dict[str, InstanceTemplatesScopedList] = answer("The templates by scope: `global`, or `regions/REGION`.")
+    unreachables: list[str] = answer("Scopes that could not be reached, with `returnPartialSuccess`.")
+
+
+class AggregatedListInstanceTemplates(AggregatedListFunction):
+    """All templates of a project."""
+
+    token = "gcpx:compute:aggregatedListInstanceTemplates"
+    description = "Lists the instance templates of a project, global ones and those of all regions, by scope."
+    example = "lookups"
+    arguments = AggregatedListParameters
+    result = AggregatedInstanceTemplates
+    version = "v1"
+    path = "aggregated/instanceTemplates"
+    collection = "instanceTemplates"

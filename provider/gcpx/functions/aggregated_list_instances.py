@@ -1,0 +1,40 @@
+"""`aggregatedListInstances`: the instances of every zone.
+
+Source: Compute API beta, `instances.aggregatedList` (documentation section 4.2, row 3).
+"""
+
+from __future__ import annotations
+
+from gcpx.functions.instance import Instance
+from gcpx.functions.lists import AggregatedListFunction, ApiWarning, ListResult
+from gcpx.model.fields import Record, answer, record
+from gcpx.resources.list_parameters import AggregatedListParameters
+
+
+@record
+class InstancesScopedList(Record):
+    """The instances of one scope."""
+
+    instances: list[Instance] = answer("The instances.")
+    warnings: list[ApiWarning] = answer("What Google said about the scope, such as that it cannot be reached.")
+
+
+@record
+class AggregatedInstances(ListResult):
+    """Instances by scope."""
+
+    items: dict[str, InstancesScopedList] = answer("The instances by scope, such as `zones/europe-west1-b`.")
+    unreachables: list[str] = answer("Scopes that could not be reached, with `returnPartialSuccess`.")
+
+
+class AggregatedListInstances(AggregatedListFunction):
+    """All instances of a project."""
+
+    token = "gcpx:compute:aggregatedListInstances"
+    description = "Lists the instances of all zones of a project, by scope."
+    example = "lookups"
+    arguments = AggregatedListParameters
+    result = AggregatedInstances
+    version = "beta"
+    path = "aggregated/instances"
+    collection = "instances"

@@ -1,0 +1,260 @@
+"""`getOperation`: work under way, or done.
+
+Source: Compute API, `globalOperations.get`, `regionOperations.get`, `zoneOperations.get` (documentation section 2.7).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from gcpx.functions.lists import ApiWarning, InProjectFunction
+from gcpx.google.client import COMPUTE, Request
+from gcpx.google.compute import last_part, split_link
+from gcpx.model import codec
+from gcpx.model.fields import Failure, Record, answer, exclusive, field, record
+from gcpx.model.resource import Call
+from gcpx.resources.bulk_instances_model import LocationStatus
+from gcpx.resources.instance_properties import PROJECT
+
+_LINK = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
+
+
+def _link_or_name(values: dict[str, Any]) -> list[Failure]:
+    """Read the place from a link, where the name is one."""
+    name = values.get("name")
+    if isinstance(name, str) and "/" in name and not _LINK.fullmatch(split_link(name)):
+        return [("name", "is neither a name nor a link; a link is projects/P/(global|regions/R|zones/Z)/operations/O")]
+    return []
+
+
+@record
+class OperationQuery(Record):
+    """Which operation to read."""
+
+    RULES = (exclusive("region", "zone"), _link_or_name)
+
+    name: str = field("The operation's name, or its self link, which also says where it is.", required=True)
+    project: str = field("The project. Default: the provider's.", pattern=PROJECT)
+    region: str = field("The region of a regional operation. Default: none, so the operation is global.", url=True)
+    zone: str = field("The zone of a zonal operation.", url=True)
+
+
+@record
+class ErrorInfo(Record):
+    """The cause of an error, for programs."""
+
+    domain: str = answer("Who the reason belongs to, such as `googleapis.com`.")
+    metadatas: dict[str, str] = answer("Details by key.")
+    reason: str = answer("The reason, in upper case with underscores, at most 63 characters.")
+
+
+@record
+class HelpLink(Record):
+    """A page that helps."""
+
+    description: str = answer("What the page is about.")
+    url: str = answer("The page.")
+
+
+@record
+class Help(Record):
+    """Pages that help."""
+
+    links: list[HelpLink] = answer("The pages.")
+
+
+@record
+class LocalizedMessage(Record):
+    """An error's message in a language."""
+
+    locale: str = answer("The language (BCP 47).")
+    message: str = answer("The message.")
+
+
+@record
+class QuotaExceededInfo(Record):
+    """The quota that is used up."""
+
+    dimensions: dict[str, str] = answer("Where it counts, such as the region.")
+    future_limit: float = answer("The limit that is being rolled out.")
+    limit: float = answer("The limit.")
+    limit_name: str = answer("The limit's name.")
+    metric_name: str = answer("What is counted.")
+    rollout_status: str = answer("Whether another limit is being rolled out.", enum=("IN_PROGRESS",))
+
+
+@record
+class ErrorDetail(Record):
+    """One detail of an error; one of its properties is there."""
+
+    error_info: ErrorInfo = answer("The cause.")
+    help: Help = answer("Pages that help.")
+    localized_message: LocalizedMessage = answer("The message in a language.")
+    quota_info: QuotaExceededInfo = answer("The quota that is used up.")
+
+
+@record
+class OperationError(Record):
+    """One thing that went wrong."""
+
+    code: str = answer("The kind of error, such as `QUOTA_EXCEEDED`.")
+    error_details: list[ErrorDetail] = answer("Details.")
+    location: str = answer("The field of the request that caused it.")
+    message: str = answer("The error in words.")
+
+
+@record
+class OperationErrors(Record):
+    """What went wrong."""
+
+    errors: list[OperationError] = answer("The errors.")
+
+
+@record
+class Status(Record):
+    """An error of another service."""
+
+    code: int = answer("The number of the gRPC code.")
+    details: list[dict[str, Any]] = answer("Details, each with its `@type`.")
+    message: str = answer("The error in words.")
+
+
+@record
+class LocationOperation(Record):
+    """How far a change of the common metadata is in one location."""
+
+    error: Status = answer("What went wrong there.")
+    state: str = answer("How far it is.", enum=("ABANDONED", "DONE", "FAILED", "PROPAGATED", "PROPAGATING"))
+
+
+@record
+class CommonMetadataProgress(Record):
+    """How far a change of the project's common metadata is."""
+
+    client_operation_id: str = answer("The request ID.")
+    per_location_operations: dict[str, LocationOperation] = answer("By location.")
+
+
+@record
+class BulkInsertProgress(Record):
+    """How far a bulk creation is."""
+
+    per_location_status: dict[str, LocationStatus] = answer("By location.")
+
+
+@record
+class HealthInfo(Record):
+    """The health of what was asked about."""
+
+    availability_slo_status: str = answer(
+        "Whether the availability objective is met.",
+        enum=(
+            "AVAILABILITY_SLO_STATUS_IN_SLO",
+            "AVAILABILITY_SLO_STATUS_OUT_OF_SLO",
+            "AVAILABILITY_SLO_STATUS_SLO_UNKNOWN",
+        ),
+    )
+    health_status: str = answer("The health.", enum=("HEALTH_STATUS_HEALTHY", "HEALTH_STATUS_UNHEALTHY"))
+    repair_category: str = answer(
+        "Why it is being repaired.",
+        enum=(
+            "REPAIR_CATEGORY_CRITICAL_FAILURE",
+            "REPAIR_CATEGORY_EMERGENT_MAINTENANCE",
+            "REPAIR_CATEGORY_PLANNED_MAINTENANCE",
+            "REPAIR_CATEGORY_USER_REPORTED_FAULT",
+        ),
+    )
+    unhealthy_reason: str = answer(
+        "Why it is not healthy.",
+        enum=("UNHEALTHY_REASON_PENDING_USER_APPROVAL", "UNHEALTHY_REASON_REPAIRING", "UNHEALTHY_REASON_UNSCHEDULABLE"),
+    )
+    update_time: str = answer("When this was so (RFC 3339).")
+
+
+@record
+class HealthProgress(Record):
+    """What an operation about health found."""
+
+    health_info: HealthInfo = answer("The health.")
+
+
+@record
+class SbomInfo(Record):
+    """Versions of components."""
+
+    current_component_versions: dict[str, str] = answer("The versions now.")
+    target_component_versions: dict[str, str] = answer("The versions to come.")
+
+
+@record
+class VersionProgress(Record):
+    """What an operation about versions found."""
+
+    inline_sbom_info: SbomInfo = answer("The versions.")
+
+
+@record
+class Operation(Record):
+    """Work that Google has taken on."""
+
+    client_operation_id: str = answer("The request ID, where one was given.")
+    creation_timestamp: str = answer("When it was made; `insertTime` is the one to use.")
+    description: str = answer("A text about it.")
+    end_time: str = answer("When it was done (RFC 3339).")
+    error: OperationErrors = answer("What went wrong.")
+    get_health_operation_metadata: HealthProgress = answer("What an operation about health found.")
+    get_version_operation_metadata: VersionProgress = answer("What an operation about versions found.")
+    http_error_message: str = answer("What went wrong, as HTTP says it, such as `FORBIDDEN`.")
+    http_error_status_code: int = answer("The HTTP status of what went wrong.")
+    id: str = answer("The number that Google gave it.")
+    insert_time: str = answer("When it was asked for (RFC 3339).")
+    instances_bulk_insert_operation_metadata: BulkInsertProgress = answer("How far a bulk creation is.")
+    kind: str = answer("Always `compute#operation`.")
+    name: str = answer("The name.")
+    operation_group_id: str = answer("What groups operations, such as those of one bulk creation.")
+    operation_type: str = answer("What is done, such as `insert`.")
+    progress: int = answer("0 to 100; it never goes back, and says nothing about the time left.")
+    region: str = answer("The region of a regional operation, as a URL.")
+    self_link: str = answer("The operation's URL.")
+    set_common_instance_metadata_operation_metadata: CommonMetadataProgress = answer(
+        "How far a change of the common metadata is."
+    )
+    start_time: str = answer("When it began (RFC 3339).")
+    status: str = answer("How far it is.", enum=("DONE", "PENDING", "RUNNING"))
+    status_message: str = answer("The same in words.")
+    target_id: str = answer("The number of what it changes.")
+    target_link: str = answer("The URL of what it changes.")
+    user: str = answer("Who asked for it.")
+    warnings: list[ApiWarning] = answer("What Google said beside it.")
+    zone: str = answer("The zone of a zonal operation, as a URL.")
+
+
+class GetOperation(InProjectFunction):
+    """One operation, wherever it is."""
+
+    token = "gcpx:compute:getOperation"
+    description = "Reads an operation: global, of a region or of a zone."
+    example = "lookups"
+    arguments = OperationQuery
+    result = Operation
+
+    def problems(self, arguments: dict[str, Any]) -> list[Failure]:
+        """Miss no project where a link names one."""
+        return [] if "/" in str(arguments.get("name", "")) else super().problems(arguments)
+
+    def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Get it once; nothing is waited for."""
+        found = _LINK.fullmatch(split_link(arguments["name"]))
+        project, scope, name = (
+            found.groups() if found else (self._project(arguments), _scope(arguments), arguments["name"])
+        )
+        path = f"beta/projects/{project}/{scope}/operations/{name}"
+        return codec.from_body(self.result_type, self._google.send(Request(api=COMPUTE, method="GET", path=path), call))
+
+
+def _scope(arguments: dict[str, Any]) -> str:
+    for kind in ("zone", "region"):
+        if arguments.get(kind):
+            return f"{kind}s/{last_part(arguments[kind])}"
+    return "global"

@@ -1,0 +1,41 @@
+"""`listInstanceTemplates`: the global templates.
+
+Source: Compute API beta, `instanceTemplates.list` (documentation section 4.2, row 2).
+"""
+
+from __future__ import annotations
+
+from gcpx.functions.listed_template import ListedInstanceTemplate
+from gcpx.functions.lists import ListFunction, ListResult
+from gcpx.model.fields import answer, field, record
+from gcpx.resources.list_parameters import ListParameters
+
+
+@record
+class InstanceTemplateListParameters(ListParameters):
+    """Which templates to list, and how much of each."""
+
+    view: str = field(
+        "`BASIC` leaves partner metadata out, `FULL` shows everything. Default: `BASIC`.",
+        enum=("BASIC", "FULL"),
+        closed=True,
+    )
+
+
+@record
+class InstanceTemplates(ListResult):
+    """Instance templates."""
+
+    items: list[ListedInstanceTemplate] = answer("The templates.")
+
+
+class ListInstanceTemplates(ListFunction):
+    """The global templates of a project."""
+
+    token = "gcpx:compute:listInstanceTemplates"
+    description = "Lists the global instance templates of a project."
+    example = "lookups"
+    arguments = InstanceTemplateListParameters
+    result = InstanceTemplates
+    version = "beta"
+    path = "global/instanceTemplates"

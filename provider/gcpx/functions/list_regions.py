@@ -1,0 +1,100 @@
+"""`listRegions`: the regions, with their zones and quotas.
+
+Source: Compute API beta, `regions.list` (documentation sections 2.5 and 4.2, row 4).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gcpx.functions.lists import ApiWarning, ListFunction, ListResult
+from gcpx.model.fields import Record, answer, exclusive, field, object_type, record
+from gcpx.resources.list_parameters import ListParameters
+
+
+@record
+class RegionListParameters(ListParameters):
+    """Which regions to list, and how much of each."""
+
+    RULES = (*ListParameters.RULES, exclusive("itemFields", "omitQuotas"))
+
+    omit_quotas: bool = field(
+        "Leave the quotas out, which takes Google less time. Conflicts with `itemFields`. Default: false."
+    )
+
+
+@record
+class Quota(Record):
+    """One quota of a region."""
+
+    limit: float = answer("The limit.")
+    metric: str = answer("What is counted, such as `CPUS`.")
+    owner: str = answer("Whose quota it is.")
+    usage: float = answer("How much of it is used.")
+
+
+@record
+class RolloutPolicy(Record):
+    """When a deprecation comes into force, where that depends on the place."""
+
+    default_rollout_time: str = answer("Everywhere else (RFC 3339).")
+    location_rollout_policies: dict[str, str] = answer("By zone, such as `zones/europe-west1-b` (RFC 3339).")
+
+
+@record
+class DeprecationStatus(Record):
+    """What is to become of something, and when."""
+
+    deleted: str = answer("When it is to be deleted (RFC 3339).")
+    deprecated: str = answer("When it is to be deprecated (RFC 3339).")
+    obsolete: str = answer("When it is to be obsolete (RFC 3339).")
+    replacement: str = answer("What to use instead, as a URL.")
+    state: str = answer(
+        "`DEPRECATED` warns; `OBSOLETE` and `DELETED` are refused.",
+        enum=("ACTIVE", "DELETED", "DEPRECATED", "OBSOLETE"),
+    )
+    state_override: RolloutPolicy = answer("When it comes into force.")
+
+
+@record
+class Region(Record):
+    """A region."""
+
+    creation_timestamp: str = answer("When it was made (RFC 3339).")
+    deprecated: DeprecationStatus = answer("What is to become of it.")
+    description: str = answer("A text about it.")
+    id: str = answer("The number that Google gave it.")
+    kind: str = answer("Always `compute#region`.")
+    name: str = answer("The name.")
+    quota_status_warning: ApiWarning = answer("Why there are no quotas, where they could not be told.")
+    quotas: list[Quota] = answer("The project's quotas in the region.")
+    self_link: str = answer("The region's URL.")
+    status: str = answer("`UP` or `DOWN`.", enum=("DOWN", "UP"))
+    supports_pzs: bool = answer("Reserved by Google.")
+    zones: list[str] = answer("The region's zones, as URLs.")
+
+
+@record
+class Regions(ListResult):
+    """Regions."""
+
+    items: list[Region] = answer("The regions.")
+
+
+class ListRegions(ListFunction):
+    """All regions that a project sees."""
+
+    token = "gcpx:compute:listRegions"
+    description = "Lists the regions that a project can use, with their zones and the project's quotas in them."
+    example = "lookups"
+    arguments = RegionListParameters
+    result = Regions
+    version = "beta"
+    path = "regions"
+
+    def mask(self, arguments: dict[str, Any]) -> str:
+        """Name every field but the quotas, where they are to be left out."""
+        if arguments.get("omitQuotas"):
+            kept = [prop.wire for prop in object_type(Region).properties.values() if prop.wire != "quotas"]
+            return super().mask({"itemFields": kept})
+        return super().mask(arguments)

@@ -1,0 +1,146 @@
+"""What the list functions share: the query, the pages, the scopes, the warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from gcpx.google.client import Google
+from gcpx.google.listing import Listing
+from gcpx.model import codec
+from gcpx.model.fields import Failure, Record, answer, record
+from gcpx.model.function import Function
+from gcpx.model.resource import Call
+
+_QUERY = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
+_EMPTY = "NO_RESULTS_ON_PAGE"
+_HEAD = ("kind", "id", "selfLink", "nextPageToken", "warning")
+
+
+@record
+class WarningData(Record):
+    """One detail of a warning."""
+
+    key: str = answer("What the detail is, such as `scope`.")
+    value: str = answer("The detail.")
+
+
+@record
+class ApiWarning(Record):
+    """Something that Google says beside its answer."""
+
+    code: str = answer("The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.")
+    data: list[WarningData] = answer("Details, such as the scope.")
+    message: str = answer("The warning in words.")
+
+
+@record
+class ListResult(Record):
+    """What every list answers."""
+
+    id: str = answer("The ID that Google gave the answer.")
+    kind: str = answer("The kind of list.")
+    next_page_token: str = answer("Leads to the next page, where only one was asked for.")
+    self_link: str = answer("The list's URL.")
+    warnings: list[ApiWarning] = answer("What Google said beside the answer, of all pages.")
+
+
+class InProjectFunction(Function):
+    """A function whose project is its own or the provider's."""
+
+    def __init__(self, google: Google) -> None:
+        self._google = google
+
+    def problems(self, arguments: dict[str, Any]) -> list[Failure]:
+        """Miss a project that comes from nowhere."""
+        if arguments.get("project") or self._google.settings.project:
+            return []
+        return [("project", "is required: set it here, or for all calls with `pulumi config set gcpx:project`")]
+
+    def _project(self, arguments: dict[str, Any]) -> Any:
+        return arguments.get("project") or self._google.settings.project
+
+
+class ListFunction(InProjectFunction):
+    """A function over a list method.
+
+    Attributes:
+        version: of the Compute API.
+        path: of the list, below the project.
+    """
+
+    version: ClassVar[str]
+    path: ClassVar[str]
+
+    def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Read one page, where a page size is given, or all."""
+        size = int(arguments.get("maxResults") or 0)
+        query = {name: arguments[name] for name in _QUERY if arguments.get(name) not in (None, "")}
+        mask = self.mask(arguments)
+        listing = Listing(
+            google=self._google,
+            path=f"{self.version}/projects/{self._project(arguments)}/{self.path}",
+            query={**query, "fields": mask} if mask else query,
+        )
+        token = arguments.get("pageToken") or ""
+        pages = [listing.page(call, token, size)] if size else listing.pages(call, token)
+        merged = self.merged(pages)
+        if merged.get("unreachables"):
+            call.warn(f"the answer is partial: {', '.join(merged['unreachables'])} cannot be reached")
+        return codec.from_body(self.result_type, merged)
+
+    def mask(self, arguments: dict[str, Any]) -> str:
+        """Write the field mask, with what holds a list together."""
+        fields = arguments.get("itemFields")
+        return f"items({','.join(fields)}),{','.join(_HEAD)}" if fields else ""
+
+    def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
+        """Make one answer of pages."""
+        made: dict[str, Any] = {"items": [], "warnings": []}
+        for page in pages:
+            made |= {name: page.get(name) for name in _HEAD}
+            made["items"].extend(page.get("items", ()))
+            note(made["warnings"], page.get("warning"))
+        return made
+
+
+class AggregatedListFunction(ListFunction):
+    """A function over an aggregated list method, whose items are grouped by scope.
+
+    Attributes:
+        collection: the name of the list within each scope.
+    """
+
+    collection: ClassVar[str]
+
+    def mask(self, arguments: dict[str, Any]) -> str:
+        """Write the field mask; each scope's warning stays."""
+        fields = arguments.get("itemFields")
+        inner = f"{self.collection}({','.join(fields)}),warning" if fields else ""
+        return f"items/*({inner}),unreachables,{','.join(_HEAD)}" if fields else ""
+
+    def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
+        """Make one answer of pages: every scope with all of its items."""
+        scopes: dict[str, dict[str, Any]] = {}
+        made: dict[str, Any] = {"items": scopes, "warnings": [], "unreachables": []}
+        for page in pages:
+            made |= {name: page.get(name) for name in _HEAD}
+            note(made["warnings"], page.get("warning"))
+            made["unreachables"] = list(dict.fromkeys([*made["unreachables"], *page.get("unreachables", ())]))
+            for name, group in page.get("items", {}).items():
+                scope = scopes.setdefault(name, {self.collection: [], "warnings": []})
+                scope[self.collection].extend(group.get(self.collection, ()))
+                note(scope["warnings"], group.get("warning"))
+        for name, scope in scopes.items():
+            if scope[self.collection]:
+                # Pages without anything of a scope say so, which is no news when another page has something.
+                scope["warnings"] = [warning for warning in scope["warnings"] if warning.get("code") != _EMPTY]
+            if any(warning.get("code") == "UNREACHABLE" for warning in scope["warnings"]):
+                made["unreachables"] = list(dict.fromkeys([*made["unreachables"], name]))
+        return made
+
+
+def note(warnings: list[Any], warning: Any) -> None:
+    """Keep a warning once."""
+    if warning and warning not in warnings:
+        warnings.append(warning)

@@ -1,0 +1,50 @@
+"""What a function is to the engine: arguments, a result, one verb."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, ClassVar
+
+from gcpx.model.fields import Failure, ObjectType, object_type
+from gcpx.model.resource import Call
+
+
+class Function(abc.ABC):
+    """One function. It takes and returns plain values: no secrets, no unknowns.
+
+    Attributes:
+        token: Pulumi's token.
+        description: Markdown for the package's documentation.
+        arguments: the record that declares what is asked.
+        result: the record that declares the answer.
+        example: the folder of the example program that shows it.
+    """
+
+    token: ClassVar[str]
+    description: ClassVar[str]
+    arguments: ClassVar[type]
+    result: ClassVar[type]
+    example: ClassVar[str]
+
+    @abc.abstractmethod
+    def __init__(self, google: Any) -> None:
+        """Take what the verb calls."""
+
+    @property
+    def type(self) -> ObjectType:
+        """The arguments' declaration as data."""
+        return object_type(self.arguments)
+
+    @property
+    def result_type(self) -> ObjectType:
+        """The result's declaration as data."""
+        return object_type(self.result)
+
+    def problems(self, arguments: dict[str, Any]) -> list[Failure]:
+        """Name what is wrong with arguments beyond their declaration."""
+        del arguments
+        return []
+
+    @abc.abstractmethod
+    def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Do what is asked."""

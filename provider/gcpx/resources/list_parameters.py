@@ -1,0 +1,72 @@
+"""What every list of Compute can be asked for.
+
+Source: Compute API, list parameters (documentation section 4.1).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+from gcpx.model.fields import Failure, Record, Rule, field, record
+from gcpx.resources.instance_properties import PROJECT
+
+
+def well_formed(values: dict[str, Any]) -> list[Failure]:
+    """Refuse a filter or an order that Google would, before the call and with the position."""
+    from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - a grammar is loaded where one is needed
+
+    failures: list[Failure] = []
+    for name, check in (("filter", parse), ("orderBy", check_order)):
+        text = values.get(name)
+        try:
+            if isinstance(text, str):
+                check(text)
+        except FilterError as error:
+            failures.append((name, f"is wrong {error}"))
+    return failures
+
+
+@record
+class Filtered(Record):
+    """Which of a project's things to list."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = (well_formed,)
+
+    project: str = field("The project. Default: the provider's.", pattern=PROJECT)
+    filter: str = field(
+        'Which to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.'
+    )
+
+
+@record
+class ListParameters(Filtered):
+    """What to list, in which order, and how much of it."""
+
+    item_fields: list[str] = field(
+        "The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. Default: all.",
+        pattern=(re.compile(r"[\w*/.-]+(\([\w*/.,()-]+\))?"), "a field's name, with / before a nested one"),
+    )
+    max_results: int = field(
+        "The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.",
+        minimum=0,
+        maximum=500,
+    )
+    order_by: str = field("`name` (default) or `creationTimestamp desc`.")
+    page_token: str = field("Where to begin: the `nextPageToken` of an earlier call.")
+    return_partial_success: bool = field(
+        "Answer also when a scope cannot be reached; its warning, and `unreachables`, then name it. Default: false, so the call fails."
+    )
+
+
+@record
+class AggregatedListParameters(ListParameters):
+    """What to list of all regions and zones."""
+
+    include_all_scopes: bool = field(
+        "Name every scope of the project, also of kinds that never hold such a thing. Default: false."
+    )
+    service_project_number: str = field(
+        "The number of a service project of a shared network, to list what is its.",
+        pattern=(re.compile(r"\d{1,19}"), "a project's number"),
+    )

@@ -1,0 +1,30 @@
+"""What the lists of Compute's resources share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gcpx.errors import UserError
+from gcpx.google.client import Google
+from gcpx.google.listing import Listing
+
+
+def project_of(google: Google, query: dict[str, Any]) -> str:
+    """Give the project to list."""
+    project = query.get("project") or google.settings.project
+    if not project:
+        raise UserError("project is required: give it, or set it with `pulumi config set gcpx:project`")
+    return str(project)
+
+
+def listing(google: Google, query: dict[str, Any], path: str, mask: str) -> Listing:
+    """Ask for what a list of IDs needs, and no more; `{}` in the path stands for the project."""
+    asked = {"filter": query.get("filter") or None, "fields": f"{mask},nextPageToken"}
+    return Listing(google=google, path=path.format(project_of(google, query)), query=asked)
+
+
+def grouped(page: dict[str, Any], collection: str) -> Iterator[dict[str, Any]]:
+    """Give the items of every scope of an aggregated page."""
+    for group in page.get("items", {}).values():
+        yield from group.get(collection, ())
