@@ -24,11 +24,15 @@ from gcpx_emulator import (
     instance_settings,
     instances,
     machine_images,
+    messages,
     oslogin,
     outages,
     page,
+    pubsub,
     storage,
+    storage_objects,
     templates,
+    tokens,
 )
 from gcpx_emulator.discovery import Method, route
 from gcpx_emulator.errors import ApiError
@@ -37,7 +41,10 @@ from gcpx_emulator.handler import HANDLERS, Call
 from gcpx_emulator.masking import masked
 from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Operations
-from gcpx_emulator.store import Store
+from gcpx_emulator.pushes import Pusher
+from gcpx_emulator.store import Json, Store
+from gcpx_emulator.tokens import Signer, claims
+from gcpx_emulator.uploads import Upload, Uploads
 from gcpx_emulator.validation import check_query, clean_body
 
 SERVICES: Final = (
@@ -49,9 +56,13 @@ SERVICES: Final = (
     instance_settings,
     instances,
     machine_images,
+    messages,
     oslogin,
+    pubsub,
     storage,
+    storage_objects,
     templates,
+    tokens,
 )
 """Modules that register handlers; named here so that importing the application imports them."""
 _LONGEST_WAIT: Final = 120.0
@@ -74,6 +85,16 @@ class Emulator:
     operations: Operations = attrs.field(default=attrs.Factory(lambda self: Operations(self.store), takes_self=True))
     faults: Faults = attrs.Factory(Faults)
     requests: Requests = attrs.Factory(Requests)
+    signer: Signer = attrs.Factory(Signer)
+    uploads: Uploads = attrs.Factory(Uploads)
+    pusher: Pusher = attrs.field(default=attrs.Factory(lambda self: Pusher(self.store, self.signer), takes_self=True))
+
+    def reset(self) -> None:
+        """Forget everything but the keys."""
+        self.store.reset()
+        self.faults.queue.clear()
+        self.requests.kept.clear()
+        self.pusher.deliveries.clear()
 
     def app(self) -> Starlette:
         """Give the application."""
@@ -84,6 +105,9 @@ class Emulator:
                 Route("/_emulator/requests", self._requests, methods=["GET", "DELETE"]),
                 Route("/_emulator/limits", self._orders(bulk.LIMITS), methods=["GET", "POST"]),
                 Route("/_emulator/outages", self._orders(outages.OUTAGES), methods=["GET", "POST"]),
+                Route("/_emulator/deliveries", self._deliveries),
+                Route("/_emulator/tokens", self._tokens, methods=["POST"]),
+                Route("/_emulator/keys/rotate", self._rotate, methods=["POST"]),
                 Route("/_emulator/reset", self._reset, methods=["POST"]),
                 Route("/_emulator/resources/{path:path}", self._resource, methods=["GET", "PATCH", "DELETE"]),
                 Route("/{path:path}", self._api, methods=_METHODS),
@@ -93,12 +117,9 @@ class Emulator:
     async def _api(self, request: Request) -> Response:
         entry = self.requests.add(request.method, request.url.path, dict(request.query_params), request.headers)
         try:
-            method, path = route(request.method, request.url.path)
+            method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
             entry["method"] = method.id
-            raw = await request.body()
-            entry["body"] = json.loads(raw) if raw else None
-            fault = self.faults.take(method.id)
-            response = await self._answer(method, path, request, entry["body"], fault)
+            response = await self._taken(method, path, request, entry)
         except ApiError as error:
             response = JSONResponse(error.body(), error.status)
         except ValueError as error:
@@ -106,23 +127,41 @@ class Emulator:
         entry["status"] = response.status_code
         return response
 
+    async def _taken(self, method: Method, path: dict[str, str], request: Request, entry: Json) -> Response:
+        upload = await self._received(request)
+        if isinstance(upload, Response):
+            return upload
+        entry["body"] = upload.metadata
+        response = await self._answer(method, path, request, upload, self.faults.take(method.id))
+        self.pusher.wake()
+        return response
+
+    async def _received(self, request: Request) -> Upload | Response:
+        """Read what a request brings: JSON, or an upload."""
+        raw = await request.body()
+        if "/upload/" in request.url.path:
+            return self.uploads.take(request.query_params, request.headers, raw, str(request.url))
+        return Upload(json.loads(raw) if raw else None, None, "")
+
     async def _answer(
-        self, method: Method, path: dict[str, str], request: Request, body: Any, fault: Fault | None
+        self, method: Method, path: dict[str, str], request: Request, upload: Upload, fault: Fault | None
     ) -> Response:
         if fault is not None:
             early = await _early(fault)
             if early is not None:
                 return early
-        answer = await self._work(method, path, dict(request.query_params), body, fault)
+        answer = await self._work(method, path, dict(request.query_params), upload, fault)
         if fault is not None and fault.drop == "after":
             return _Dropped()
         if answer is None:
             return Response(status_code=204)
+        if isinstance(answer, Response):
+            return answer
         fields = request.query_params.get("fields") or request.query_params.get("$fields")
         return JSONResponse(masked(answer, fields) if fields else answer)
 
     async def _work(
-        self, method: Method, path: dict[str, str], query: dict[str, str], body: Any, fault: Fault | None
+        self, method: Method, path: dict[str, str], query: dict[str, str], upload: Upload, fault: Fault | None
     ) -> Any:
         handler = HANDLERS.get(method.id)
         if handler is None:
@@ -136,7 +175,10 @@ class Emulator:
             parameters=method.parameters,
             path=path,
             query=query,
-            body=clean_body(method, body),
+            body=clean_body(method, upload.metadata),
+            media=upload.media,
+            content_type=upload.content_type,
+            signer=self.signer,
             failure=fault.operation if fault else None,
         )
         self.operations.settle()
@@ -179,10 +221,23 @@ class Emulator:
 
         return take
 
+    async def _deliveries(self, _request: Request) -> Response:
+        """Tell what was pushed, and how it was taken."""
+        return JSONResponse(list(self.pusher.deliveries))
+
+    async def _tokens(self, request: Request) -> Response:
+        """Sign any claims, for tests of receivers: {"email", "audience", "claims", "iap"}."""
+        order = await request.json()
+        made = claims(order.get("email", "pusher@example.com"), order.get("audience", "")) | order.get("claims", {})
+        return JSONResponse({"token": self.signer.token(made, iap=bool(order.get("iap")))})
+
+    async def _rotate(self, _request: Request) -> Response:
+        """Take other keys."""
+        self.signer.rotate()
+        return JSONResponse({})
+
     async def _reset(self, _request: Request) -> Response:
-        self.store.reset()
-        self.faults.queue.clear()
-        self.requests.kept.clear()
+        self.reset()
         return JSONResponse({})
 
     async def _resource(self, request: Request) -> Response:

@@ -10,6 +10,7 @@ import json
 import re
 from importlib import resources
 from typing import Any, Final
+from urllib.parse import unquote
 
 import attrs
 
@@ -17,15 +18,25 @@ from gcpx_emulator.errors import ApiError
 
 Json = dict[str, Any]
 _PREFIXES: Final = {
-    "compute/v1": "compute.v1",
-    "compute/beta": "compute.beta",
-    "storage/v1": "storage.v1",
-    "v1": "oslogin.v1",
-    "v1beta": "oslogin.v1beta",
-    "v1alpha": "oslogin.v1alpha",
+    "compute/v1": ("compute.v1",),
+    "compute/beta": ("compute.beta",),
+    "storage/v1": ("storage.v1",),
+    "upload/storage/v1": ("storage.v1",),
+    "resumable/upload/storage/v1": ("storage.v1",),
+    "download/storage/v1": ("storage.v1",),
+    "v1": ("oslogin.v1", "pubsub.v1", "iamcredentials.v1"),
+    "v1beta": ("oslogin.v1beta",),
+    "v1alpha": ("oslogin.v1alpha",),
 }
-_DIALECT: Final = frozenset({"$alt", "$fields", "$prettyPrint"})
-"""Spellings of the standard parameters that Google's newer clients use."""
+_DOCUMENTED: Final = {
+    "tokeninfo": ("oauth2.tokeninfo", {"id_token": {"location": "query", "type": "string"}}),
+    "oauth2/v1/certs": ("oauth2.certs", {}),
+    "oauth2/v3/certs": ("oauth2.keys", {}),
+    "iap/verify/public_key": ("iap.publicKeys", {}),
+}
+"""Pages that the documentation has and no published description; each is only read."""
+_DIALECT: Final = frozenset({"$alt", "$fields", "$prettyPrint", "upload_id"})
+"""Parameters that Google's clients send and no description has."""
 _BETA_EXTRAS: Final[Json] = {"AttachedDisk": {"userLicenses": {"type": "array", "items": {"type": "string"}}}}
 """Fields that the API documentation has and the published description of today does not."""
 _LIST_EXTRAS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
@@ -113,26 +124,45 @@ def document(name: str) -> Document:
 
 
 def _collect(found: Document, resource: Json) -> None:
+    versioned = not found.name.startswith(("compute", "storage"))
     for method in resource.get("methods", {}).values():
         path = method.get("flatPath") or method["path"]
-        # Only OS Login's paths begin with the version; for the others the prefix has been cut off.
-        found.add({**method, "flatPath": path.partition("/")[2] if found.name.startswith("oslogin") else path})
+        # Some documents' paths begin with the version; for the others the prefix has been cut off.
+        found.add({**method, "flatPath": path.partition("/")[2] if versioned else path})
     for child in resource.get("resources", {}).values():
         _collect(found, child)
 
 
 def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
-    """Find the method a request is for, and the path's parameters."""
+    """Find the method a request is for, and the path's parameters; the path is as it came, with its escapes."""
     clean = path.strip("/")
-    for prefix, name in _PREFIXES.items():
-        if clean.startswith(f"{prefix}/"):
-            node, parameters = _find(document(name).root, clean.removeprefix(f"{prefix}/").split("/"), {})
-            if node is None or not node.methods:
-                break
-            if http_method not in node.methods:
-                raise ApiError(405, f"{http_method} is not allowed on {path}; {', '.join(node.methods)} is")
-            return node.methods[http_method], parameters
-    raise ApiError(404, f"{path} is not a path of any API that is emulated")
+    methods, parameters = _documented(clean) or _published(clean)
+    if not methods:
+        raise ApiError(404, f"{path} is not a path of any API that is emulated")
+    if http_method not in methods:
+        raise ApiError(405, f"{http_method} is not allowed on {path}; {', '.join(methods)} is")
+    return methods[http_method], {name: unquote(value) for name, value in parameters.items()}
+
+
+def _documented(path: str) -> tuple[dict[str, Method], dict[str, str]] | None:
+    if path not in _DOCUMENTED:
+        return None
+    method_id, parameters = _DOCUMENTED[path]
+    return {"GET": Method(method_id, "", "GET", parameters, None, Document("documented", {}, _DIALECT))}, {}
+
+
+def _published(path: str) -> tuple[dict[str, Method], dict[str, str]]:
+    for prefix, names in _PREFIXES.items():
+        for name in names if path.startswith(f"{prefix}/") else ():
+            node, parameters = _find(document(name).root, path.removeprefix(f"{prefix}/").split("/"), {})
+            if node is not None and node.methods:
+                return _in_session(prefix, node.methods), parameters
+    return {}, {}
+
+
+def _in_session(prefix: str, methods: dict[str, Method]) -> dict[str, Method]:
+    """Let an upload go on by PUT, as sessions do."""
+    return methods | {"PUT": methods["POST"]} if "upload" in prefix and "POST" in methods else methods
 
 
 def _find(node: _Node, segments: list[str], found: dict[str, str]) -> tuple[_Node | None, dict[str, str]]:

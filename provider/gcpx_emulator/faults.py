@@ -13,6 +13,8 @@ from gcpx_emulator.errors import ApiError
 from gcpx_emulator.store import Json
 
 _REMEMBERED: Final = 10_000
+_SECRET: Final = frozenset({"access_token", "id_token", "key", "oauth_token"})
+"""Parameters whose values no record shows."""
 _KEPT_HEADERS: Final = ("user-agent", "x-goog-request-reason", "x-goog-user-project")
 
 
@@ -79,7 +81,8 @@ class Requests:
 
     def add(self, http_method: str, path: str, query: dict[str, str], headers: Mapping[str, str]) -> Json:
         """Remember one; method, body and status are filled in as they become known. A token is never kept."""
-        entry: Json = {"time": time.time(), "httpMethod": http_method, "path": path, "query": query}
+        shown = {name: "[secret]" if name in _SECRET else value for name, value in query.items()}
+        entry: Json = {"time": time.time(), "httpMethod": http_method, "path": path, "query": shown}
         entry |= {"method": "", "body": None, "status": None, "authorized": "authorization" in headers}
         entry["headers"] = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
         self.kept.append(entry)

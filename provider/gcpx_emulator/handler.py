@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
 from gcpx_emulator.errors import not_found
 from gcpx_emulator.operations import Effect, Operations
 from gcpx_emulator.store import Json, Store
+
+if TYPE_CHECKING:
+    from gcpx_emulator.tokens import Signer
 
 
 @attrs.frozen(kw_only=True)
@@ -23,6 +26,8 @@ class Call:
         path: parameters of the path.
         query: parameters of the query.
         body: without output-only fields.
+        media: contents that were uploaded.
+        content_type: of the contents.
         failure: what a fault injected to end the operation with, if anything.
     """
 
@@ -34,6 +39,9 @@ class Call:
     path: Mapping[str, str]
     query: Mapping[str, str]
     body: Json
+    signer: Signer
+    media: bytes | None = None
+    content_type: str = ""
     failure: Json | None = None
 
     @property

@@ -22,7 +22,7 @@ def _masked(body: Any, tree: Json) -> Any:
         return [_masked(item, tree) for item in body]
     if not isinstance(body, dict) or not tree:
         return body
-    known = tree if "*" not in tree else dict.fromkeys(body, tree["*"]) | tree
+    known = {key: tree[key if key in tree else "*"] for key in body if key in tree or "*" in tree}
     return {key: _masked(item, known[key]) for key, item in body.items() if key in known}
 
 

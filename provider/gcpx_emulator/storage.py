@@ -18,7 +18,8 @@ _MOST: Final = 100
 _MOST_ATTRIBUTES: Final = 5
 
 
-def _bucket(call: Call) -> Json:
+def bucket_of(call: Call) -> Json:
+    """Read the bucket in the path, which has to be there."""
     body = call.store.get(f"b/{call.path['bucket']}")
     if body is None:
         raise ApiError(404, "The specified bucket does not exist.")
@@ -64,7 +65,7 @@ def _shown(body: Json) -> Json:
 @handles("storage.buckets.get")
 def get_bucket(call: Call) -> Json:
     """Read a bucket."""
-    return _shown(_bucket(call))
+    return _shown(bucket_of(call))
 
 
 @handles("storage.buckets.list")
@@ -79,8 +80,10 @@ def list_buckets(call: Call) -> Json:
 @handles("storage.buckets.delete")
 def delete_bucket(call: Call) -> None:
     """Delete a bucket, and its notification configurations with it."""
-    _bucket(call)
+    bucket_of(call)
     path = f"b/{call.path['bucket']}"
+    if call.store.list(f"{path}/o"):
+        raise ApiError(409, "The bucket you tried to delete is not empty.", "conflict")
     for item in call.store.list(f"{path}/notificationConfigs"):
         call.store.delete(f"{path}/notificationConfigs/{item['id']}")
     call.store.delete(path)
@@ -89,7 +92,7 @@ def delete_bucket(call: Call) -> None:
 @handles("storage.notifications.insert")
 def insert_notification(call: Call) -> Json:
     """Make a notification configuration; its number is the bucket's next."""
-    _bucket(call)
+    bucket_of(call)
     body = call.body
     for field in ("topic", "payload_format"):
         if not body.get(field):
@@ -121,7 +124,7 @@ def insert_notification(call: Call) -> Json:
 @handles("storage.notifications.get")
 def get_notification(call: Call) -> Json:
     """Read a notification configuration."""
-    _bucket(call)
+    bucket_of(call)
     return _notification(call)
 
 
@@ -135,7 +138,7 @@ def _notification(call: Call) -> Json:
 @handles("storage.notifications.list")
 def list_notifications(call: Call) -> Json:
     """List a bucket's notification configurations."""
-    _bucket(call)
+    bucket_of(call)
     items = call.store.list(f"b/{call.path['bucket']}/notificationConfigs")
     return {"kind": "storage#notifications"} | ({"items": items} if items else {})
 
@@ -143,7 +146,7 @@ def list_notifications(call: Call) -> Json:
 @handles("storage.notifications.delete")
 def delete_notification(call: Call) -> None:
     """Delete a notification configuration."""
-    _bucket(call)
+    bucket_of(call)
     _notification(call)
     call.store.delete(f"b/{call.path['bucket']}/notificationConfigs/{call.path['notification']}")
 

@@ -87,7 +87,7 @@ def get_template(call: Call) -> Json:
 @handles("compute.instanceTemplates.list", "compute.regionInstanceTemplates.list")
 def list_templates(call: Call) -> Json:
     """List the templates of a scope."""
-    return listed(call, "instanceTemplates", "compute#instanceTemplateList")
+    return listed(call, "instanceTemplates", "compute#instanceTemplatesListResponse")
 
 
 @handles("compute.instanceTemplates.aggregatedList")

@@ -85,9 +85,7 @@ class Emulated:
 
     def reset(self) -> None:
         """Begin anew."""
-        self.emulator.store.reset()
-        self.emulator.faults.queue.clear()
-        self.emulator.requests.kept.clear()
+        self.emulator.reset()
         self.emulator.operations.latency = 0.0
 
 

@@ -1,0 +1,146 @@
+"""Keys of the issuer: fetched once, kept as long as they may be, fetched again when one is unknown."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from programs import PROJECT
+
+from gcpx.push import IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
+
+EMAIL = "pusher@example.com"
+
+
+def _post(cloud, path, **body):
+    return httpx.post(f"http://{cloud.host}{path}", json=body, trust_env=False).json()
+
+
+def _token(cloud, **order):
+    return _post(cloud, "/_emulator/tokens", audience="me", **order)["token"]
+
+
+class Clock:
+    def __init__(self):
+        import time  # noqa: PLC0415 - the one place that needs it
+
+        self.now = time.time()
+
+    def __call__(self):
+        return self.now
+
+
+def _verifier(cloud, clock=None, path="/oauth2/v1/certs", **more):
+    clock = clock or Clock()
+    return PushVerifier(
+        "me", EMAIL, certificates=Certificates(f"http://{cloud.host}{path}", now=clock), now=clock, **more
+    )
+
+
+def test_keys_are_fetched_once_for_many_tokens(cloud):
+    verifier = _verifier(cloud)
+    tokens = [_token(cloud, claims={"nonce": str(number)}) for number in range(5)]
+
+    assert {verifier.verify(token).email for token in tokens} == {EMAIL}
+    assert cloud.calls("oauth2") == ["oauth2.certs"]
+
+
+def test_a_key_set_serves_as_well(cloud):
+    assert _verifier(cloud, path="/oauth2/v3/certs").verify(_token(cloud)).audience == "me"
+
+
+def test_keys_are_fetched_again_when_their_time_is_over(cloud):
+    clock = Clock()
+    verifier = _verifier(cloud, clock)
+    verifier.verify(_token(cloud))
+    clock.now += 20_001
+    with pytest.raises(InvalidToken, match="expired"):
+        verifier.verify(_token(cloud, claims={"nonce": "2"}))
+
+    assert cloud.calls("oauth2") == ["oauth2.certs"] * 2
+
+
+def test_a_rotation_is_followed_at_once_and_a_flood_of_unknown_keys_is_not(cloud):
+    clock = Clock()
+    verifier = _verifier(cloud, clock)
+    old = _token(cloud)
+    verifier.verify(old)
+    _post(cloud, "/_emulator/keys/rotate")
+
+    assert verifier.verify(_token(cloud)).email == EMAIL
+    assert verifier.verify(old).email == EMAIL, "a token that was good stays so for its life"
+    for _ in range(5):
+        _post(cloud, "/_emulator/keys/rotate")
+        with pytest.raises(InvalidToken, match="does not have"):
+            verifier.verify(_token(cloud))
+    assert cloud.calls("oauth2") == ["oauth2.certs"] * 2
+    clock.now += 31
+    assert verifier.verify(_token(cloud)).email == EMAIL
+
+
+def test_old_keys_serve_on_while_the_issuer_cannot_be_reached(cloud):
+    clock = Clock()
+    verifier = _verifier(cloud, clock, clock_skew=1e9)
+    verifier.verify(_token(cloud))
+    cloud.fail("oauth2.certs", status=503)
+    clock.now += 20_001
+
+    assert verifier.verify(_token(cloud, claims={"iat": int(clock.now), "exp": int(clock.now) + 60})).email == EMAIL
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"status": 503},
+        {"body": "{"},
+        {"body": "[]"},
+        {"body": "{}"},
+        {"body": '{"keys": [{}]}'},
+        {"body": '{"a": "b"}'},
+        {"drop": "before"},
+    ],
+)
+def test_without_any_key_there_is_no_verdict(cloud, fault):
+    verifier, token = _verifier(cloud), _token(cloud)
+    cloud.fail("oauth2.certs", **fault)
+
+    with pytest.raises(CertificatesError):
+        verifier.verify(token)
+    with pytest.raises(CertificatesError, match="a moment ago"):
+        verifier.verify(token)
+
+
+def test_given_certificates_need_no_network(cloud):
+    document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", trust_env=False).json()
+    token = _token(cloud)
+    cloud.emulator.requests.kept.clear()
+    verifier = PushVerifier("me", EMAIL, certificates=Certificates.given(document))
+
+    assert verifier.verify(token).email == EMAIL
+    assert cloud.calls() == []
+    with pytest.raises(ValueError, match="no key"):
+        Certificates.given({"a": "nothing"})
+
+
+def test_a_verified_token_is_not_verified_again_until_it_expires(cloud):
+    clock = Clock()
+    verifier = _verifier(cloud, clock)
+    token = _token(cloud)
+    first = verifier.verify(token)
+
+    assert verifier.verify(token) is first
+    clock.now += 3612
+    with pytest.raises(InvalidToken, match="expired"):
+        verifier.verify(token)
+
+
+def test_behind_a_proxy_its_own_token_counts(cloud):
+    audience = f"/projects/{PROJECT}/global/backendServices/1"
+    claims = {"iss": "https://cloud.google.com/iap", "aud": audience}
+    proxied = _token(cloud, iap=True, claims={**claims, "email_verified": False})
+    keys = Certificates(f"http://{cloud.host}/iap/verify/public_key")
+    verifier = PushVerifier(audience, EMAIL, issuer=IAP, certificates=keys)
+
+    assert verifier.verify_headers({"x-svc-iap-jwt-assertion": proxied}).email == EMAIL
+    for token in (_token(cloud, claims=claims), _token(cloud, iap=True), proxied[:-4]):
+        with pytest.raises(InvalidToken):
+            verifier.verify_headers({"x-svc-iap-jwt-assertion": token})

@@ -1,0 +1,48 @@
+"""A push endpoint in a thread of the test's own process."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import attrs
+import uvicorn
+
+
+@attrs.frozen
+class Endpoint:
+    """A running endpoint, and what reached it.
+
+    Attributes:
+        received: whatever the application put there, in order.
+    """
+
+    url: str
+    received: queue.Queue[Any]
+
+    def next(self) -> Any:
+        """Wait for the next thing that arrives."""
+        return self.received.get(timeout=10)
+
+
+@contextmanager
+def endpoint(app: Callable[[str, queue.Queue[Any]], Any], path: str = "/push") -> Iterator[Endpoint]:
+    """Serve an application, which is made with its own URL and the queue to fill."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}{path}"
+    received: queue.Queue[Any] = queue.Queue()
+    config = uvicorn.Config(app(url, received), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
+    thread.start()
+    try:
+        yield Endpoint(url, received)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
