@@ -164,13 +164,13 @@ class Engine:
         assert live is not None
         return set(self.diff_checked(live, resource.inputs).detailedDiff)
 
-    def invoke(self, token: str, **arguments: Any) -> dict[str, Any]:
+    def invoke(self, token: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a function; gives its result."""
         done = self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
         assert not done.failures, done.failures
         return plain(getattr(done, "return"))
 
-    def refusals(self, token: str, **arguments: Any) -> dict[str, str]:
+    def refusals(self, token: str, /, **arguments: Any) -> dict[str, str]:
         """Call a function with arguments that are wrong; gives reason by property."""
         done = self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
         return {failure.property: failure.reason for failure in done.failures}
@@ -214,14 +214,16 @@ def engine(**config: Any) -> Iterator[Engine]:
     host.start()
     provider = Provider()
     server, port = start(provider, None)
-    with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-        made = Engine(protocol.provider_grpc.ResourceProviderStub(channel), log)
-        made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=address))
-        made.configure(**config)
-        yield made
-    server.stop(None).wait()
-    provider.close()
-    host.stop(None).wait()
+    try:
+        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+            made = Engine(protocol.provider_grpc.ResourceProviderStub(channel), log)
+            made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=address))
+            made.configure(**config)
+            yield made
+    finally:
+        server.stop(None).wait()
+        provider.close()
+        host.stop(None).wait()
 
 
 @attrs.frozen

@@ -169,7 +169,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         call = self._surroundings("", None, query)
         token, left = request.continuation_token, request.limit
         while context.is_active():
-            page = resource.page(call, reveal(query), token, request.page_size or left or _PAGE)
+            page = resource.page(call, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE))
             for found in page.found:
                 yield message(result=message.Result(id=found.id, name=found.name))
             token, left = page.token, left - len(page.found)

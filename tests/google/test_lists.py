@@ -1,0 +1,155 @@
+"""`List`: what exists, page by page, by IDs that can be imported."""
+
+from __future__ import annotations
+
+import pytest
+from driver import failing, rpc, struct
+from programs import (
+    ATTACHMENT,
+    BUCKET,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    USER,
+    VM,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)  # fmt: skip
+
+CASES = {
+    TEMPLATE: (template(), {}),
+    IMAGE: (image(), {}),
+    ATTACHMENT: (attachment(), {}),
+    FLEET: (fleet(2), {}),
+    NOTIFICATION: (notification(), {}),
+    KEY: (key(), {"user": USER}),
+}
+
+
+@pytest.mark.parametrize("token", CASES)
+def test_what_is_listed_can_be_imported(engine, cloud, vm, token):
+    inputs, query = CASES[token]
+    assert engine.list(token, query) == ([], "")
+    made = engine.create(token, "x", inputs)
+    ids, after = engine.list(token, query)
+
+    assert (ids, after) == ([made.id], "")
+    found = engine.import_(token, "y", ids[0])
+    assert found.id == made.id
+    assert engine.diff(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE
+
+
+def _many(cloud, count, scope="global"):
+    for number in range(count):
+        path = f"projects/{PROJECT}/{scope}/instanceTemplates/t{number:04}"
+        body = {
+            "kind": "compute#instanceTemplate",
+            "name": f"t{number:04}",
+            "selfLink": f"https://www.googleapis.com/compute/v1/{path}",
+        }
+        cloud.emulator.store.put(path, body)
+
+
+def test_one_call_gives_a_page_and_the_way_to_the_next(engine, cloud):
+    _many(cloud, 1100)
+    pages, after = [], ""
+    while True:
+        ids, after = engine.list(TEMPLATE, after=after)
+        pages.append(ids)
+        if not after:
+            break
+
+    assert [len(ids) for ids in pages] == [500, 500, 100]
+    assert len({found for ids in pages for found in ids}) == 1100
+    assert {entry["query"]["fields"] for entry in cloud.requests("compute.instanceTemplates.aggregatedList")} == {
+        "items/*(instanceTemplates(selfLink,name)),nextPageToken"
+    }
+
+
+@pytest.mark.parametrize(
+    ("limit", "size", "found", "calls"), [(3, 0, 3, 1), (600, 0, 600, 2), (0, 7, 7, 1), (10, 4, 10, 3)]
+)
+def test_as_much_is_read_as_is_asked_for(engine, cloud, limit, size, found, calls):
+    _many(cloud, 1100)
+    ids, after = engine.list(TEMPLATE, limit=limit, size=size)
+
+    assert (len(ids), len(cloud.requests("compute.instanceTemplates.aggregatedList"))) == (found, calls)
+    assert after
+
+
+def test_templates_of_a_region_or_by_filter(engine, cloud):
+    _many(cloud, 2)
+    _many(cloud, 3, "regions/us-east1")
+
+    assert len(engine.list(TEMPLATE)[0]) == 5
+    assert len(engine.list(TEMPLATE, {"region": "us-east1"})[0]) == 3
+    assert engine.list(TEMPLATE, {"filter": "name = t0002"})[0] == [
+        f"projects/{PROJECT}/regions/us-east1/instanceTemplates/t0002"
+    ]
+
+
+def test_attachments_are_listed_by_zone_without_what_belongs_to_the_instance(engine, cloud, vm):
+    made = engine.create(ATTACHMENT, "a", attachment(deviceName="data"))
+    scratch = {"deviceName": "ssd", "type": "SCRATCH"}
+    cloud.change(VM, lambda body: body["disks"].append(scratch))
+
+    assert engine.list(ATTACHMENT, {"zone": "us-east1-b"})[0] == [made.id]
+    assert engine.list(ATTACHMENT, {"zone": "us-east1-c"})[0] == []
+    assert engine.list(ATTACHMENT, {"filter": "name = other"})[0] == []
+
+
+def test_fleets_are_listed_once_and_by_region(engine, cloud):
+    one = engine.create(FLEET, "one", fleet(3, locationPolicy={"targetShape": "BALANCED"}))
+    two = engine.create(FLEET, "two", fleet(1, region="us-central1", namePattern="b-##"))
+
+    assert set(engine.list(FLEET)[0]) == {one.id, two.id}
+    assert engine.list(FLEET, {"region": "us-central1"})[0] == [two.id]
+
+
+def test_notifications_of_one_bucket_or_all(engine, cloud):
+    bucket = {"kind": "storage#bucket", "name": "other-bucket", "id": "other-bucket", "_project": PROJECT}
+    cloud.emulator.store.put("b/other-bucket", bucket)
+    one = engine.create(NOTIFICATION, "one", notification())
+    two = engine.create(NOTIFICATION, "two", notification(bucket="other-bucket"))
+
+    assert engine.list(NOTIFICATION)[0] == [one.id, two.id]
+    assert engine.list(NOTIFICATION, {"bucket": BUCKET})[0] == [one.id]
+    first, after = engine.list(NOTIFICATION, size=1)
+    assert (first, engine.list(NOTIFICATION, size=1, after=after)[0]) == ([one.id], [two.id])
+
+
+@pytest.mark.parametrize(("token", "query", "words"), [
+    (TEMPLATE, {"filter": "name ~ x"}, "filter is wrong at character 6"),
+    (TEMPLATE, {"regoin": "x"}, "did you mean region?"),
+    (KEY, {}, "user is required"),
+    (NOTIFICATION, {"bucket": BUCKET, "project": PROJECT}, "conflicts with"),
+    ("gcpx:compute:Nothing", {}, "is not a resource of gcpx"),
+])  # fmt: skip
+def test_a_query_that_is_wrong_is_refused(engine, cloud, token, query, words):
+    with failing() as failures:
+        engine.list(token, query)
+
+    assert words in failures[0].message
+    assert cloud.calls() == []
+
+
+def test_a_query_that_is_not_known_yet_has_no_answer_yet(engine, cloud):
+    request = rpc.ListRequest(token=KEY, query=struct({"user": "04da6b54-80e4-46f7-96ec-b56ff0331ba9"}))
+
+    assert [answer.WhichOneof("response") for answer in engine.stub.List(request)] == ["computed"]
+    assert cloud.calls() == []
+
+
+def test_what_google_refuses_is_said(engine, cloud):
+    cloud.fail("compute.instanceTemplates.aggregatedList", status=403, message="no permission")
+    with failing() as failures:
+        engine.list(TEMPLATE)
+
+    assert "no permission" in failures[0].message
