@@ -18,6 +18,7 @@ from typing import Any, Final
 import attrs
 import grpc
 import httpx
+import lookups
 from workspace import ROOT, SCRIPTS, Workspace, emulator
 
 from gcpx.engine import protocol
@@ -69,7 +70,8 @@ class Process:
         self._process = subprocess.Popen([*command, "127.0.0.1:1"], stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         port = int(self._process.stdout.readline())
-        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}")
+        limits = [("grpc.max_receive_message_length", 400 << 20)]  # as the engine has it
+        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=limits)
         self.stub = protocol.provider_grpc.ResourceProviderStub(self._channel)
         self.stub.Handshake(
             protocol.provider.ProviderHandshakeRequest(engine_address="127.0.0.1:1"), wait_for_ready=True
@@ -183,6 +185,14 @@ def fleets() -> Iterator[str]:
         process.close()
 
 
+def look_ups() -> Iterator[str]:
+    """Time lists against an emulator of their own."""
+    with emulator() as host:
+        process = Process(str(SCRIPTS / "pulumi-resource-gcpx"))
+        yield from lookups.lists(process.stub, host)
+        process.close()
+
+
 def _fleet(count: int) -> Any:
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
     made = {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{}]}
@@ -206,7 +216,7 @@ def main() -> None:
             print(row, flush=True)
         print(previews(Path(folder) / "one", 1, 7), flush=True)
         print(previews(Path(folder) / "many", 1000, 3), flush=True)
-    for line in fleets():
+    for line in (*fleets(), *look_ups(), *lookups.tokens()):
         print(line, flush=True)
 
 

@@ -19,7 +19,22 @@ def test_every_path_named_exists(name):
     for path in re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(
         r"`((?:provider|tests|tools|examples|sdk|benchmarks)/[\w/.-]+)`", text
     ):
-        assert (ROOT / path).exists(), path
+        assert (ROOT / path.partition("::")[0]).exists(), path
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_test_named_exists(name):
+    for path, test in re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", (ROOT / name).read_text()):
+        assert f"def {test}(" in (ROOT / path).read_text(), f"{path}::{test}"
+
+
+def test_each_row_of_the_documents_endpoints_has_code_and_a_test():
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    rows = re.findall(r"^\| (compute|push) (\d) \|.*`provider/[\w/.]+`.*`tests/[\w/.]+::\w+`", text, re.MULTILINE)
+
+    assert rows == [("compute", str(number)) for number in range(1, 9)] + [
+        ("push", str(number)) for number in range(1, 5)
+    ]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 from workspace import ROOT
 
 from gcpx import __version__
-from gcpx.provider import RESOURCES, resource_class
+from gcpx.provider import FUNCTIONS, RESOURCES, resource_class
 from gcpx.schema import package, text
 
 SCHEMA = package()
@@ -60,6 +61,23 @@ def test_secrets_are_marked_and_never_filled_from_the_environment():
     assert [name for name, spec in variables.items() if spec.get("secret")] == ["credentials", "accessToken"]
     assert [name for name, spec in variables.items() if "defaultInfo" in spec] == ["project", "region", "zone"]
     assert SCHEMA["types"]["gcpx:compute:CustomerEncryptionKey"]["properties"]["rawKey"]["secret"]
+
+
+def test_every_function_is_described_and_shows_an_example():
+    assert set(SCHEMA["functions"]) == set(FUNCTIONS)
+    readme = (ROOT / "README.md").read_text()
+    for token, spec in SCHEMA["functions"].items():
+        assert "```python\nimport pulumi" in spec["description"]
+        assert token.rpartition(":")[2] in re.sub(r"_(\w)", lambda found: found[1].upper(), spec["description"])
+        assert _described(spec["inputs"]["properties"])
+        assert _described(spec["outputs"]["properties"])
+        assert f"`{token}`" in readme
+
+
+def test_every_resource_can_be_listed():
+    for token, spec in SCHEMA["resources"].items():
+        assert spec["listInputs"]["properties"], token
+        assert _described(spec["listInputs"]["properties"])
 
 
 def test_every_resource_has_an_example_and_a_row_in_the_readme():

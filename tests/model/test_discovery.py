@@ -8,6 +8,11 @@ from importlib import resources
 import attrs
 import pytest
 
+from gcpx.functions.aggregated_list_instance_templates import AggregatedInstanceTemplates
+from gcpx.functions.aggregated_list_instances import AggregatedInstances
+from gcpx.functions.get_operation import Operation
+from gcpx.functions.list_instance_templates import InstanceTemplates
+from gcpx.functions.list_regions import Regions
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.provider import RESOURCES, resource_class
 
@@ -36,6 +41,16 @@ OURS = {
     "gcpx:storage:NotificationConfig": {"bucket", "userProject"},
 }
 """Properties that are parts of a URL, or made by us."""
+RESULTS = {
+    AggregatedInstances: ("compute.v1", "compute.beta", "InstanceAggregatedList"),
+    AggregatedInstanceTemplates: ("compute.v1", "compute.v1", "InstanceTemplateAggregatedList"),
+    InstanceTemplates: ("compute.v1", "compute.beta", "InstanceTemplateList"),
+    Regions: ("compute.v1", "compute.beta", "RegionList"),
+    Operation: ("compute.v1", "compute.beta", "Operation"),
+}
+"""What functions give."""
+MERGED = {"warnings": "warning", "unreachables": "unreachables"}
+"""Fields of lists that are put together from all pages."""
 SPEC_ONLY = {("AttachedDisk", "userLicenses")}
 """Fields that the API documentation has and the published description of today does not."""
 SPEC_BETA = {
@@ -102,6 +117,49 @@ def _cases():
 
 
 CASES = list(_cases())
+
+
+def _result_cases():
+    seen = set()
+    for record, (stable, beta, name) in RESULTS.items():
+        documents = _document(stable), _document(beta)
+        for found, v1, latest, spec in _objects(object_type(record), *documents, documents[1][name]):
+            if found.name not in seen:
+                seen.add(found.name)
+                yield pytest.param(Case(stable, found, v1, latest, spec), id=f"{name}-{found.name}")
+
+
+RESULT_CASES = list(_result_cases())
+
+
+def _wire(name, spec):
+    return MERGED[name] if name in MERGED and (name not in spec) else name
+
+
+@pytest.mark.parametrize("case", RESULT_CASES)
+def test_every_field_of_an_answer_is_given(case):
+    declared = {_wire(prop.wire, case.spec["properties"]) for prop in case.kind.properties.values()}
+    ours = {name for owner, name in SPEC_ONLY if owner == case.spec.get("id")}
+
+    assert set(case.spec["properties"]) <= declared
+    more = declared - ours - set(case.spec["properties"]) - {"unreachables"}
+    assert all(prop.rules.beta for prop in case.kind.properties.values() if prop.wire in more), "v1 shows no beta field"
+
+
+@pytest.mark.parametrize("case", RESULT_CASES)
+def test_types_of_an_answer_are_those_of_the_api(case):
+    for prop in case.kind.properties.values():
+        if prop.wire in case.spec["properties"] and prop.name != "warnings":
+            _same_type(f"{case.kind.name}.{prop.name}", prop, prop.type, case.beta, case.spec["properties"][prop.wire])
+
+
+@pytest.mark.parametrize("case", RESULT_CASES)
+def test_values_of_an_answer_are_those_of_the_api(case):
+    for prop in case.kind.properties.values():
+        known = _resolved(case.beta, case.spec["properties"].get(prop.wire, {})).get("enum")
+        if known and prop.rules.enum:
+            ours = set(prop.rules.enum) - SPEC_VALUES.get((case.kind.name, prop.name), set())
+            assert ours >= {value for value in known if "UNSPECIFIED" not in value}, f"{case.kind.name}.{prop.name}"
 
 
 def test_every_resource_is_held_to_a_document():

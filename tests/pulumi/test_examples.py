@@ -2,17 +2,54 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 
+import httpx
 import pytest
-from programs import PROJECT
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import storage
+from programs import (
+    ATTACHMENT,
+    EXPIRY,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    USER,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)  # fmt: skip
+from receiving import endpoint
 from workspace import ROOT, Workspace
 
 pytestmark = pytest.mark.pulumi
+ACCOUNT = "pusher@demo-project.iam.gserviceaccount.com"
 EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/Pulumi.yaml"))
+
+
+def signed(cloud):
+    order = {"email": ACCOUNT, "audience": "https://example.com/push"}
+    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False).json()["token"]
+
+
+CONFIG = {
+    "token-check": {
+        "token": signed,
+        "audience": lambda _: "https://example.com/push",
+        "serviceAccountEmail": lambda _: ACCOUNT,
+    }
+}
+"""What examples have to be told."""
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -24,8 +61,13 @@ def test_an_example_comes_up_stays_and_goes(name, cloud, tmp_path, pulumi_home):
     cloud.make_disk()
     cloud.make_regional_disk()
     cloud.make_instance()
+    made = {"name": "made-by-hand", **template()}
+    cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", made)
     before = cloud.emulator.store.counts()
     workspace = Workspace.make(ROOT / "examples" / name, tmp_path, cloud.host, pulumi_home)
+    for setting, value in CONFIG.get(name, {}).items():
+        secret = ["--secret"] if setting == "token" else []
+        workspace.run("config", "set", *secret, setting, value(cloud))
     said = workspace.run("up", "--yes", "--skip-preview").stdout
     workspace.run("preview", "--expect-no-changes")
     workspace.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
@@ -40,20 +82,24 @@ def _workspace(name, cloud, tmp_path, pulumi_home):
     return Workspace.make(ROOT / "examples" / name, tmp_path, cloud.host, pulumi_home)
 
 
-def test_the_fleet_is_scaled_by_its_script(cloud, tmp_path, pulumi_home):
-    workspace = _workspace("fleet", cloud, tmp_path, pulumi_home)
-    script = [sys.executable, str(workspace.program / "scale.py")]
-    done = subprocess.run(
-        script,
+def _script(workspace, name, *arguments):
+    """Run a script of an example as a user would; gives what it says."""
+    return subprocess.run(
+        [sys.executable, name, *arguments],
         cwd=workspace.program,
         env={**os.environ, **workspace.variables},
-        capture_output=True,
+        stdout=subprocess.PIPE,
         text=True,
         check=True,
-    )
+    ).stdout
+
+
+def test_the_fleet_is_scaled_by_its_script(cloud, tmp_path, pulumi_home):
+    workspace = _workspace("fleet", cloud, tmp_path, pulumi_home)
+    said = _script(workspace, "scale.py")
 
     for count in (20, 50, 10):
-        assert f"asked for {count}, there are {count}" in done.stdout
+        assert f"asked for {count}, there are {count}" in said
     assert [entry["body"]["count"] for entry in cloud.requests("compute.regionInstances.bulkInsert")] == ["20", "30"]
     assert len(cloud.calls("compute.instances.delete")) == 40
     workspace.run("config", "set", "release", "two")
@@ -61,6 +107,67 @@ def test_the_fleet_is_scaled_by_its_script(cloud, tmp_path, pulumi_home):
     assert "~ 1 updated" in said
     workspace.run("preview", "--expect-no-changes")
     workspace.run("destroy", "--yes", "--skip-preview")
+
+
+def test_what_a_project_has_is_adopted_in_one_go(cloud, engine, vm, tmp_path, pulumi_home):
+    made = [
+        engine.create(TEMPLATE, "web", template(labels={"app": "web"})),
+        engine.create(TEMPLATE, "web", {**template(), "region": "us-east1"}),
+        engine.create(IMAGE, "golden", image()),
+        engine.create(ATTACHMENT, "data", attachment(deviceName="data")),
+        engine.create(FLEET, "workers", fleet(3)),
+        engine.create(NOTIFICATION, "uploads", notification(eventTypes=["OBJECT_DELETE"])),
+        engine.create(KEY, "laptop", key(expirationTimeUsec=EXPIRY)),
+    ]
+    workspace = _workspace("adopt", cloud, tmp_path, pulumi_home)
+    done = _script(workspace, "adopt.py", USER)
+    adopted = {item["id"] for item in workspace.state()["deployment"]["resources"] if item["type"].startswith("gcpx:")}
+
+    assert adopted == {resource.id for resource in made}
+    assert "7 resources are in the stack" in done
+    workspace.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+    workspace.run("preview", "--expect-no-changes")
+
+
+def test_events_of_a_bucket_reach_a_guarded_receiver(cloud, tmp_path, pulumi_home):
+    workspace = _workspace("bucket-events", cloud, tmp_path, pulumi_home)
+    spec = importlib.util.spec_from_file_location("receiver", workspace.program / "receiver.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    keys = f"http://{cloud.host}/oauth2/v1/certs"
+    with endpoint(lambda url, received: module.receiver(received.put, url, ACCOUNT, keys)) as receiver:
+        _script(workspace, "subscribe.py", PROJECT, receiver.url, ACCOUNT)
+        workspace.run("up", "--yes", "--skip-preview")
+        bucket = storage.Client(
+            project=PROJECT, credentials=AnonymousCredentials(), client_options={"api_endpoint": f"http://{cloud.host}"}
+        ).bucket("demo-uploads")
+        bucket.blob("out/no.png").upload_from_string(b"not asked for")
+        bucket.blob("in/yes.png").upload_from_string(b"picture")
+        message = receiver.next()
+        strangers = [httpx.post(receiver.url, json={"message": {}}, headers=headers, trust_env=False).status_code
+                     for headers in ({}, {"Authorization": "Bearer a.b.c"})]  # fmt: skip
+
+    assert message.attributes["objectId"] == "in/yes.png"
+    assert message.attributes["pipeline"] == "thumbnails"
+    assert json.loads(message.text)["size"] == "7"
+    assert strangers == [400, 400]
+    assert receiver.received.empty()
+    assert [entry["status"] for entry in cloud.emulator.pusher.deliveries] == [204]
+    workspace.run("destroy", "--yes", "--skip-preview")
+
+
+def test_the_token_stays_secret(cloud, tmp_path, pulumi_home):
+    workspace = _workspace("token-check", cloud, tmp_path, pulumi_home)
+    token = signed(cloud)
+    workspace.run("config", "set", "--secret", "token", token)
+    workspace.run("config", "set", "audience", "another")
+    workspace.run("config", "set", "serviceAccountEmail", ACCOUNT)
+    said = workspace.run("up", "--yes", "--skip-preview", "--logtostderr", "-v=9")
+    outputs = json.loads(workspace.run("stack", "output", "--json", "--show-secrets").stdout)
+
+    assert outputs == {"account": ACCOUNT, "verdict": "the token is for another audience"}
+    assert token not in said.stdout
+    assert token not in json.dumps(workspace.state())
 
 
 def test_the_disk_moves_to_another_instance(cloud, tmp_path, pulumi_home):

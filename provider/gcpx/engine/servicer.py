@@ -9,14 +9,14 @@ import attrs
 import grpc
 from google.protobuf import empty_pb2
 
-from gcpx.engine import protocol
+from gcpx.engine import messages, protocol
 from gcpx.engine.failures import InitFailed, disclosing_nothing, guarded, guarded_stream
 from gcpx.engine.log import EngineLog
 from gcpx.engine.secrecy import protect, redact
 from gcpx.engine.wire import decode, encode
 from gcpx.errors import UserError
 from gcpx.model import codec, naming
-from gcpx.model.check import Finding, Report, check, failure_property, place
+from gcpx.model.check import Finding, Report, check, place
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Failure, ObjectType
 from gcpx.model.function import Function
@@ -124,18 +124,18 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         news = decode(request.news)
         report = self.plugin.check_config(news)
         self._warn(request.urn, report.warnings)
-        return protocol.provider.CheckResponse(inputs=request.news, failures=_failures(report.failures))
+        return protocol.provider.CheckResponse(inputs=request.news, failures=messages.failures(report.failures))
 
     @guarded
     def DiffConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare configurations; none of them ever replaces the resources made with it."""
         old = decode(request.old_inputs) or decode(request.olds)
-        return _diff_response(self.plugin.diff_config(reveal(old), reveal(decode(request.news))), False)
+        return messages.diff_response(self.plugin.diff_config(reveal(old), reveal(decode(request.news))), False)
 
     @guarded
     def Configure(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Take the configuration."""
-        args = decode(request.args) or _legacy_variables(request.variables)
+        args = decode(request.args) or messages.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
         return protocol.provider.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
@@ -149,7 +149,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         report = self._judged(kind, arguments, function.problems(reveal(arguments)))
         self._warn("", report.warnings)
         if report.failures:
-            return protocol.provider.InvokeResponse(failures=_failures(report.failures))
+            return protocol.provider.InvokeResponse(failures=messages.failures(report.failures))
         marked = protect(kind, _known(arguments))
         with disclosing_nothing(secret_texts(marked)):
             result = function.invoke(self._surroundings("", None, marked), reveal(marked))
@@ -189,7 +189,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             report.failures.append(Finding((target.resource.autoname.property,), unnamed))
         self._warn(request.urn, report.warnings)
         return protocol.provider.CheckResponse(
-            inputs=encode(protect(kind, inputs)), failures=_failures(report.failures)
+            inputs=encode(protect(kind, inputs)), failures=messages.failures(report.failures)
         )
 
     @guarded
@@ -209,7 +209,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         collides = (
             any(change.replaces for change in changes) and identity is not None and identity == resource.identity(old)
         )
-        return _diff_response(changes, collides)
+        return messages.diff_response(changes, collides)
 
     @guarded
     def Create(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -277,7 +277,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         news, rule = decode(request.news), target.resource.autoname
         if rule is None:
             return news, None
-        proposal = _proposal(request)
+        proposal = messages.proposal(request)
         name = request.name or target.name
         return naming.apply(rule, name, decode(request.olds), news, bytes(request.randomSeed), proposal)
 
@@ -340,39 +340,3 @@ def _imported(resource: Resource, live: Live) -> dict[str, Any]:
     defaults = resource.defaults()
     inputs = codec.minimal(resource.type, live.properties)
     return {name: value for name, value in inputs.items() if defaults.get(name) != value} | {naming.IMPORTED: True}
-
-
-def _proposal(request: Any) -> naming.Proposal | None:
-    if not request.HasField("autonaming"):
-        return None
-    mode = protocol.provider.CheckRequest.AutonamingOptions.Mode.Name(request.autonaming.mode).lower()
-    return naming.Proposal(request.autonaming.proposed_name, mode)
-
-
-def _legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
-    """Read configuration the way engines sent it before `args`."""
-    return {key.rpartition(":")[2]: value for key, value in variables.items()}
-
-
-def _failures(findings: list[Finding]) -> list[Any]:
-    pairs = [failure_property(finding) for finding in findings]
-    return [protocol.provider.CheckFailure(property=name, reason=reason) for name, reason in pairs]
-
-
-def _diff_response(changes: list[Change], delete_before_replace: bool) -> Any:
-    message = protocol.provider
-    details = {
-        format_path(change.path): message.PropertyDiff(
-            kind=message.PropertyDiff.Kind.Value(f"{change.kind.upper()}{'_REPLACE' if change.replaces else ''}"),
-            inputDiff=True,
-        )
-        for change in changes
-    }
-    return message.DiffResponse(
-        changes=message.DiffResponse.DIFF_SOME if changes else message.DiffResponse.DIFF_NONE,
-        replaces=sorted({str(change.path[0]) for change in changes if change.replaces}),
-        diffs=sorted({str(change.path[0]) for change in changes}),
-        detailedDiff=details,
-        hasDetailedDiff=True,
-        deleteBeforeReplace=delete_before_replace,
-    )

@@ -1,0 +1,42 @@
+"""The receiver: whatever is not a push of the subscription is refused before it gets here.
+
+PUSH_AUDIENCE=https://... PUSH_SERVICE_ACCOUNT=pusher@... uvicorn receiver:app
+"""
+
+import os
+from collections.abc import Callable
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from gcpx.push import GOOGLE, Certificates, PushMessage, PushMiddleware, PushVerifier
+
+
+def receiver(
+    handle: Callable[[PushMessage], None], audience: str, account: str, certificates_url: str
+) -> PushMiddleware:
+    """Guard a small application that answers 204 once a message has been handled."""
+
+    async def push(request: Request) -> Response:
+        handle(request.scope["gcpx.push"])
+        return Response(status_code=204)
+
+    verifier = PushVerifier(audience, account, certificates=Certificates(certificates_url))
+    return PushMiddleware(Starlette(routes=[Route("/push", push, methods=["POST"])]), verifier)
+
+
+def show(message: PushMessage) -> None:
+    """Say what happened to which object."""
+    about = message.attributes
+    print(f"{about['eventType']} {about['bucketId']}/{about['objectId']}", flush=True)
+
+
+if "PUSH_AUDIENCE" in os.environ:
+    app = receiver(
+        show,
+        os.environ["PUSH_AUDIENCE"],
+        os.environ["PUSH_SERVICE_ACCOUNT"],
+        os.environ.get("PUSH_CERTIFICATES_URL", GOOGLE.certificates_url),
+    )
