@@ -11,7 +11,8 @@ from typing import Any
 from gcpx.google.settings import Settings
 from gcpx.model.check import Report, check
 from gcpx.model.diff import Change, diff
-from gcpx.model.fields import Record, Scalar, exclusive, field, object_type, record
+from gcpx.model.fields import Record, Scalar, field, object_type, record
+from gcpx.model.rules import exclusive
 from gcpx.model.values import reveal
 
 _ENGINE_KEYS = ("version", "pluginDownloadURL")

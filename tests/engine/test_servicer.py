@@ -245,14 +245,17 @@ def test_a_secret_input_stays_secret_in_every_output(engine):
 def test_a_key_of_a_disk_is_secret_although_the_program_did_not_say_so(engine):
     disk = {
         "boot": True,
-        "initializeParams": {"sourceImage": "family/x", "sourceImageEncryptionKey": {"rawKey": "c2VjcmV0c2VjcmV0"}},
+        "initializeParams": {
+            "sourceImage": "family/x",
+            "sourceImageEncryptionKey": {"rawKey": "c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk="},
+        },
     }
     checked = engine.checked(TEMPLATE, "web", template(disks=[disk]))
     created = engine.create(TEMPLATE, "web", template(disks=[disk]))
 
     for values in (checked, created.outputs):
         given = values["properties"]["disks"][0]["initializeParams"]["sourceImageEncryptionKey"]
-        assert given["rawKey"] == secret("c2VjcmV0c2VjcmV0")
+        assert given["rawKey"] == secret("c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk=")
 
 
 def test_no_message_shows_a_secret(engine, cloud):

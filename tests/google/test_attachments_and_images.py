@@ -113,7 +113,9 @@ def test_force_on_a_zonal_disk_is_refused_at_preview(engine, cloud, disk):
         ),
         (
             IMAGE,
-            image(machineImageEncryptionKey={"rawKey": "a", "kmsKeyName": "b"}),
+            image(
+                machineImageEncryptionKey={"rawKey": "c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk=", "kmsKeyName": "b"}
+            ),
             "machineImageEncryptionKey.rawKey",
             "conflicts with kmsKeyName",
         ),
@@ -214,7 +216,7 @@ def test_labels_that_someone_else_changed_meanwhile_are_read_again_once(engine, 
 
 
 def test_the_keys_of_an_image_are_secret_and_not_kept_by_google(engine, vm):
-    key = {"rawKey": "c2VjcmV0c2VjcmV0"}
+    key = {"rawKey": "c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk="}
     inputs = image(
         name="golden",
         machineImageEncryptionKey=key,
@@ -226,7 +228,7 @@ def test_the_keys_of_an_image_are_secret_and_not_kept_by_google(engine, vm):
         created.outputs["machineImageEncryptionKey"],
         created.outputs["sourceDiskEncryptionKeys"][0]["diskEncryptionKey"],
     ):
-        assert place["rawKey"] == secret("c2VjcmV0c2VjcmV0")
+        assert place["rawKey"] == secret("c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk=")
     assert engine.diff(created, inputs).changes == NO_CHANGE
 
 

@@ -45,13 +45,13 @@ def test_no_secret_is_in_clear_in_the_state(stack):
     stack.write(
         provider={"config": {"token": {"type": "string", "secret": True}}},
         one={"type": TEMPLATE, "properties": template(labels={"token": "${token}"}, metadata={"items": [{"key": "a", "value": "x-${token}"}]},
-             disks=[{"boot": True, "initializeParams": {"sourceImage": "family/x", "sourceImageEncryptionKey": {"rawKey": "aHVudGVyNGh1bnRlcjQ="}}}])},
+             disks=[{"boot": True, "initializeParams": {"sourceImage": "family/x", "sourceImageEncryptionKey": {"rawKey": "aHVudGVyNGh1bnRlcjRodW50ZXI0aHVudGVyNC0zMmI="}}}])},
     )  # fmt: skip
     stack.up()
     stack.is_clean()
     text = stack.workspace.run("stack", "export").stdout
 
-    for secret in ("hunter2", "hunter3", "aHVudGVyNGh1bnRlcjQ="):
+    for secret in ("hunter2", "hunter3", "aHVudGVyNGh1bnRlcjRodW50ZXI0aHVudGVyNC0zMmI="):
         assert secret not in text
     assert "hunter2" in stack.workspace.run("stack", "export", "--show-secrets").stdout
     stack.destroy()

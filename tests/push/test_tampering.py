@@ -190,7 +190,7 @@ def test_the_issuer_may_be_with_and_without_scheme(issuer):
 
 @pytest.mark.parametrize(("changes", "skew", "status"), [
     ({"iat": NOW - 3600, "exp": NOW + 60}, 10, 204), ({"iat": NOW - 3640, "exp": NOW + 60}, 10, 400),
-    ({"exp": NOW - 5}, 60, 204), ({"exp": NOW - 65}, 60, 400),
+    ({"iat": NOW - 99, "exp": NOW - 5}, 60, 204), ({"iat": NOW - 99, "exp": NOW - 65}, 60, 400),
     ({"iat": NOW + 30}, 60, 204), ({"iat": NOW + 95}, 60, 400),
 ])  # fmt: skip
 def test_times_hold_within_the_skew(changes, skew, status):

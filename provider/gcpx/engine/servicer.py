@@ -18,9 +18,10 @@ from gcpx.errors import UserError
 from gcpx.model import codec, naming
 from gcpx.model.check import Finding, Report, check, place
 from gcpx.model.diff import Change, diff
-from gcpx.model.fields import Failure, ObjectType
+from gcpx.model.fields import ObjectType
 from gcpx.model.function import Function
 from gcpx.model.resource import Call, Live, PartialError, Resource
+from gcpx.model.rules import Failure
 from gcpx.model.values import format_path, has_unknown, reveal, secret_texts
 
 _PAGE: Final = 500

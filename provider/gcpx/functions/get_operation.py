@@ -12,14 +12,16 @@ from gcpx.functions.lists import ApiWarning, InProjectFunction
 from gcpx.google.client import COMPUTE, Request
 from gcpx.google.compute import last_part, split_link
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, answer, exclusive, field, record
+from gcpx.model.fields import Record, answer, field, record
 from gcpx.model.resource import Call
+from gcpx.model.rules import Failure, exclusive, rule
 from gcpx.resources.bulk_instances_model import LocationStatus
 from gcpx.resources.instance_properties import PROJECT
 
 _LINK = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
 
 
+@rule("name is a name, or a link projects/P/(global|regions/R|zones/Z)/operations/O", "compute 2.7")
 def _link_or_name(values: dict[str, Any]) -> list[Failure]:
     """Read the place from a link, where the name is one."""
     name = values.get("name")

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.functions.lists import ApiWarning, ListFunction, ListResult
-from gcpx.model.fields import Record, answer, exclusive, field, object_type, record
+from gcpx.model.fields import Record, answer, field, object_type, record
+from gcpx.model.rules import exclusive
 from gcpx.resources.list_parameters import ListParameters
 
 

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 from gcpx.google.client import Google
 from gcpx.google.listing import Listing
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, answer, record
+from gcpx.model.fields import Record, answer, record
 from gcpx.model.function import Function
 from gcpx.model.resource import Call
+from gcpx.model.rules import Failure
 
 _QUERY = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
 _EMPTY = "NO_RESULTS_ON_PAGE"

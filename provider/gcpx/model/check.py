@@ -67,9 +67,15 @@ class _Checker:
         self._rules(kind, value, path, secret)
 
     def _rules(self, kind: ObjectType, value: dict[str, Any], path: Path, secret: bool) -> None:
+        if not kind.rules:
+            return
+        plain = reveal(value)
+        hidden = secret or any(isinstance(leaf, Secret) for leaf in value.values())
         for rule in kind.rules:
-            for name, reason in rule(reveal(value)):
-                self._fail((*path, *place(name)), reason, secret)
+            for name, reason in rule(plain):
+                # A reason may tell of a value; where one is secret, only the rule is told.
+                found = Finding((*path, *place(name)), rule.words if hidden else reason, secret)
+                (self.report.warnings if rule.warns else self.report.failures).append(found)
 
     def _property(self, prop: Property, value: Any, path: Path, secret: bool) -> None:
         if prop.rules.deprecated:

@@ -11,14 +11,10 @@ from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 import attrs
 
-from gcpx.model.values import Path
+from gcpx.model.rules import Rule
 
 C = TypeVar("C", bound=type)
 Identity = Literal["ordered", "set"] | tuple[str, ...]
-Failure = tuple[str | Path, str]
-"""Where, from the object on (a dotted path, or its parts; empty for the object itself), and what is wrong there."""
-Rule = Callable[[dict[str, Any]], list[Failure]]
-"""From an object's values, unknown ones included, to what is wrong across them; an unknown is never wrong."""
 
 
 @attrs.frozen(kw_only=True)
@@ -218,26 +214,6 @@ def _type(hint: Any) -> Type:
         arguments = typing.get_args(hint)
         return ListOf(_type(arguments[0])) if typing.get_origin(hint) is list else MapOf(_type(arguments[1]))
     return object_type(hint)
-
-
-def exclusive(*names: str) -> Rule:
-    """At most one of these properties may be set."""
-
-    def rule(values: dict[str, Any]) -> list[Failure]:
-        found = [name for name in names if values.get(name) is not None]
-        return [(found[1], f"conflicts with {found[0]}: set only one of {', '.join(names)}")] if found[1:] else []
-
-    return rule
-
-
-def one_required(*names: str) -> Rule:
-    """At least one of these properties must be set."""
-
-    def rule(values: dict[str, Any]) -> list[Failure]:
-        missing = all(values.get(name) is None for name in names)
-        return [("", f"needs one of {' or '.join(names)}")] if missing else []
-
-    return rule
 
 
 class Record:

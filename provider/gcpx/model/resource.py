@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import attrs
 
 from gcpx.errors import UserError
-from gcpx.model.fields import Failure, ObjectType, object_type
+from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.naming import Autoname
+from gcpx.model.rules import Failure
 from gcpx.model.values import Path
 
 

@@ -13,9 +13,10 @@ from gcpx.google.errors import ApiError
 from gcpx.google.fleet import TRACKING_LABEL, Fleet, Outcome
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
-from gcpx.model.fields import Failure, object_type
+from gcpx.model.fields import object_type
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
+from gcpx.model.rules import Failure
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
 from gcpx.resources.in_project import InProject

@@ -8,11 +8,16 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gcpx.model.fields import Failure, Record, field, one_required, record
-from gcpx.resources.instance_properties import PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
+from gcpx.model.fields import Record, field, record
+from gcpx.model.rules import Failure, nested, one_required, rule
+from gcpx.resources.instance_properties import NAME, PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
 
 _LONGEST_RUN: Final = 18
 _LONGEST_NAME: Final = 63
+_HOSTNAME: Final = (
+    re.compile(r"(?=.{1,253}$)[a-z]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+"),
+    "a fully qualified domain name of lower-case labels, each 1 to 63 characters (RFC 1035)",
+)
 FLEET_ID: Final = (
     re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),
     "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
@@ -23,7 +28,9 @@ FLEET_ID: Final = (
 class PerInstanceProperties(Record):
     """What is an instance's own."""
 
-    hostname: str = field("The host name, fully qualified (RFC 1035). Default: made from the instance's name.")
+    hostname: str = field(
+        "The host name, fully qualified (RFC 1035). Default: made from the instance's name.", pattern=_HOSTNAME
+    )
     name: str = field("Temporary in Google's API, and never set.", output=True)
 
 
@@ -49,9 +56,17 @@ class LocationPolicyZone(Record):
     zone: str = field("The zone, as a URL or `zones/Z`.", required=True, url=True)
 
 
+@rule("keys of locations are zones, written zones/ZONE", "compute 4.3")
+def _locations_are_zones(values: dict[str, Any]) -> list[Failure]:
+    wrong = (name for name in nested(values, "locations") if not re.fullmatch(r"(?:.*/)?zones/[^/\s]+", name))
+    return [(("locations", name), "must be written zones/ZONE") for name in wrong]
+
+
 @record
 class LocationPolicy(Record):
     """Where instances may be made."""
+
+    RULES = (_locations_are_zones,)
 
     locations: dict[str, LocationPolicyLocation] = field("Preferences by zone, written `zones/ZONE`.")
     target_shape: str = field(
@@ -103,6 +118,7 @@ class LocationStatus(Record):
     target_vm_count: int = field("Instances that were to be made.", output=True)
 
 
+@rule("namePattern with count, or perInstanceProperties", "compute 4.3")
 def _names_or_pattern(values: dict[str, Any]) -> list[Failure]:
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
     if names and pattern:
@@ -112,6 +128,13 @@ def _names_or_pattern(values: dict[str, Any]) -> list[Failure]:
     return [("count", "is required with namePattern")] if pattern and values.get("count") is None else []
 
 
+@rule("keys of perInstanceProperties are instance names: 1 to 63 characters (RFC 1035)", "compute 2.1, 4.3")
+def _names_are_names(values: dict[str, Any]) -> list[Failure]:
+    names = nested(values, "perInstanceProperties")
+    wrong = (name for name in names if not NAME[0].fullmatch(name))
+    return [(("perInstanceProperties", name), f"is no instance name: {NAME[1]}") for name in wrong]
+
+
 def _number(value: Any) -> int | None:
     try:
         return int(value)
@@ -119,6 +142,7 @@ def _number(value: Any) -> int | None:
         return None
 
 
+@rule("minCount is at most count, and count is the number of perInstanceProperties", "compute 4.3")
 def _counts_fit(values: dict[str, Any]) -> list[Failure]:
     names = values.get("perInstanceProperties")
     count, least = _number(values.get("count")), _number(values.get("minCount"))
@@ -133,6 +157,10 @@ def _counts_fit(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
+@rule(
+    "namePattern has one run of at most 18 #, which makes enough names of 1 to 63 characters (RFC 1035)",
+    "compute 4.3, 8",
+)
 def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
     pattern, count = values.get("namePattern"), _number(values.get("count"))
     if not isinstance(pattern, str):
@@ -150,6 +178,7 @@ def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
+@rule("bulk creation takes no customer-supplied keys", "compute 2.2")
 def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
     return no_customer_keys("instanceProperties", values.get("instanceProperties"))
 
@@ -168,6 +197,7 @@ class BulkInstancesModel(Record):
     RULES = (
         one_required("instanceProperties", "sourceInstanceTemplate"),
         _names_or_pattern,
+        _names_are_names,
         _counts_fit,
         _pattern_serves,
         _keys_are_googles,

@@ -20,8 +20,9 @@ from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError, NotFound, Rejected
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
-from gcpx.model.fields import Failure, field, record
+from gcpx.model.fields import field, record
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
+from gcpx.model.rules import Failure, rule
 from gcpx.resources.instance_properties import PROJECT, AttachedDisk
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import grouped, listing
@@ -41,6 +42,7 @@ _DISK: Final = (
 _REGIONAL: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
 
 
+@rule("forceAttach is for regional disks", "compute 4.2, 7")
 def _force_is_for_regional_disks(values: dict[str, Any]) -> list[Failure]:
     disk = values.get("disk")
     if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL.fullmatch(disk):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.google.client import Google
-from gcpx.model.fields import Failure
 from gcpx.model.resource import Call, Resource
+from gcpx.model.rules import Failure
 
 
 class InProject(Resource):

@@ -6,29 +6,34 @@ Source: Compute API, `InstanceProperties` and the objects below it.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
-from gcpx.model.fields import Failure, Record, exclusive, field, record
-from gcpx.model.values import UNKNOWN
+from gcpx.model.fields import Record, field, record
+from gcpx.model.rules import Failure, Rule, exclusive
+from gcpx.resources import instance_rules as rules
 
 NAME = (
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
     "1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen",
 )
+ATTACHMENT = (
+    re.compile(
+        r"(?:https?://[^/]+/(?:compute/)?(?:v1|beta)/)?projects/[^/\s]+/regions/[^/\s]+/networkAttachments/[^/\s]+"
+    ),
+    "projects/NUMBER/regions/REGION/networkAttachments/NAME, or its URL",
+)
+MOMENT = (
+    re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
+    "a time as RFC 3339 has it, such as 2026-12-31T23:59:59Z",
+)
 PROJECT = (re.compile(r"[^/\s?#%]+"), "the ID or number of a project")
-_LOCAL_SSD_HOURS = 168
-_HOUR = 3600
-_MOST_CUSTOM_CPUS = 32
-_MEMORY_STEP = 256
-_SMALLEST_DISK = 10
-_EXTREME_IOPS = range(10_000, 120_001)
 
 
 @record
 class CustomerEncryptionKey(Record):
     """A key that protects a disk, an image or a snapshot."""
 
-    RULES = (exclusive("kmsKeyName", "rawKey", "rsaEncryptedKey"),)
+    RULES = (exclusive("kmsKeyName", "rawKey", "rsaEncryptedKey", source="compute 2.2"), rules.keys_are_whole)
 
     kms_key_name: str = field(
         "The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.",
@@ -41,11 +46,13 @@ class CustomerEncryptionKey(Record):
         "A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.",
         secret=True,
         write_only=True,
+        deprecated="Google takes no new customer-supplied keys; use kmsKeyName",
     )
     rsa_encrypted_key: str = field(
         "A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.",
         secret=True,
         write_only=True,
+        deprecated="Google takes no new customer-supplied keys; use kmsKeyName",
     )
     sha256: str = field("The SHA-256 hash of the customer-supplied key, in base64.", output=True)
 
@@ -80,23 +87,18 @@ class GuestOsFeature(Record):
     )
 
 
-def _disk_bounds(values: dict[str, Any]) -> list[Failure]:
-    """Bounds that hold for persistent disks alone; other families have their own."""
-    kind = str(values.get("diskType") or "pd-standard").rpartition("/")[2]
-    size, iops = values.get("diskSizeGb"), values.get("provisionedIops")
-    failures: list[Failure] = []
-    if kind.startswith("pd-") and isinstance(size, int | float) and 0 < size < _SMALLEST_DISK:
-        failures.append(("diskSizeGb", f"is {size:g}; a {kind} disk has at least {_SMALLEST_DISK} GB"))
-    if kind == "pd-extreme" and isinstance(iops, int | float) and iops not in _EXTREME_IOPS:
-        failures.append(("provisionedIops", f"is {iops:g}; a pd-extreme disk takes 10,000 to 120,000"))
-    return failures
-
-
 @record
 class AttachedDiskInitializeParams(Record):
     """How a new disk is made."""
 
-    RULES = (exclusive("sourceImage", "sourceSnapshot", "sourceInstantSnapshot"), _disk_bounds)
+    RULES = (
+        exclusive("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", source="compute 2.2"),
+        rules.persistent_disks_are_not_small,
+        rules.other_disks_are_seldom_small,
+        rules.extreme_disks_have_their_iops,
+        rules.other_disks_have_other_iops,
+        rules.replicas_are_apart,
+    )
 
     architecture: str = field(
         "The processor architecture the disk's contents are for.", enum=("ARM64", "X86_64"), write_only=True
@@ -186,7 +188,14 @@ class InitialStateConfig(Record):
 class AttachedDisk(Record):
     """A disk of an instance: one that exists (`source`), or one to be made (`initializeParams`)."""
 
-    RULES = (exclusive("source", "initializeParams"),)
+    RULES: ClassVar[tuple[Rule, ...]] = (
+        exclusive("source", "initializeParams", source="compute 2.2"),
+        rules.boot_disks_have_a_source,
+        rules.scratch_is_local_ssd,
+        rules.scratch_is_blank,
+        rules.large_local_ssds_are_nvme,
+        rules.local_ssds_have_their_sizes,
+    )
 
     architecture: str = field("The processor architecture of the disk.", output=True, enum=("ARM64", "X86_64"))
     auto_delete: bool = field("Delete the disk together with its instance. Default: false.", default=False)
@@ -237,17 +246,11 @@ class AttachedDisk(Record):
     user_licenses: list[str] = field("License URLs given by the user.", beta=True, identity="set", url=True)
 
 
-def _ptr_needs_switch(values: dict[str, Any]) -> list[Failure]:
-    if values.get("publicPtrDomainName") and values.get("setPublicPtr") not in (True, UNKNOWN):
-        return [("publicPtrDomainName", "needs setPublicPtr: true")]
-    return []
-
-
 @record
 class AccessConfig(Record):
     """How an interface is reached from the internet."""
 
-    RULES = (_ptr_needs_switch,)
+    RULES = (rules.ptr_needs_its_switch,)
 
     external_ipv6: str = field(
         "IPv6 only: the first address of the external range; a static one is unused and in the same region."
@@ -284,6 +287,8 @@ class AccessConfig(Record):
 class AliasIpRange(Record):
     """Further addresses of an interface."""
 
+    RULES = (rules.ranges_are_ranges,)
+
     candidate_subnetwork_range_names: list[str] = field("Secondary ranges to choose from.", beta=True)
     effective_subnetwork_range_name: str = field("The range that was chosen.", output=True, beta=True)
     ip_cidr_range: str = field(
@@ -295,6 +300,8 @@ class AliasIpRange(Record):
 @record
 class NetworkInterface(Record):
     """A network interface."""
+
+    RULES = (rules.access_configs_are_of_their_version, rules.ipv4_only_means_it, rules.addresses_are_addresses)
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
@@ -328,7 +335,9 @@ class NetworkInterface(Record):
     name: str = field("`nic0` to `nic7`.", output=True)
     network: str = field("The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.", url=True)
     network_attachment: str = field(
-        "The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.", url=True
+        "The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.",
+        url=True,
+        pattern=ATTACHMENT,
     )
     network_ip: str = field("The internal IPv4 address. Default: an unused one.", name="networkIP")
     nic_type: str = field("The virtual network card.", enum=("GVNIC", "IDPF", "IRDMA", "MRDMA", "VIRTIO_NET"))
@@ -357,6 +366,8 @@ class MetadataItem(Record):
 @record
 class Metadata(Record):
     """Metadata that the guest can read; all keys and values together are under 512 KB."""
+
+    RULES = (rules.metadata_fits, rules.metadata_keys_are_different)
 
     fingerprint: str = field("A hash of the metadata, base64.", output=True)
     items: list[MetadataItem] = field("The entries; their order means nothing.", identity=("key",))
@@ -415,19 +426,16 @@ class SchedulingOnInstanceStopAction(Record):
     discard_local_ssd: bool = field("Discard the data on local SSDs.")
 
 
-def _recovery_in_hours(values: dict[str, Any]) -> list[Failure]:
-    timeout = values.get("localSsdRecoveryTimeout")
-    seconds = timeout.get("seconds") if isinstance(timeout, dict) else None
-    if isinstance(seconds, int | float) and (seconds % _HOUR or not 0 <= seconds <= _LOCAL_SSD_HOURS * _HOUR):
-        return [("localSsdRecoveryTimeout.seconds", f"is {seconds:g}; it must be whole hours (3600), 0 to 168 of them")]
-    return []
-
-
 @record
 class Scheduling(Record):
     """When and where instances run, and how they end."""
 
-    RULES = (exclusive("maxRunDuration", "terminationTime"), _recovery_in_hours)
+    RULES = (
+        exclusive("maxRunDuration", "terminationTime", source="compute 2.2"),
+        rules.recovery_is_in_hours,
+        rules.spot_is_ended,
+        rules.an_end_needs_a_reason,
+    )
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
@@ -485,7 +493,9 @@ class Scheduling(Record):
         default="STANDARD",
     )
     skip_guest_os_shutdown: bool = field("End instances without telling the guest.")
-    termination_time: str = field("When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`.", beta=True)
+    termination_time: str = field(
+        "When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`.", beta=True, pattern=MOMENT
+    )
 
 
 @record
@@ -499,6 +509,8 @@ class AcceleratorConfig(Record):
 @record
 class ReservationAffinity(Record):
     """Which reservations instances use."""
+
+    RULES = (rules.reservations_are_named, rules.reservations_have_the_known_key)
 
     consume_reservation_type: str = field(
         "Which kind of reservation. Default: `ANY_RESERVATION`.",
@@ -521,6 +533,8 @@ class ReservationAffinity(Record):
 @record
 class ShieldedInstanceConfig(Record):
     """Shielded VM options."""
+
+    RULES = (rules.monitoring_needs_the_tpm,)
 
     enable_integrity_monitoring: bool = field("Watch the integrity of the boot. Default: true.", default=True)
     enable_secure_boot: bool = field("Boot signed software only. Default: false.", default=False)
@@ -549,6 +563,8 @@ class ConfidentialInstanceConfig(Record):
 @record
 class AdvancedMachineFeatures(Record):
     """Processor options."""
+
+    RULES = (rules.cores_have_two_threads,)
 
     enable_nested_virtualization: bool = field("Let instances run virtual machines. Default: false.", default=False)
     enable_uefi_networking: bool = field("Allow network boot by UEFI.")
@@ -608,26 +624,23 @@ def no_customer_keys(owner: str, properties: Any) -> list[Failure]:
     ]
 
 
-def _custom_machine_fits(values: dict[str, Any]) -> list[Failure]:
-    """Bounds of the bare custom form alone; families such as n2-custom have their own."""
-    machine = values.get("machineType")
-    found = re.fullmatch(r"(?:.*/)?custom-(\d+)-(\d+)", machine) if isinstance(machine, str) else None
-    if found is None:
-        return []
-    processors, memory = int(found[1]), int(found[2])
-    failures: list[Failure] = []
-    if processors != 1 and (processors % 2 or not 0 < processors <= _MOST_CUSTOM_CPUS):
-        failures.append(("machineType", f"has {processors} CPUs; a custom machine has 1, or an even number up to 32"))
-    if memory % _MEMORY_STEP or not memory:
-        failures.append(("machineType", f"has {memory} MB of memory; it must be a multiple of {_MEMORY_STEP}"))
-    return failures
-
-
 @record
 class InstanceProperties(Record):
     """What instances are made of."""
 
-    RULES = (_custom_machine_fits,)
+    RULES = (
+        rules.custom_machines_fit,
+        rules.custom_families_mostly_fit,
+        rules.the_boot_disk_comes_first,
+        rules.devices_are_different,
+        rules.gpus_stay,
+        rules.confidential_instances_stay,
+        rules.confidential_instances_use_gvnic,
+        rules.tier_1_needs_gvnic,
+        rules.interfaces_are_few,
+        rules.e2_nests_nothing,
+        rules.labels_are_plain,
+    )
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
@@ -681,7 +694,9 @@ class InstanceProperties(Record):
     )
     resource_policies: list[str] = field("Names of resource policies.", identity="set", url=True)
     scheduling: Scheduling = field("When and where instances run, and how they end.")
-    service_accounts: list[ServiceAccount] = field("The identity of the instances; one at most.", identity=("email",))
+    service_accounts: list[ServiceAccount] = field(
+        "The identity of the instances; one at most.", identity=("email",), max_items=1
+    )
     shielded_instance_config: ShieldedInstanceConfig = field("Shielded VM options.")
     shielded_vm_config: ShieldedVmConfig = field(
         "Shielded VM options, by their old name.", beta=True, deprecated="use shieldedInstanceConfig"

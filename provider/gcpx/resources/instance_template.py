@@ -13,9 +13,10 @@ import attrs
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, exclusive, field, one_required, record
+from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
+from gcpx.model.rules import Failure, exclusive, one_required, rule
 from gcpx.model.values import UNKNOWN, Path
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
@@ -27,6 +28,7 @@ _NAMED = (("disks", ("initializeParams",), "diskType"), ("guestAccelerators", ()
 """Lists of the properties, the object within an element if any, and the field that holds a bare name."""
 
 
+@rule("customImage goes with instantiateFrom: CUSTOM_IMAGE, and CUSTOM_IMAGE with customImage", "compute 2.3")
 def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
     source, image = values.get("instantiateFrom"), values.get("customImage")
     if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
@@ -67,12 +69,14 @@ class SourceInstanceParams(Record):
     )
 
 
+@rule("sourceInstanceParams needs sourceInstance", "compute 2.3")
 def _source_params_need_source(values: dict[str, Any]) -> list[Failure]:
     if values.get("sourceInstanceParams") and not values.get("sourceInstance"):
         return [("sourceInstanceParams", "needs sourceInstance")]
     return []
 
 
+@rule("properties of a template hold machineType", "Compute Engine, when the resource is made")
 def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if isinstance(properties, dict) and properties and not properties.get("machineType"):
@@ -80,6 +84,7 @@ def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
+@rule("a template takes bare names for machineType, diskType and acceleratorType", "compute 2.2")
 def _bare_names(values: dict[str, Any]) -> list[Failure]:
     """Refuse URLs where a template, which is of no zone, can only hold names."""
     properties = values.get("properties")
@@ -94,6 +99,7 @@ def _bare_names(values: dict[str, Any]) -> list[Failure]:
     return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 
+@rule("a template takes no customer-supplied keys", "compute 2.2")
 def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
     return no_customer_keys("properties", values.get("properties"))
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
-from gcpx.model.fields import Failure, Record, Rule, field, record
+from gcpx.model.fields import Record, field, record
+from gcpx.model.rules import Failure, Rule, rule
 from gcpx.resources.instance_properties import PROJECT
 
 
+@rule("filter and orderBy are of the forms that lists know", "compute 4.1")
 def well_formed(values: dict[str, Any]) -> list[Failure]:
     """Refuse a filter or an order that Google would, before the call and with the position."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - a grammar is loaded where one is needed

@@ -11,9 +11,10 @@ from typing import Any
 from gcpx.google.compute import Collection, split_link
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
-from gcpx.model.fields import Record, exclusive, field, record
+from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
+from gcpx.model.rules import exclusive
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import (
     NAME,

@@ -16,8 +16,9 @@ from gcpx.google.errors import ApiError, NotFound, PermissionDenied, Preconditio
 from gcpx.google.listing import Listing
 from gcpx.model import codec
 from gcpx.model.compare import same
-from gcpx.model.fields import Failure, ObjectType, Record, exclusive, field, record
+from gcpx.model.fields import ObjectType, Record, field, record
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
+from gcpx.model.rules import Failure, exclusive, rule
 from gcpx.resources.instance_properties import PROJECT
 from gcpx.resources.listed import project_of
 
@@ -36,6 +37,7 @@ _MOST_ATTRIBUTES: Final = 5
 _ATTEMPTS: Final = 3
 
 
+@rule("customAttributes are at most 5", "Cloud Storage, when the resource is made")
 def _few_attributes(values: dict[str, Any]) -> list[Failure]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:

@@ -17,8 +17,9 @@ from gcpx.google.client import OSLOGIN, Google, Request
 from gcpx.google.compute import split_link
 from gcpx.google.errors import Conflict, NotFound, PermissionDenied
 from gcpx.model import codec
-from gcpx.model.fields import Failure, Record, field, record
+from gcpx.model.fields import Record, field, record
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
+from gcpx.model.rules import Failure, rule
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 """Seconds between looks for a new key: Google shows it with a delay, most often none."""
@@ -50,6 +51,7 @@ def _canonical(key: Any) -> Any:
         return key
 
 
+@rule("key is an SSH public key: TYPE BASE64 [COMMENT], whose data is of its type", "OS Login, when the key is made")
 def _valid_key(values: dict[str, Any]) -> list[Failure]:
     key = values.get("key")
     if not isinstance(key, str):
