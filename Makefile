@@ -31,8 +31,9 @@ format: $(READY) ## Mend style where that can be done
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-schema: $(READY) ## Write schema.json from the models
+schema: $(READY) ## Write schema.json and RULES.md from the models
 	$(BIN)/python -m gcpx.schema
+	$(BIN)/python -m gcpx.rules
 
 sdk: schema setup ## Write sdk/python from schema.json, with Pulumi's own generator
 	$(BIN)/python tools/sdk.py sdk/python

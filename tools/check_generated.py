@@ -11,13 +11,16 @@ from pathlib import Path
 from sdk import generate
 from workspace import ROOT
 
-from gcpx.schema import text
+from gcpx import rules, schema
+
+TEXTS = {"schema.json": schema.text, "RULES.md": rules.text}
 
 
 def drift() -> Iterator[str]:
     """Name every file that differs."""
-    if (ROOT / "schema.json").read_text() != text():
-        yield "schema.json"
+    stale = [path for path, text in TEXTS.items() if (ROOT / path).read_text() != text()]
+    yield from stale
+    if "schema.json" in stale:
         return
     with tempfile.TemporaryDirectory() as scratch:
         fresh, ours = Path(scratch) / "sdk", ROOT / "sdk" / "python"
@@ -41,4 +44,4 @@ if __name__ == "__main__":
     found = list(drift())
     if found:
         sys.exit(f"not what the models give: {', '.join(found)}; run `make sdk` and commit the result")
-    print("schema.json and sdk/python are current")
+    print("schema.json, RULES.md and sdk/python are current")

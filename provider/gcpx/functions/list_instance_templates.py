@@ -19,6 +19,7 @@ class InstanceTemplateListParameters(ListParameters):
         "`BASIC` leaves partner metadata out, `FULL` shows everything. Default: `BASIC`.",
         enum=("BASIC", "FULL"),
         closed=True,
+        source="compute 4.2",
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import math
 import re
 from collections.abc import Iterator
@@ -10,16 +11,11 @@ from typing import Any
 
 import attrs
 
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Rules, Scalar, Type, object_of
-from gcpx.model.values import UNKNOWN, Path, Secret, format_path, reveal
+from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Rules, Scalar, Type, object_of
+from gcpx.model.values import UNKNOWN, Path, Secret, format_path, has_secret, reveal
 
 _ENUM_FORM = re.compile(r"[A-Z][A-Z0-9_]*")
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int, float),
-    "number": (int, float),
-    "boolean": (bool,),
-}
+_ANY = SCALARS[Any]
 
 
 @attrs.frozen
@@ -43,106 +39,124 @@ def check(kind: ObjectType, inputs: dict[str, Any]) -> Report:
     """Check inputs, which may hold unknowns and secrets, against their declaration."""
     report = Report()
     known = {key: value for key, value in inputs.items() if not key.startswith("__")}
-    _Checker(kind, report).object(kind, known, ())
+    _Checker(kind, report, plain=not has_secret(known)).object(kind, known)
     return report
 
 
-@attrs.frozen
+@attrs.define
 class _Checker:
+    """One walk through inputs.
+
+    Attributes:
+        plain: nothing is secret, so rules see the values as they are.
+        path: where the walk is; a finding takes a copy.
+    """
+
     root: ObjectType
     report: Report
+    plain: bool
+    path: list[str | int] = attrs.Factory(list)
 
-    def object(self, kind: ObjectType, value: dict[str, Any], path: Path, secret: bool = False) -> None:
+    def object(self, kind: ObjectType, value: dict[str, Any], secret: bool = False) -> None:
+        properties = kind.properties
         for key, item in value.items():
-            prop = kind.properties.get(key)
+            self.path.append(key)
+            prop = properties.get(key)
             if prop is None:
-                self._fail((*path, key), self._unknown_key(kind, key), secret)
-            elif prop.rules.output and item is not None:
-                self._fail((*path, key), "is set by Google Cloud and cannot be an input; remove it", secret)
+                self._fail(self._unknown_key(kind, key), secret)
             elif item is not None:
-                self._property(prop, item, (*path, key), secret)
-        for name, prop in kind.inputs.items():
-            if prop.rules.required and value.get(name) is None:
-                self._fail((*path, name), f"is required: {_first_sentence(prop.rules.description)}", secret)
-        self._rules(kind, value, path, secret)
+                if prop.rules.output:
+                    self._fail("is set by Google Cloud and cannot be an input; remove it", secret)
+                else:
+                    self._property(prop, item, secret)
+            self.path.pop()
+        for name, prop in kind.required.items():
+            if value.get(name) is None:
+                self._fail(f"is required: {_first_sentence(prop.rules.description)}", secret, name)
+        if kind.rules:
+            self._rules(kind, value, secret)
 
-    def _rules(self, kind: ObjectType, value: dict[str, Any], path: Path, secret: bool) -> None:
-        if not kind.rules:
-            return
-        plain = reveal(value)
-        hidden = secret or any(isinstance(leaf, Secret) for leaf in value.values())
+    def _rules(self, kind: ObjectType, value: dict[str, Any], secret: bool) -> None:
+        plain = value if self.plain else reveal(value)
+        hidden = secret or (not self.plain and any(isinstance(leaf, Secret) for leaf in value.values()))
         for rule in kind.rules:
-            for name, reason in rule(plain):
+            for name, reason in rule.find(plain):
                 # A reason may tell of a value; where one is secret, only the rule is told.
-                found = Finding((*path, *place(name)), rule.words if hidden else reason, secret)
+                found = Finding((*self.path, *place(name)), rule.words if hidden else reason, secret)
                 (self.report.warnings if rule.warns else self.report.failures).append(found)
 
-    def _property(self, prop: Property, value: Any, path: Path, secret: bool) -> None:
+    def _property(self, prop: Property, value: Any, secret: bool) -> None:
         if prop.rules.deprecated:
-            self.report.warnings.append(Finding(path, f"is deprecated: {prop.rules.deprecated}"))
-        self._value(prop, prop.type, value, path, secret or prop.rules.secret)
+            self._warn(f"is deprecated: {prop.rules.deprecated}")
+        self._value(prop, prop.type, value, secret or prop.rules.secret)
 
-    def _value(self, prop: Property, kind: Type, value: Any, path: Path, secret: bool) -> None:
+    def _value(self, prop: Property, kind: Type, value: Any, secret: bool) -> None:
         if isinstance(value, Secret):
-            self._value(prop, kind, value.value, path, True)
-        elif value is None or value is UNKNOWN or kind == Scalar("any"):
+            self._value(prop, kind, value.value, True)
+        elif value is None or value is UNKNOWN or kind is _ANY:
             return
         elif isinstance(kind, Scalar):
-            self._scalar(prop.rules, kind, value, path, secret)
+            self._scalar(prop.rules, kind, value, secret)
         elif isinstance(kind, ListOf) and isinstance(value, list):
-            self._list(prop, kind, value, path, secret)
+            self._list(prop, kind, value, secret)
         elif isinstance(kind, MapOf) and isinstance(value, dict):
             for key, item in value.items():
-                self._value(prop, kind.item, item, (*path, key), secret)
+                self.path.append(key)
+                self._value(prop, kind.item, item, secret)
+                self.path.pop()
         elif isinstance(kind, ObjectType) and isinstance(value, dict):
-            self.object(kind, value, path, secret)
+            self.object(kind, value, secret)
         else:
-            self._fail(path, f"must be {describe(kind)}, not {describe_value(value)}", secret)
+            self._fail(f"must be {describe(kind)}, not {describe_value(value)}", secret)
 
-    def _list(self, prop: Property, kind: ListOf, value: list[Any], path: Path, secret: bool) -> None:
+    def _list(self, prop: Property, kind: ListOf, value: list[Any], secret: bool) -> None:
         least, most = prop.rules.min_items, prop.rules.max_items
         if len(value) < least or (most is not None and len(value) > most):
             allowed = f"exactly {least}" if least == most else f"at most {most}" if least == 0 else f"{least} and more"
-            self._fail(path, f"has {len(value)} elements; {allowed} allowed", secret)
+            self._fail(f"has {len(value)} elements; {allowed} allowed", secret)
         for index, item in enumerate(value):
+            self.path.append(index)
             if item is None:
-                self._fail((*path, index), f"must be {describe(kind.item)}, not null", secret)
-            self._value(prop, kind.item, item, (*path, index), secret)
+                self._fail(f"must be {describe(kind.item)}, not null", secret)
+            self._value(prop, kind.item, item, secret)
+            self.path.pop()
 
-    def _scalar(self, rules: Rules, kind: Scalar, value: Any, path: Path, secret: bool) -> None:
-        number = _as_number(kind, value)
-        whole = number is None or kind.name == "number" or number.is_integer()
-        if number is not None and whole:
-            reasons = list(_number_reasons(rules, number))
-        elif (
-            not whole
-            or not isinstance(value, _TYPES[kind.name])
-            or (isinstance(value, bool) and kind.name != "boolean")
-        ):
-            reasons = [f"must be {describe(kind)}, not {describe_value(value)}"]
+    def _scalar(self, rules: Rules, kind: Scalar, value: Any, secret: bool) -> None:
+        if kind.name == "boolean":
+            reasons = [] if isinstance(value, bool) else [f"must be a boolean, not {describe_value(value)}"]
+        elif kind.name == "string":
+            reasons = _text_reasons(rules, value, secret)
         else:
-            reasons = list(_text_reasons(rules, value, secret)) if isinstance(value, str) else []
+            reasons = _number_reasons(rules, kind, value, secret)
         for reason in reasons:
-            self._fail(path, reason, secret)
+            self._fail(reason, secret)
         if not reasons and rules.enum and value not in rules.enum:
-            self._warn_new_enum(rules, path)
+            self._warn(f"is not a value this version knows ({', '.join(rules.enum)}); it is sent as it is")
 
-    def _warn_new_enum(self, rules: Rules, path: Path) -> None:
-        self.report.warnings.append(
-            Finding(path, f"is not a value this version knows ({', '.join(rules.enum)}); it is sent as it is")
-        )
+    def _warn(self, reason: str) -> None:
+        self.report.warnings.append(Finding(tuple(self.path), reason))
 
-    def _fail(self, path: Path, reason: str, secret: bool) -> None:
-        self.report.failures.append(Finding(path, reason, secret))
+    def _fail(self, reason: str, secret: bool, *below: str) -> None:
+        self.report.failures.append(Finding((*self.path, *below), reason, secret))
 
     def _unknown_key(self, kind: ObjectType, key: str) -> str:
         close = difflib.get_close_matches(key, kind.inputs, n=1, cutoff=0.6)
-        places = [place for place, owner in _owners(self.root) if owner is not kind and key in owner.inputs]
+        places = [place for place, owner in _homes(self.root).get(key, ()) if owner is not kind]
         if close:
             return f"is not a property here; did you mean {close[0]}?"
         if places:
             return f"does not belong here; it is a property of {' and of '.join(places)}"
         return f"is not a property here; allowed are {', '.join(sorted(kind.inputs))}"
+
+
+@functools.cache
+def _homes(root: ObjectType) -> dict[str, list[tuple[str, ObjectType]]]:
+    """Say where each property belongs."""
+    homes: dict[str, list[tuple[str, ObjectType]]] = {}
+    for where, owner in _owners(root):
+        for name in owner.inputs:
+            homes.setdefault(name, []).append((where, owner))
+    return homes
 
 
 def _owners(kind: ObjectType, path: str = "") -> Iterator[tuple[str, ObjectType]]:
@@ -154,22 +168,29 @@ def _owners(kind: ObjectType, path: str = "") -> Iterator[tuple[str, ObjectType]
             yield from _owners(inner, f"{path}.{name}{suffix}" if path else f"{name}{suffix}")
 
 
-def _as_number(kind: Scalar, value: Any) -> float | None:
-    if kind.name not in {"integer", "number"} or isinstance(value, bool):
+def _as_number(value: Any) -> float | None:
+    """Read a number, also one that is written as a text."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
         number = float(value)
-    except (TypeError, ValueError, OverflowError):
+    except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
 
 
-def _number_reasons(rules: Rules, number: float) -> Iterator[str]:
+def _number_reasons(rules: Rules, kind: Scalar, value: Any, secret: bool) -> list[str]:
+    number = _as_number(value)
+    if number is None or (kind.name == "integer" and not number.is_integer()):
+        return [f"must be {describe(kind)}, not {describe_value(value)}"]
     low, high, step = rules.minimum, rules.maximum, rules.multiple_of
+    given = "" if secret else f"is {number:g}; "
+    reasons = []
     if (low is not None and number < low) or (high is not None and number > high):
-        yield f"is {number:g}; allowed are {'' if low is None else f'{low:,} '}{_upper(low, high)}"
+        reasons.append(f"{given}allowed are {'' if low is None else f'{low:,} '}{_upper(low, high)}")
     if step is not None and number % step:
-        yield f"is {number:g}; it must be a multiple of {step}"
+        reasons.append(f"{given}it must be a multiple of {step}")
+    return reasons
 
 
 def _upper(low: int | None, high: int | None) -> str:
@@ -178,16 +199,24 @@ def _upper(low: int | None, high: int | None) -> str:
     return f"to {high:,}" if low is not None else f"at most {high:,}"
 
 
-def _text_reasons(rules: Rules, value: str, secret: bool) -> Iterator[str]:
+def _text_reasons(rules: Rules, value: Any, secret: bool) -> list[str]:
+    if not isinstance(value, str):
+        return [f"must be a string, not {describe_value(value)}"]
+    reasons = []
     if rules.max_length is not None and len(value) > rules.max_length:
-        yield f"is {len(value):,} characters long; at most {rules.max_length:,} allowed"
+        reasons.append(f"is {len(value):,} characters long; at most {rules.max_length:,} allowed")
     if rules.pattern is not None and not rules.pattern[0].fullmatch(value):
-        yield f"{'' if secret else f'is {shown(value)}; '}it must be {rules.pattern[1]}"
+        reasons.append(f"{_given(value, secret)}it must be {rules.pattern[1]}")
     if rules.enum and value not in rules.enum:
         close = difflib.get_close_matches(value.upper().replace("-", "_"), rules.enum, n=1, cutoff=0.75)
         if close or rules.closed or not _ENUM_FORM.fullmatch(value):
-            hint = f"; did you mean {close[0]}?" if close else ""
-            yield f"{'' if secret else f'is {shown(value)}; '}it must be one of {', '.join(rules.enum)}{hint}"
+            hint = f"; did you mean {close[0]}?" if close and not secret else ""
+            reasons.append(f"{_given(value, secret)}it must be one of {', '.join(rules.enum)}{hint}")
+    return reasons
+
+
+def _given(value: str, secret: bool) -> str:
+    return "" if secret else f"is {shown(value)}; "
 
 
 def place(name: str | Path) -> Path:

@@ -9,7 +9,7 @@ import attrs
 
 from gcpx.model.compare import equal, is_absent, match, same
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type
-from gcpx.model.values import UNKNOWN, Path
+from gcpx.model.values import UNKNOWN, Path, has_unknown
 
 Kind = Literal["add", "delete", "update"]
 
@@ -33,64 +33,76 @@ def diff(kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: dict[
 
     `live` holds the outputs: a property that the user newly sets to what the server already has is no change.
     """
-    return list(_objects(kind, old, new, live, (), False))
+    certain = not has_unknown(old) and not has_unknown(new)
+    return list(_Differ(certain).objects(kind, old, new, live, (), False))
 
 
-def _objects(
-    kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: Any, path: Path, replaces: bool
-) -> Iterator[Change]:
-    seen = live if isinstance(live, dict) else {}
-    for name, prop in kind.inputs.items():
-        changes = _property(
-            prop, old.get(name), new.get(name), seen.get(name), (*path, name), replaces or prop.rules.immutable
-        )
-        for change in changes:
-            yield attrs.evolve(change, made_up=True) if prop.rules.write_only else change
+@attrs.frozen
+class _Differ:
+    """One comparison.
 
+    Attributes:
+        certain: nothing is unknown, so what is the same to Python is no change, and need not be walked through.
+    """
 
-def _property(prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
-    if same(prop, old, new):
-        return
-    if is_absent(prop, old):
-        if not same(prop, live, new):
-            yield Change(path, "add", replaces)
-    elif is_absent(prop, new):
-        yield Change(path, "delete", replaces, made_up=prop.rules.computed)
-    else:
-        yield from _values(prop, prop.type, old, new, live, path, replaces)
+    certain: bool
 
+    def objects(
+        self, kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: Any, path: Path, replaces: bool
+    ) -> Iterator[Change]:
+        seen = live if isinstance(live, dict) else {}
+        for name, prop in kind.inputs.items():
+            before, after = old.get(name), new.get(name)
+            if self.certain and before == after:
+                continue
+            changes = self._property(
+                prop, before, after, seen.get(name), (*path, name), replaces or prop.rules.immutable
+            )
+            for change in changes:
+                yield attrs.evolve(change, made_up=True) if prop.rules.write_only else change
 
-def _values(prop: Property, kind: Type, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
-    if old is UNKNOWN or new is UNKNOWN:
-        yield Change(path, "update", replaces)
-    elif isinstance(kind, ObjectType) and isinstance(old, dict) and isinstance(new, dict):
-        yield from _objects(kind, old, new, live, path, replaces)
-    elif isinstance(kind, MapOf) and isinstance(old, dict) and isinstance(new, dict):
-        yield from _maps(prop, kind, old, new, path, replaces)
-    elif isinstance(kind, ListOf) and isinstance(old, list) and isinstance(new, list):
-        yield from _lists(prop, kind, old, new, live, path, replaces)
-    else:
-        yield Change(path, "update", replaces)
+    def _property(self, prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
+        if same(prop, old, new):
+            return
+        if is_absent(prop, old):
+            if not same(prop, live, new):
+                yield Change(path, "add", replaces)
+        elif is_absent(prop, new):
+            yield Change(path, "delete", replaces, made_up=prop.rules.computed)
+        else:
+            yield from self._values(prop, prop.type, old, new, live, path, replaces)
 
+    def _values(
+        self, prop: Property, kind: Type, old: Any, new: Any, live: Any, path: Path, replaces: bool
+    ) -> Iterator[Change]:
+        if old is UNKNOWN or new is UNKNOWN:
+            yield Change(path, "update", replaces)
+        elif isinstance(kind, ObjectType) and isinstance(old, dict) and isinstance(new, dict):
+            yield from self.objects(kind, old, new, live, path, replaces)
+        elif isinstance(kind, MapOf) and isinstance(old, dict) and isinstance(new, dict):
+            yield from self._maps(prop, kind, old, new, path, replaces)
+        elif isinstance(kind, ListOf) and isinstance(old, list) and isinstance(new, list):
+            yield from self._lists(prop, kind, old, new, live, path, replaces)
+        else:
+            yield Change(path, "update", replaces)
 
-def _maps(prop: Property, kind: MapOf, old: Any, new: Any, path: Path, replaces: bool) -> Iterator[Change]:
-    for key in sorted((old.keys() | new.keys()) - prop.rules.merge_keys):
-        if key not in new:
-            yield Change((*path, key), "delete", replaces)
-        elif key not in old:
-            yield Change((*path, key), "add", replaces)
-        elif not equal(prop, kind.item, old[key], new[key]):
-            yield from _values(prop, kind.item, old[key], new[key], None, (*path, key), replaces)
+    def _maps(self, prop: Property, kind: MapOf, old: Any, new: Any, path: Path, replaces: bool) -> Iterator[Change]:
+        for key in sorted((old.keys() | new.keys()) - prop.rules.merge_keys):
+            if key not in new:
+                yield Change((*path, key), "delete", replaces)
+            elif key not in old:
+                yield Change((*path, key), "add", replaces)
+            elif not equal(prop, kind.item, old[key], new[key]):
+                yield from self._values(prop, kind.item, old[key], new[key], None, (*path, key), replaces)
 
-
-def _lists(
-    prop: Property, kind: ListOf, old: list[Any], new: list[Any], live: Any, path: Path, replaces: bool
-) -> Iterator[Change]:
-    for left, right in match(prop, old, new):
-        if left is None:
-            yield Change((*path, right or 0), "add", replaces)
-        elif right is None:
-            yield Change((*path, left), "delete", replaces)
-        elif not equal(prop, kind.item, old[left], new[right]):
-            element = live[left] if isinstance(live, list) and left < len(live) else None
-            yield from _values(prop, kind.item, old[left], new[right], element, (*path, right), replaces)
+    def _lists(
+        self, prop: Property, kind: ListOf, old: list[Any], new: list[Any], live: Any, path: Path, replaces: bool
+    ) -> Iterator[Change]:
+        for left, right in match(prop, old, new):
+            if left is None:
+                yield Change((*path, right or 0), "add", replaces)
+            elif right is None:
+                yield Change((*path, left), "delete", replaces)
+            elif not equal(prop, kind.item, old[left], new[right]):
+                element = live[left] if isinstance(live, list) and left < len(live) else None
+                yield from self._values(prop, kind.item, old[left], new[right], element, (*path, right), replaces)

@@ -49,6 +49,7 @@ class Rules:
         normalize: brings equal values to one form.
         merge_keys: labels that the server or other tools add, which are never a change.
         environment: variables that give a provider setting when the configuration does not.
+        source: where Google says what bounds the property.
     """
 
     description: str
@@ -81,6 +82,7 @@ class Rules:
     normalize: Callable[[Any], Any] | None = None
     merge_keys: frozenset[str] = frozenset()
     environment: tuple[str, ...] = ()
+    source: str = "the API's description"
 
 
 def field(description: str, **rules: Any) -> Any:
@@ -126,6 +128,7 @@ class ObjectType:
 
     Attributes:
         implied: values that the server sets because of others, by property; nested ones in nested maps.
+        module: where it is declared.
     """
 
     name: str
@@ -133,11 +136,17 @@ class ObjectType:
     properties: dict[str, Property]
     rules: tuple[Rule, ...]
     implied: Callable[[dict[str, Any]], dict[str, Any]]
+    module: str
 
     @functools.cached_property
     def inputs(self) -> dict[str, Property]:
         """The properties a user may set."""
         return {name: item for name, item in self.properties.items() if not item.rules.output}
+
+    @functools.cached_property
+    def required(self) -> dict[str, Property]:
+        """The properties a user must set."""
+        return {name: item for name, item in self.inputs.items() if item.rules.required}
 
     @functools.cached_property
     def has_outputs(self) -> bool:
@@ -199,7 +208,12 @@ def object_type(cls: type) -> ObjectType:
         properties[name] = Property(name, rules.wire or name, _type(hints[attribute.name]), rules)
     description = " ".join((cls.__doc__ or "").split())
     return ObjectType(
-        cls.__name__, description, properties, getattr(cls, "RULES", ()), getattr(cls, "implied", _nothing)
+        cls.__name__,
+        description,
+        properties,
+        getattr(cls, "RULES", ()),
+        getattr(cls, "implied", _nothing),
+        cls.__module__,
     )
 
 

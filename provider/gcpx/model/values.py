@@ -8,6 +8,7 @@ from typing import Any, Final
 import attrs
 
 Path = tuple[str | int, ...]
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 
 class Unknown:
@@ -59,8 +60,25 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def has_unknown(value: Any) -> bool:
-    """Tell whether any leaf is unknown."""
-    return any(leaf is UNKNOWN for leaf in leaves(value))
+    """Tell whether any leaf is unknown, through secrets."""
+    return _holds(value, Unknown)
+
+
+def has_secret(value: Any) -> bool:
+    """Tell whether anything is secret."""
+    return _holds(value, Secret)
+
+
+def _holds(value: Any, wanted: type) -> bool:
+    if isinstance(value, wanted):
+        return True
+    if isinstance(value, Secret):
+        return _holds(value.value, wanted)
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for item in items:  # noqa: SIM110 - most are plain scalars, which need no call, and this is asked for every resource
+        if type(item) not in _PLAIN and _holds(item, wanted):
+            return True
+    return False
 
 
 def secret_texts(value: Any) -> frozenset[str]:

@@ -29,7 +29,9 @@ class PerInstanceProperties(Record):
     """What is an instance's own."""
 
     hostname: str = field(
-        "The host name, fully qualified (RFC 1035). Default: made from the instance's name.", pattern=_HOSTNAME
+        "The host name, fully qualified (RFC 1035). Default: made from the instance's name.",
+        pattern=_HOSTNAME,
+        source="compute 4.3",
     )
     name: str = field("Temporary in Google's API, and never set.", output=True)
 
@@ -38,7 +40,7 @@ class PerInstanceProperties(Record):
 class LocationConstraints(Record):
     """Bounds of a location."""
 
-    max_count: int = field("The most instances that the location gets; 0 and more.", minimum=0)
+    max_count: int = field("The most instances that the location gets; 0 and more.", minimum=0, source="compute 4.3")
 
 
 @record
@@ -46,7 +48,7 @@ class LocationPolicyLocation(Record):
     """One location."""
 
     constraints: LocationConstraints = field("Bounds of the location.")
-    preference: str = field("`ALLOW` or `DENY`.", enum=("ALLOW", "DENY"), closed=True)
+    preference: str = field("`ALLOW` or `DENY`.", enum=("ALLOW", "DENY"), closed=True, source="compute 4.3")
 
 
 @record
@@ -73,6 +75,7 @@ class LocationPolicy(Record):
         "How instances are spread over zones. Default: `ANY_SINGLE_ZONE`.",
         enum=("ANY", "ANY_SINGLE_ZONE", "BALANCED"),
         default="ANY_SINGLE_ZONE",
+        source="compute 4.3",
     )
     zones: list[LocationPolicyZone] = field("The zones to choose from.", identity=("zone",))
 
@@ -204,7 +207,10 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "How many instances there are to be. Default: the number of `perInstanceProperties`.", int64=True, minimum=1
+        "How many instances there are to be. Default: the number of `perInstanceProperties`.",
+        int64=True,
+        minimum=1,
+        source="compute 4.3",
     )
     created_count: int = field("How many instances there are.", output=True, volatile=True)
     fleet_id: str = field(
@@ -225,7 +231,11 @@ class BulkInstancesModel(Record):
     )
     members: list[Member] = field("The instances, in order of their names.", output=True, volatile=True)
     min_count: int = field(
-        "How many instances suffice; with fewer none is left. Default: `count`.", int64=True, minimum=0, write_only=True
+        "How many instances suffice; with fewer none is left. Default: `count`.",
+        int64=True,
+        minimum=0,
+        write_only=True,
+        source="compute 4.3",
     )
     name_pattern: str = field(
         "The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.",

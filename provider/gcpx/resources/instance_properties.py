@@ -98,6 +98,7 @@ class AttachedDiskInitializeParams(Record):
         rules.extreme_disks_have_their_iops,
         rules.other_disks_have_other_iops,
         rules.replicas_are_apart,
+        rules.tags_are_of_a_known_form,
     )
 
     architecture: str = field(
@@ -107,6 +108,7 @@ class AttachedDiskInitializeParams(Record):
     disk_name: str = field(
         "The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.",
         pattern=NAME,
+        source="compute 2.1",
     )
     disk_size_gb: int = field(
         "Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.",
@@ -136,13 +138,16 @@ class AttachedDiskInitializeParams(Record):
         int64=True,
         minimum=1,
     )
-    provisioned_throughput: int = field("Throughput to provision, in MB per second; at least 1.", int64=True, minimum=1)
+    provisioned_throughput: int = field(
+        "Throughput to provision, in MB per second; at least 1.", int64=True, minimum=1, source="compute 2.2"
+    )
     replica_zones: list[str] = field(
         "The two zones of a regional disk, one of them the instance's.",
         min_items=2,
         max_items=2,
         identity="set",
         url=True,
+        source="compute 2.2, 8",
     )
     resource_manager_tags: dict[str, str] = field(
         "Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.", write_only=True
@@ -228,6 +233,7 @@ class AttachedDisk(Record):
         enum=("READ_ONLY", "READ_WRITE"),
         closed=True,
         default="READ_WRITE",
+        source="compute 2.2",
     )
     saved_state: str = field(
         "`PRESERVED` when the data of a local SSD was kept on request.", output=True, enum=("PRESERVED",)
@@ -270,6 +276,7 @@ class AccessConfig(Record):
         "The network tier; that of the address where one is given. Default: the project's.",
         computed=True,
         enum=("FIXED_STANDARD", "PREMIUM", "STANDARD", "STANDARD_OVERRIDES_FIXED_STANDARD"),
+        source="compute 2.2",
     )
     public_ptr_domain_name: str = field("The domain name of the reverse DNS record; needs `setPublicPtr`.")
     security_policy: str = field("The security policy of the configuration, as a URL.", output=True)
@@ -311,7 +318,9 @@ class NetworkInterface(Record):
         return {"network": values.get("network") if values.get("subnetwork") else "global/networks/default"}
 
     access_configs: list[AccessConfig] = field(
-        "IPv4 access from the internet; at most one. None means no external address.", max_items=1
+        "IPv4 access from the internet; at most one. None means no external address.",
+        max_items=1,
+        source="compute 2.2, 8",
     )
     alias_ip_ranges: list[AliasIpRange] = field("Alias IPv4 ranges; VPC networks only.", identity=("ipCidrRange",))
     alias_ipv6_ranges: list[AliasIpRange] = field("Alias IPv6 ranges; VPC networks only.", identity=("ipCidrRange",))
@@ -324,7 +333,9 @@ class NetworkInterface(Record):
     )
     internal_ipv6_prefix_length: int = field("The length of the internal IPv6 range's prefix.", minimum=0, maximum=128)
     ipv6_access_configs: list[AccessConfig] = field(
-        "IPv6 access from the internet; at most one. None means no external address.", max_items=1
+        "IPv6 access from the internet; at most one. None means no external address.",
+        max_items=1,
+        source="compute 2.2, 8",
     )
     ipv6_access_type: str = field(
         "`EXTERNAL` or `INTERNAL`, as the subnetwork has it.", output=True, enum=("EXTERNAL", "INTERNAL")
@@ -338,14 +349,20 @@ class NetworkInterface(Record):
         "The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.",
         url=True,
         pattern=ATTACHMENT,
+        source="compute 2.2",
     )
     network_ip: str = field("The internal IPv4 address. Default: an unused one.", name="networkIP")
-    nic_type: str = field("The virtual network card.", enum=("GVNIC", "IDPF", "IRDMA", "MRDMA", "VIRTIO_NET"))
+    nic_type: str = field(
+        "The virtual network card.", enum=("GVNIC", "IDPF", "IRDMA", "MRDMA", "VIRTIO_NET"), source="compute 2.2"
+    )
     parent_nic_name: str = field("The interface that a dynamic one (with `vlan`) belongs to.")
     queue_count: int = field("The number of receive and transmit queues.", minimum=0)
     service_class_id: str = field("The producer service's class.")
     stack_type: str = field(
-        "Which IP versions are assigned.", computed=True, enum=("IPV4_IPV6", "IPV4_ONLY", "IPV6_ONLY")
+        "Which IP versions are assigned.",
+        computed=True,
+        enum=("IPV4_IPV6", "IPV4_ONLY", "IPV6_ONLY"),
+        source="compute 2.2",
     )
     subnetwork: str = field("The subnetwork. Required in custom subnet mode, left out on legacy networks.", url=True)
     vlan: int = field("The VLAN tag of a dynamic interface, 2 to 255.", minimum=2, maximum=255)
@@ -380,7 +397,10 @@ class Tags(Record):
 
     fingerprint: str = field("A hash of the tags, base64.", output=True)
     items: list[str] = field(
-        "The tags, each 1 to 63 characters (RFC 1035); their order means nothing.", identity="set", pattern=NAME
+        "The tags, each 1 to 63 characters (RFC 1035); their order means nothing.",
+        identity="set",
+        pattern=NAME,
+        source="compute 2.1",
     )
 
 
@@ -396,9 +416,15 @@ class ServiceAccount(Record):
 class Duration(Record):
     """A length of time."""
 
-    seconds: int = field("Whole seconds, 0 to 315,576,000,000.", int64=True, minimum=0, maximum=315_576_000_000)
+    seconds: int = field(
+        "Whole seconds, 0 to 315,576,000,000.", int64=True, minimum=0, maximum=315_576_000_000, source="compute 2.2, 8"
+    )
     nanos: int = field(
-        "Fractions of a second, 0 to 999,999,999 nanoseconds.", minimum=0, maximum=999_999_999, default=0
+        "Fractions of a second, 0 to 999,999,999 nanoseconds.",
+        minimum=0,
+        maximum=999_999_999,
+        default=0,
+        source="compute 2.2, 8",
     )
 
 
@@ -415,7 +441,7 @@ class SchedulingNodeAffinity(Record):
     """On which sole-tenant nodes instances may run."""
 
     key: str = field("The node's label key.")
-    operator: str = field("`IN` or `NOT_IN`.", enum=("IN", "NOT_IN"))
+    operator: str = field("`IN` or `NOT_IN`.", enum=("IN", "NOT_IN"), source="compute 2.2")
     values: list[str] = field("The node's label values.", identity="set")
 
 
@@ -456,6 +482,7 @@ class Scheduling(Record):
         minimum=90,
         maximum=330,
         multiple_of=30,
+        source="compute 2.2, 8",
     )
     instance_termination_action: str = field(
         "What the end of a Spot instance, or of `maxRunDuration`, does.", enum=("DELETE", "STOP")
@@ -468,7 +495,10 @@ class Scheduling(Record):
         "Hours after creation without planned maintenance.", beta=True, minimum=0
     )
     maintenance_interval: str = field(
-        "How often planned maintenance comes.", beta=True, enum=("AS_NEEDED", "PERIODIC", "RECURRENT")
+        "How often planned maintenance comes.",
+        beta=True,
+        enum=("AS_NEEDED", "PERIODIC", "RECURRENT"),
+        source="compute 2.2",
     )
     max_run_duration: Duration = field(
         "How long an instance runs before it is ended. Conflicts with `terminationTime`.", beta=True
@@ -494,7 +524,10 @@ class Scheduling(Record):
     )
     skip_guest_os_shutdown: bool = field("End instances without telling the guest.")
     termination_time: str = field(
-        "When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`.", beta=True, pattern=MOMENT
+        "When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`.",
+        beta=True,
+        pattern=MOMENT,
+        source="compute 2.2",
     )
 
 
@@ -523,6 +556,7 @@ class ReservationAffinity(Record):
             "SPECIFIC_THEN_NO_RESERVATION",
         ),
         default="ANY_RESERVATION",
+        source="compute 2.2",
     )
     key: str = field("The reservation's label key; `compute.googleapis.com/reservation-name` to choose by name.")
     values: list[str] = field(
@@ -571,7 +605,9 @@ class AdvancedMachineFeatures(Record):
     performance_monitoring_unit: str = field(
         "The performance counters that instances see.", enum=("ARCHITECTURAL", "ENHANCED", "STANDARD")
     )
-    threads_per_core: int = field("Threads on a physical core; 1 turns simultaneous multithreading off.", minimum=1)
+    threads_per_core: int = field(
+        "Threads on a physical core; 1 turns simultaneous multithreading off.", minimum=1, source="compute 2.2"
+    )
     turbo_mode: str = field("The turbo frequency mode, such as `ALL_CORE_MAX`.")
     visible_core_count: int = field("Physical cores that an instance sees.", minimum=1)
 
@@ -640,6 +676,7 @@ class InstanceProperties(Record):
         rules.interfaces_are_few,
         rules.e2_nests_nothing,
         rules.labels_are_plain,
+        rules.tags_are_of_a_known_form,
     )
 
     @staticmethod
@@ -660,7 +697,10 @@ class InstanceProperties(Record):
     display_device: DisplayDevice = field("A virtual display.", beta=True)
     guest_accelerators: list[AcceleratorConfig] = field("GPUs and the like.", identity=("acceleratorType",))
     key_revocation_action_type: str = field(
-        "What the revocation of a disk's key does. Default: `NONE`.", enum=("NONE", "STOP"), default="NONE"
+        "What the revocation of a disk's key does. Default: `NONE`.",
+        enum=("NONE", "STOP"),
+        default="NONE",
+        source="compute 2.2",
     )
     labels: dict[str, str] = field(
         "Labels of the instances.", merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"})
@@ -699,7 +739,10 @@ class InstanceProperties(Record):
     )
     shielded_instance_config: ShieldedInstanceConfig = field("Shielded VM options.")
     shielded_vm_config: ShieldedVmConfig = field(
-        "Shielded VM options, by their old name.", beta=True, deprecated="use shieldedInstanceConfig"
+        "Shielded VM options, by their old name.",
+        beta=True,
+        deprecated="use shieldedInstanceConfig",
+        source="compute 2.2, 9",
     )
     tags: Tags = field("Network tags.")
     workload_identity_config: WorkloadIdentityConfig = field("The workload identity of the instances.")

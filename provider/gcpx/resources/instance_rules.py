@@ -19,7 +19,7 @@ _LATE = "Compute Engine, when the resource is made"
 _LOCAL_SSD_HOURS, _HOUR = 168, 3600
 _MOST_CUSTOM_CPUS, _MEMORY_STEP = 32, 256
 _SMALLEST_DISK = 10
-_EXTREME_IOPS = range(10_000, 120_001)
+_LEAST_IOPS, _MOST_IOPS = 10_000, 120_000
 _LOCAL_SSD_SIZES = (375, 3000, 3500, 6000, 7000, 14_000)
 _RAW_KEY, _WRAPPED_KEY = 32, 256
 _LONGEST_VALUE, _MOST_METADATA = 262_144, 512 * 1024
@@ -76,7 +76,7 @@ def other_disks_are_seldom_small(values: dict[str, Any]) -> list[Failure]:
 def extreme_disks_have_their_iops(values: dict[str, Any]) -> list[Failure]:
     """Hold pd-extreme to its bounds."""
     iops = number(values, "provisionedIops")
-    if _disk_type(values) != "pd-extreme" or iops is None or iops in _EXTREME_IOPS:
+    if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
     return [("provisionedIops", f"is {iops:g}; a pd-extreme disk takes 10,000 to 120,000")]
 
@@ -85,7 +85,7 @@ def extreme_disks_have_their_iops(values: dict[str, Any]) -> list[Failure]:
 def other_disks_have_other_iops(values: dict[str, Any]) -> list[Failure]:
     """Warn of other families, which have bounds of their own."""
     kind, iops = _disk_type(values), number(values, "provisionedIops")
-    if not kind or kind == "pd-extreme" or iops is None or iops in _EXTREME_IOPS:
+    if not kind or kind == "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
     return [("provisionedIops", "is outside the documented 10,000 to 120,000; it is sent as it is")]
 
@@ -345,6 +345,24 @@ def cores_have_two_threads(values: dict[str, Any]) -> list[Failure]:
     if threads is None or threads <= 2:  # noqa: PLR2004 - as the words say
         return []
     return [("threadsPerCore", "is more than any known processor has, 2; it is sent as it is")]
+
+
+_TAG_KEY = re.compile(r"tagKeys/\d+|[^\s/]+/[^\s/]+")
+_TAG_VALUE = re.compile(r"tagValues/\d+|[^\s/]+")
+
+
+@rule("resourceManagerTags are tagKeys/ID to tagValues/ID, or PARENT/KEY to VALUE", "compute 2.2", warns=True)
+def tags_are_of_a_known_form(values: dict[str, Any]) -> list[Failure]:
+    """Warn of tags in neither form."""
+    tags = nested(values, "resourceManagerTags")
+    wrong = (
+        key
+        for key, value in tags.items()
+        if not _TAG_KEY.fullmatch(key) or (isinstance(value, str) and not _TAG_VALUE.fullmatch(value))
+    )
+    return [
+        (("resourceManagerTags", key), "is neither tagKeys/ID to tagValues/ID nor PARENT/KEY to VALUE") for key in wrong
+    ]
 
 
 # --- rules of the whole instance

@@ -56,6 +56,7 @@ class DiskInstantiationConfig(Record):
             "SOURCE_IMAGE",
             "SOURCE_IMAGE_FAMILY",
         ),
+        source="compute 2.3",
     )
 
 
@@ -129,7 +130,10 @@ class InstanceTemplateModel(Record):
     description: str = field("A text about the template.", max_length=2048)
     kind: str = field("Always `compute#instanceTemplate`.", output=True)
     name: str = field(
-        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.", always=True, pattern=NAME
+        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.",
+        always=True,
+        pattern=NAME,
+        source="compute 2.1, 8",
     )
     numeric_id: str = field("The number that Google gave the template.", output=True, wire="id")
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)

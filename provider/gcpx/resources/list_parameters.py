@@ -53,6 +53,7 @@ class ListParameters(Filtered):
         "The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.",
         minimum=0,
         maximum=500,
+        source="compute 4.1, 8",
     )
     order_by: str = field("`name` (default) or `creationTimestamp desc`.")
     page_token: str = field("Where to begin: the `nextPageToken` of an earlier call.")
@@ -71,4 +72,5 @@ class AggregatedListParameters(ListParameters):
     service_project_number: str = field(
         "The number of a service project of a shared network, to list what is its.",
         pattern=(re.compile(r"\d{1,19}"), "a project's number"),
+        source="compute 4.1",
     )

@@ -15,6 +15,7 @@ from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import exclusive
+from gcpx.resources import instance_rules as rules
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import (
     NAME,
@@ -51,7 +52,7 @@ class SourceDiskEncryptionKey(Record):
 class MachineImageParams(Record):
     """What is asked for with the request and not kept."""
 
-    RULES = (exclusive("excludedDisks", "includedDisks"),)
+    RULES = (exclusive("excludedDisks", "includedDisks"), rules.tags_are_of_a_known_form)
 
     excluded_disks: list[str] = field(
         "Device names of disks to leave out. Conflicts with `includedDisks`.", identity="set"
@@ -143,7 +144,10 @@ class MachineImageModel(Record):
         write_only=True,
     )
     name: str = field(
-        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.", always=True, pattern=NAME
+        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.",
+        always=True,
+        pattern=NAME,
+        source="compute 2.1, 2.6",
     )
     numeric_id: str = field("The number that Google gave the image.", output=True, wire="id")
     params: MachineImageParams = field("Which disks to take, and tags. Not read back.", write_only=True)

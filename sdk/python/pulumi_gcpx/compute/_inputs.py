@@ -1352,7 +1352,13 @@ class CustomerEncryptionKeyArgs:
         if kms_key_service_account is not None:
             pulumi.set(__self__, "kms_key_service_account", kms_key_service_account)
         if raw_key is not None:
+            warnings.warn("""Google takes no new customer-supplied keys; use kmsKeyName""", DeprecationWarning)
+            pulumi.log.warn("""raw_key is deprecated: Google takes no new customer-supplied keys; use kmsKeyName""")
+        if raw_key is not None:
             pulumi.set(__self__, "raw_key", raw_key)
+        if rsa_encrypted_key is not None:
+            warnings.warn("""Google takes no new customer-supplied keys; use kmsKeyName""", DeprecationWarning)
+            pulumi.log.warn("""rsa_encrypted_key is deprecated: Google takes no new customer-supplied keys; use kmsKeyName""")
         if rsa_encrypted_key is not None:
             pulumi.set(__self__, "rsa_encrypted_key", rsa_encrypted_key)
 
@@ -1382,6 +1388,7 @@ class CustomerEncryptionKeyArgs:
 
     @_builtins.property
     @pulumi.getter(name="rawKey")
+    @_utilities.deprecated("""Google takes no new customer-supplied keys; use kmsKeyName""")
     def raw_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
         A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.
@@ -1394,6 +1401,7 @@ class CustomerEncryptionKeyArgs:
 
     @_builtins.property
     @pulumi.getter(name="rsaEncryptedKey")
+    @_utilities.deprecated("""Google takes no new customer-supplied keys; use kmsKeyName""")
     def rsa_encrypted_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
         A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.

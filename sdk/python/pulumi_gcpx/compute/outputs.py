@@ -1359,6 +1359,7 @@ class CustomerEncryptionKeyResponse(dict):
 
     @_builtins.property
     @pulumi.getter(name="rawKey")
+    @_utilities.deprecated("""Google takes no new customer-supplied keys; use kmsKeyName""")
     def raw_key(self) -> Optional[_builtins.str]:
         """
         A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.
@@ -1367,6 +1368,7 @@ class CustomerEncryptionKeyResponse(dict):
 
     @_builtins.property
     @pulumi.getter(name="rsaEncryptedKey")
+    @_utilities.deprecated("""Google takes no new customer-supplied keys; use kmsKeyName""")
     def rsa_encrypted_key(self) -> Optional[_builtins.str]:
         """
         A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.

@@ -1,0 +1,343 @@
+"""Each rule of RULES.md, on both of its sides, through the plugin: what it takes, and what it refuses or warns about."""
+
+from __future__ import annotations
+
+import base64
+import copy
+
+import driver
+import grpc
+import pytest
+from programs import (
+    ATTACHMENT,
+    BLOB,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)  # fmt: skip
+from workspace import ROOT
+
+from gcpx.model.values import format_path
+from gcpx.rules import rows, text
+
+ROWS = {row.key: row for row in rows()}
+BASE = {
+    TEMPLATE: template(), FLEET: fleet(3), IMAGE: image(), ATTACHMENT: attachment(), NOTIFICATION: notification(), KEY: key(),
+    "gcpx:compute:getOperation": {"name": "operation-1"}, "gcpx:oauth2:getTokenInfo": {"idToken": "a.b.c"},
+    "gcpx:pubsub:verifyPushToken": {"token": "a.b.c", "audience": "x", "serviceAccountEmail": "y", "certificates": {"a": "b"}},
+}  # fmt: skip
+RAW, WRAPPED = base64.b64encode(b"k" * 32).decode(), base64.b64encode(b"k" * 256).decode()
+LONG, NAME63, NAME64 = "a" * 64, "a" * 63, "a" * 64
+SSD = {"boot": None, "type": "SCRATCH", "interface": "NVME", "initializeParams": {"diskType": "local-ssd"}}
+GPU = [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}]
+CARD = [{"nicType": "VIRTIO_NET"}]
+DATA = {"initializeParams": {"diskSizeGb": 10}}
+BOOT = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
+
+
+def disk(**parameters):
+    return {"initializeParams": {"sourceImage": "family/x", **parameters}}
+
+
+def ssd(**parameters):
+    return {**SSD, "initializeParams": {"diskType": "local-ssd", **parameters}}
+
+
+def items(*sizes):
+    """Metadata of values of so many bytes, each character of which takes two."""
+    return {"items": [{"key": f"k{index}", "value": "é" * (size // 2)} for index, size in enumerate(sizes)]}
+
+
+def counted(prefix, good, bad):
+    """Give a form of the elements of a list."""
+    return {prefix: ([good], [bad], f"{prefix}[0]")}
+
+
+CASES = {
+    # names, in all their places
+    **{f"{owner}.name form": ({"name": NAME63}, {"name": NAME64}) for owner in ("InstanceTemplateModel", "MachineImageModel")},
+    "AttachedDiskInitializeParams.diskName form": ({"diskName": "a-1"}, {"diskName": "a-"}),
+    "Tags.items form": ({"items": [NAME63]}, {"items": ["a", "1a"]}, "items[1]"),
+    **{f"{owner}.project form": ({"project": "my-project"}, {"project": "a/b"}) for owner in (
+        "InstanceTemplateModel", "MachineImageModel", "BulkInstancesModel", "DiskAttachmentModel", "OperationQuery",
+        "AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
+    # templates
+    "InstanceTemplateModel.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
+    "InstanceTemplateModel: only one of properties, sourceInstance": ({}, {"sourceInstance": "zones/z/instances/i"}, "sourceInstance"),
+    "InstanceTemplateModel: one of properties or sourceInstance": ({}, {"properties": None}, "needs one of"),
+    "InstanceTemplateModel: source_params_need_source": ({}, {"sourceInstanceParams": {"diskConfigs": []}}, "sourceInstanceParams"),
+    "InstanceTemplateModel: needs_machine_type": ({}, {"properties": {"machineType": None}}, "properties.machineType"),
+    "InstanceTemplateModel: bare_names": ({"properties": {"machineType": "e2-small"}}, {"properties": {"machineType": "zones/z/machineTypes/e2-small"}}, "properties.machineType"),
+    "InstanceTemplateModel: keys_are_googles": ({"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"kmsKeyName": "k"}}]}}, {"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "properties.disks[0].diskEncryptionKey.rawKey"),
+    "DiskInstantiationConfig: custom_image_fits": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "i"}, {"instantiateFrom": "BLANK", "customImage": "i"}, "customImage"),
+    # disks
+    "AttachedDisk.deviceName length": ({"deviceName": NAME63}, {"deviceName": NAME64}),
+    "AttachedDisk.diskSizeGb least": ({"diskSizeGb": 1}, {"diskSizeGb": 0}),
+    "AttachedDisk: only one of source, initializeParams": ({}, {"source": "d"}, "initializeParams"),
+    "AttachedDisk: boot_disks_have_a_source": (BOOT, {"boot": True, "initializeParams": {"diskSizeGb": 20, "sourceImage": None}}, "initializeParams.sourceImage"),
+    "AttachedDisk: scratch_is_local_ssd": (SSD | {"initializeParams": {"diskType": "local-ssd", "sourceImage": None}}, {**SSD, "initializeParams": {"diskType": "pd-ssd", "sourceImage": None}}, "initializeParams.diskType"),
+    "AttachedDisk: scratch_is_blank": (ssd(sourceImage=None), ssd(sourceImage="family/x"), "initializeParams.sourceImage"),
+    "AttachedDisk: large_local_ssds_are_nvme": (ssd(sourceImage=None, diskSizeGb=3000), {**ssd(sourceImage=None, diskSizeGb=3000), "interface": "SCSI"}, "interface"),
+    "AttachedDisk: local_ssds_have_their_sizes": (ssd(sourceImage=None, diskSizeGb=375), ssd(sourceImage=None, diskSizeGb=400), "initializeParams.diskSizeGb"),
+    "AttachedDiskInitializeParams.diskSizeGb least": ({"diskSizeGb": 1, "diskType": "hyperdisk-balanced"}, {"diskSizeGb": 0}),
+    "AttachedDiskInitializeParams.provisionedIops least": ({"provisionedIops": 1}, {"provisionedIops": 0}),
+    "AttachedDiskInitializeParams.provisionedThroughput least": ({"provisionedThroughput": 1}, {"provisionedThroughput": 0}),
+    "AttachedDiskInitializeParams.replicaZones elements": ({"replicaZones": ["zones/a-b", "zones/a-c"]}, {"replicaZones": ["zones/a-b"]}),
+    "AttachedDiskInitializeParams: only one of sourceImage, sourceSnapshot, sourceInstantSnapshot": ({}, {"sourceSnapshot": "s"}, "sourceSnapshot"),
+    "AttachedDiskInitializeParams: persistent_disks_are_not_small": ({"diskSizeGb": 10}, {"diskSizeGb": 9}, "diskSizeGb"),
+    "AttachedDiskInitializeParams: other_disks_are_seldom_small": ({"diskType": "hyperdisk-balanced", "diskSizeGb": 10}, {"diskType": "hyperdisk-balanced", "diskSizeGb": 4}, "diskSizeGb"),
+    "AttachedDiskInitializeParams: extreme_disks_have_their_iops": ({"diskType": "pd-extreme", "provisionedIops": 120_000}, {"diskType": "pd-extreme", "provisionedIops": 120_001}, "provisionedIops"),
+    "AttachedDiskInitializeParams: other_disks_have_other_iops": ({"diskType": "hyperdisk-extreme", "provisionedIops": 10_000}, {"diskType": "hyperdisk-extreme", "provisionedIops": 350_000}, "provisionedIops"),
+    "AttachedDiskInitializeParams: replicas_are_apart": ({"replicaZones": ["zones/us-east1-b", "zones/us-east1-c"]}, {"replicaZones": ["zones/us-east1-b", "zones/us-west1-b"]}, "replicaZones"),
+    # keys
+    "CustomerEncryptionKey.rawKey deprecated": ({"kmsKeyName": "k"}, {"rawKey": RAW}, "rawKey"),
+    "CustomerEncryptionKey.rsaEncryptedKey deprecated": ({"kmsKeyName": "k"}, {"rsaEncryptedKey": WRAPPED}, "rsaEncryptedKey"),
+    "CustomerEncryptionKey: only one of kmsKeyName, rawKey, rsaEncryptedKey": ({"rawKey": RAW}, {"rawKey": RAW, "rsaEncryptedKey": WRAPPED}, "rsaEncryptedKey"),
+    "CustomerEncryptionKey: keys_are_whole": ({"rsaEncryptedKey": WRAPPED}, {"rawKey": base64.b64encode(b"k" * 31).decode()}, "rawKey"),
+    # instances
+    "InstanceProperties.serviceAccounts elements": ({"serviceAccounts": [{"email": "a"}]}, {"serviceAccounts": [{"email": "a"}, {"email": "b"}]}),
+    "InstanceProperties.shieldedVmConfig deprecated": ({"shieldedInstanceConfig": {}}, {"shieldedVmConfig": {"enableVtpm": True}}, "shieldedVmConfig"),
+    "InstanceProperties: custom_machines_fit": ({"machineType": "custom-32-256"}, {"machineType": "custom-34-256"}, "machineType"),
+    "InstanceProperties: custom_families_mostly_fit": ({"machineType": "n2-custom-48-8192"}, {"machineType": "n2-custom-3-8192"}, "machineType"),
+    "InstanceProperties: the_boot_disk_comes_first": ({"disks": [BOOT, DATA]}, {"disks": [DATA, BOOT]}, "disks[1].boot"),
+    "InstanceProperties: devices_are_different": ({"disks": [{**BOOT, "deviceName": "a"}, {**DATA, "deviceName": "b"}]}, {"disks": [{**BOOT, "deviceName": "a"}, {**DATA, "deviceName": "a"}]}, "disks[1].deviceName"),
+    "InstanceProperties: gpus_stay": ({"guestAccelerators": GPU, "scheduling": {"onHostMaintenance": "TERMINATE"}}, {"guestAccelerators": GPU, "scheduling": {"onHostMaintenance": "MIGRATE"}}, "scheduling.onHostMaintenance"),
+    "InstanceProperties: confidential_instances_stay": ({"confidentialInstanceConfig": {"confidentialInstanceType": "SEV"}, "scheduling": {"onHostMaintenance": "MIGRATE"}}, {"confidentialInstanceConfig": {"confidentialInstanceType": "TDX"}, "scheduling": {"onHostMaintenance": "MIGRATE"}}, "scheduling.onHostMaintenance"),
+    "InstanceProperties: confidential_instances_use_gvnic": ({"confidentialInstanceConfig": {"enableConfidentialCompute": True}, "networkInterfaces": [{"nicType": "GVNIC"}]}, {"confidentialInstanceConfig": {"enableConfidentialCompute": True}, "networkInterfaces": CARD}, "networkInterfaces[0].nicType"),
+    "InstanceProperties: tier_1_needs_gvnic": ({"networkPerformanceConfig": {"totalEgressBandwidthTier": "TIER_1"}, "networkInterfaces": [{"nicType": "GVNIC"}]}, {"networkPerformanceConfig": {"totalEgressBandwidthTier": "TIER_1"}, "networkInterfaces": CARD}, "networkInterfaces[0].nicType"),
+    "InstanceProperties: interfaces_are_few": ({"networkInterfaces": [{}] * 8}, {"networkInterfaces": [{}] * 9}, "networkInterfaces"),
+    "InstanceProperties: e2_nests_nothing": ({"machineType": "n2-standard-2", "advancedMachineFeatures": {"enableNestedVirtualization": True}}, {"machineType": "e2-small", "advancedMachineFeatures": {"enableNestedVirtualization": True}}, "advancedMachineFeatures.enableNestedVirtualization"),
+    "InstanceProperties: labels_are_plain": ({"labels": {NAME63: "v" * 63}}, {"labels": {NAME64: "v"}}, f"labels.{NAME64}"),
+    "AdvancedMachineFeatures.threadsPerCore least": ({"threadsPerCore": 1}, {"threadsPerCore": 0}),
+    "AdvancedMachineFeatures.visibleCoreCount least": ({"visibleCoreCount": 1}, {"visibleCoreCount": 0}),
+    "AdvancedMachineFeatures: cores_have_two_threads": ({"threadsPerCore": 2}, {"threadsPerCore": 4}, "threadsPerCore"),
+    "AcceleratorConfig.acceleratorCount least": ({"acceleratorCount": 0}, {"acceleratorCount": -1}),
+    "ShieldedInstanceConfig: monitoring_needs_the_tpm": ({"enableVtpm": False}, {"enableVtpm": False, "enableIntegrityMonitoring": True}, "enableIntegrityMonitoring"),
+    "ReservationAffinity: reservations_are_named": ({"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name", "values": ["r"]}, {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}, "values"),
+    "ReservationAffinity: reservations_have_the_known_key": ({"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name", "values": ["r"]}, {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "team", "values": ["r"]}, "key"),
+    # metadata
+    "Metadata: metadata_fits": (items(262_144, 262_138), items(262_144, 262_144), "items"),
+    "Metadata: metadata_keys_are_different": ({"items": [{"key": "a"}, {"key": "A"}]}, {"items": [{"key": "a"}, {"key": "a"}]}, "items[1].key"),
+    "MetadataItem.key form": ({"key": "k" * 128}, {"key": "k" * 129}),
+    # networks
+    "NetworkInterface.accessConfigs elements": ({"accessConfigs": [{}]}, {"accessConfigs": [{}, {}]}),
+    "NetworkInterface.ipv6AccessConfigs elements": ({"ipv6AccessConfigs": [{}]}, {"ipv6AccessConfigs": [{}, {}]}),
+    "NetworkInterface.internalIpv6PrefixLength least": ({"internalIpv6PrefixLength": 0}, {"internalIpv6PrefixLength": -1}),
+    "NetworkInterface.internalIpv6PrefixLength most": ({"internalIpv6PrefixLength": 128}, {"internalIpv6PrefixLength": 129}),
+    "NetworkInterface.networkAttachment form": ({"networkAttachment": "projects/1/regions/r/networkAttachments/a"}, {"networkAttachment": "networkAttachments/a"}),
+    "NetworkInterface.queueCount least": ({"queueCount": 0}, {"queueCount": -1}),
+    "NetworkInterface.vlan least": ({"vlan": 2}, {"vlan": 1}),
+    "NetworkInterface.vlan most": ({"vlan": 255}, {"vlan": 256}),
+    "NetworkInterface: access_configs_are_of_their_version": ({"accessConfigs": [{"type": "ONE_TO_ONE_NAT", "natIP": "1.2.3.4"}]}, {"accessConfigs": [{"externalIpv6": "2600::1"}]}, "accessConfigs[0].externalIpv6"),
+    "NetworkInterface: ipv4_only_means_it": ({"stackType": "IPV4_IPV6", "ipv6AccessConfigs": [{}]}, {"stackType": "IPV4_ONLY", "ipv6AccessConfigs": [{}]}, "ipv6AccessConfigs"),
+    "NetworkInterface: addresses_are_addresses": ({"networkIP": "10.0.0.2", "ipv6Address": "2600::1"}, {"networkIP": "10.0.0.256"}, "networkIP"),
+    "AccessConfig.externalIpv6PrefixLength least": ({"externalIpv6PrefixLength": 0}, {"externalIpv6PrefixLength": -1}),
+    "AccessConfig.externalIpv6PrefixLength most": ({"externalIpv6PrefixLength": 128}, {"externalIpv6PrefixLength": 129}),
+    "AccessConfig: ptr_needs_its_switch": ({"publicPtrDomainName": "a.example.com", "setPublicPtr": True}, {"publicPtrDomainName": "a.example.com"}, "publicPtrDomainName"),
+    "AliasIpRange: ranges_are_ranges": ({"ipCidrRange": "10.1.2.0/24"}, {"ipCidrRange": "10.1.2.0/33"}, "ipCidrRange"),
+    # scheduling
+    "Scheduling.availabilityDomain least": ({"availabilityDomain": 1}, {"availabilityDomain": 0}),
+    "Scheduling.hostErrorTimeoutSeconds least": ({"hostErrorTimeoutSeconds": 90}, {"hostErrorTimeoutSeconds": 60}),
+    "Scheduling.hostErrorTimeoutSeconds most": ({"hostErrorTimeoutSeconds": 330}, {"hostErrorTimeoutSeconds": 360}),
+    "Scheduling.hostErrorTimeoutSeconds step": ({"hostErrorTimeoutSeconds": 120}, {"hostErrorTimeoutSeconds": 100}),
+    "Scheduling.maintenanceFreezeDurationHours least": ({"maintenanceFreezeDurationHours": 0}, {"maintenanceFreezeDurationHours": -1}),
+    "Scheduling.minNodeCpus least": ({"minNodeCpus": 0}, {"minNodeCpus": -1}),
+    "Scheduling.terminationTime form": ({"terminationTime": "2027-01-31T00:00:00Z"}, {"terminationTime": "tomorrow"}),
+    "Scheduling: only one of maxRunDuration, terminationTime": ({"maxRunDuration": {"seconds": 60}}, {"maxRunDuration": {"seconds": 60}, "terminationTime": "2027-01-31T00:00:00Z"}, "terminationTime"),
+    "Scheduling: recovery_is_in_hours": ({"localSsdRecoveryTimeout": {"seconds": 604_800}}, {"localSsdRecoveryTimeout": {"seconds": 608_400}}, "localSsdRecoveryTimeout.seconds"),
+    "Scheduling: spot_is_ended": ({"provisioningModel": "SPOT", "onHostMaintenance": "TERMINATE"}, {"provisioningModel": "SPOT", "onHostMaintenance": "MIGRATE"}, "onHostMaintenance"),
+    "Scheduling: an_end_needs_a_reason": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "STOP"}, "instanceTerminationAction"),
+    "Duration.seconds least": ({"seconds": 0}, {"seconds": -1}),
+    "Duration.seconds most": ({"seconds": 315_576_000_000}, {"seconds": 315_576_000_001}),
+    "Duration.nanos least": ({"nanos": 0}, {"nanos": -1}),
+    "Duration.nanos most": ({"nanos": 999_999_999}, {"nanos": 1_000_000_000}),
+    # fleets
+    "BulkInstancesModel.count least": ({"count": 1}, {"count": 0}),
+    "BulkInstancesModel.minCount least": ({"minCount": 0}, {"minCount": -1}),
+    "BulkInstancesModel.fleetId form": ({"fleetId": "blue"}, {"fleetId": "Blue"}),
+    "BulkInstancesModel: one of instanceProperties or sourceInstanceTemplate": ({}, {"instanceProperties": None}, "needs one of"),
+    "BulkInstancesModel: names_or_pattern": ({}, {"perInstanceProperties": {"a": {}, "b": {}, "c": {}}}, "namePattern"),
+    "BulkInstancesModel: names_are_names": ({"namePattern": None, "count": None, "perInstanceProperties": {NAME63: {}}}, {"namePattern": None, "count": None, "perInstanceProperties": {NAME64: {}}}, f"perInstanceProperties.{NAME64}"),
+    "BulkInstancesModel: counts_fit": ({"minCount": 3}, {"minCount": 4}, "minCount"),
+    "BulkInstancesModel: pattern_serves": ({"namePattern": "a-" + "#" * 18}, {"namePattern": "a-" + "#" * 19}, "namePattern"),
+    "BulkInstancesModel: keys_are_googles": ({}, {"instanceProperties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "instanceProperties.disks[0].diskEncryptionKey.rawKey"),
+    "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
+    "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),
+    "PerInstanceProperties.hostname form": ({"hostname": "a.example.com"}, {"hostname": "a_b.example.com"}),
+    # attachments, images, notifications, keys
+    "DiskAttachmentModel.deviceName length": ({"deviceName": NAME63}, {"deviceName": NAME64}),
+    "DiskAttachmentModel.diskSizeGb least": ({"diskSizeGb": 1}, {"diskSizeGb": 0}),
+    "DiskAttachmentModel.disk form": ({"disk": "regions/r/disks/d"}, {"disk": "a/b/c"}),
+    "DiskAttachmentModel.instance form": ({"instance": "projects/p/zones/z/instances/i"}, {"instance": "regions/r/i/x"}),
+    "DiskAttachmentModel: force_is_for_regional_disks": ({"disk": "regions/r/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
+    "MachineImageModel.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
+    "MachineImageModel.sourceInstance form": ({"sourceInstance": "zones/z/instances/i"}, {"sourceInstance": "i"}),
+    "MachineImageParams: only one of excludedDisks, includedDisks": ({"includedDisks": ["a"]}, {"includedDisks": ["a"], "excludedDisks": ["b"]}, "includedDisks"),
+    "NotificationConfigModel.bucket form": ({"bucket": "abc"}, {"bucket": "ab"}),
+    "NotificationConfigModel.objectNamePrefix length": ({"objectNamePrefix": "p" * 1024}, {"objectNamePrefix": "p" * 1025}),
+    "NotificationConfigModel.topic form": ({"topic": "abc"}, {"topic": "ab"}),
+    "NotificationConfigModel: few_attributes": ({"customAttributes": dict.fromkeys("abcde", "v")}, {"customAttributes": dict.fromkeys("abcdef", "v")}, "customAttributes"),
+    "SshKeyModel.expirationTimeUsec form": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "tomorrow"}),
+    "SshKeyModel.user form": ({"user": "users/me@example.com"}, {"user": "a/b"}),
+    "SshKeyModel: valid_key": ({}, {"key": f"ssh-rsa {BLOB}"}, "key"),
+    # functions
+    **{f"{owner}.itemFields form": ({"itemFields": ["disks/source"]}, {"itemFields": ["a b"]}, "itemFields[0]") for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
+    **{f"{owner}.maxResults least": ({"maxResults": 0}, {"maxResults": -1}) for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
+    **{f"{owner}.maxResults most": ({"maxResults": 500}, {"maxResults": 501}) for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
+    **{f"{owner}: well_formed": ({"filter": "name = a", "orderBy": "creationTimestamp desc"}, {"filter": "name ~ a"}, "filter") for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
+    "AggregatedListParameters.serviceProjectNumber form": ({"serviceProjectNumber": "123"}, {"serviceProjectNumber": "my-project"}),
+    "RegionListParameters: only one of itemFields, omitQuotas": ({"omitQuotas": True}, {"itemFields": ["name"], "omitQuotas": True}, "omitQuotas"),
+    "OperationQuery: only one of region, zone": ({"zone": "z"}, {"zone": "z", "region": "r"}, "zone"),
+    "OperationQuery: link_or_name": ({"name": "projects/p/zones/z/operations/o"}, {"name": "operations/o"}, "name"),
+    "PushTokenQuery.clockSkewSeconds least": ({"clockSkewSeconds": 0}, {"clockSkewSeconds": -1}),
+    "PushTokenQuery.clockSkewSeconds most": ({"clockSkewSeconds": 300}, {"clockSkewSeconds": 301}),
+    **{f"{owner}: tags_are_of_a_known_form": ({"resourceManagerTags": {"tagKeys/1": "tagValues/2", "my-project/env": "prod"}}, {"resourceManagerTags": {"env": "prod"}}, "resourceManagerTags.env") for owner in ("InstanceProperties", "AttachedDiskInitializeParams", "MachineImageParams")},
+    # values that need others beside them
+    "AccessConfig.type values": ({"type": "ONE_TO_ONE_NAT"}, {"type": "ONE_TO_ONE"}),
+    "AccessConfig.type new values": None,
+    "Scheduling.instanceTerminationAction values": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "STOPP", "provisioningModel": "SPOT"}),
+    "Scheduling.instanceTerminationAction new values": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "NEW_VALUE_42", "provisioningModel": "SPOT"}),
+    # elements of lists that are missing what they need
+    "GuestOsFeature.type required": ({"type": "GVNIC"}, {}),
+    "MetadataItem.key required": ({"key": "k"}, {"value": "v"}),
+    "LocationPolicyZone.zone required": ({"zone": "zones/us-east1-b"}, {}),
+}  # fmt: skip
+"""By rule: what it takes, what it does not, and where the finding is, where that is not the property itself."""
+
+
+def _case(row):
+    """Give the sides of a rule; those of values and of what is required follow from the declaration."""
+    if row.key in CASES:
+        return CASES[row.key]
+    if row.kind == "required":
+        return {}, {row.property: None}
+    known = (
+        row.words.split("`")[1]
+        if row.kind == "values"
+        else ROWS[f"{row.object}.{row.property} values"].words.split("`")[1]
+    )
+    listed = NEEDS_LIST.get(f"{row.object}.{row.property}", False)
+    other = f"{known}X" if row.kind == "values" else "NEW_VALUE_42"
+    wrap = (lambda value: [value]) if listed else (lambda value: value)
+    return {row.property: wrap(known)}, {row.property: wrap(other)}
+
+
+NEEDS_LIST = {"NotificationConfigModel.eventTypes": True}
+TESTED = {key: row for key, row in ROWS.items() if CASES.get(key, "by declaration") is not None}
+UNREACHABLE = {"AccessConfig.type new values": "each list of access configs takes one type alone"}
+
+
+AT = {
+    "AccessConfig.externalIpv6PrefixLength": ("properties", "networkInterfaces", "[]", "ipv6AccessConfigs", "[]"),
+    "Duration": ("properties", "scheduling", "maxRunDuration"),
+}
+"""Places other than the shortest one, where another rule would have its say."""
+ZONE_KEY = "zones/us-east1-b"
+
+
+def _at(row):
+    """Write where the rule's object stands, with keys and places of elements in it."""
+    path = AT.get(f"{row.object}.{row.property}") or AT.get(row.object) or row.path
+    before = ("", *path)
+    return [0 if part == "[]" else (ZONE_KEY if before[index] == "locations" else "a") if part == "*" else part
+            for index, part in enumerate(path)]  # fmt: skip
+
+
+def _put(owner, path, content):
+    """Put a case's content where its object stands."""
+    if not path:
+        _merge(owner, content)
+        return
+    head, *rest = path
+    empty = [] if rest[:1] == [0] else {}
+    if head == 0 and not owner:
+        owner.append(empty)
+    elif head != 0:
+        owner.setdefault(head, empty)
+    _put(owner[head], rest, content)
+
+
+def _merge(owner, content):
+    for name, value in content.items():
+        if value is None:
+            owner.pop(name, None)
+        elif isinstance(value, dict) and isinstance(owner.get(name), dict):
+            _merge(owner[name], value)
+        else:
+            owner[name] = copy.deepcopy(value)
+
+
+def _inputs(row, content):
+    inputs = copy.deepcopy(BASE.get(row.token, {}))
+    if row.object == "PerInstanceProperties":
+        inputs = {**inputs, "namePattern": None, "count": None}
+        inputs = {name: value for name, value in inputs.items() if value is not None}
+    _put(inputs, _at(row), content)
+    if row.object in {"DiskInstantiationConfig", "SourceInstanceParams"}:
+        inputs["sourceInstance"] = "zones/z/instances/i"
+        inputs.pop("properties")
+    return inputs
+
+
+@pytest.fixture(scope="module")
+def asked(_emulator):
+    """An engine; what functions then call is answered by the emulator."""
+    with driver.engine(project="demo", emulatorHost=_emulator.host) as made:
+        yield made
+
+
+def _judged(engine, row, content):
+    """Give failures and warnings, each as path and reason in one text."""
+    engine.log.messages.clear()
+    inputs = _inputs(row, content)
+    if row.token in BASE and ":get" not in row.token and ":verify" not in row.token:
+        found = [f"{failure.property} {failure.reason}" for failure in engine.check(row.token, "x", inputs).failures]
+    else:
+        try:
+            found = [f"{name} {reason}" for name, reason in engine.refusals(row.token, **inputs).items()]
+        except grpc.RpcError:
+            found = []  # it went on to the call, and what was asked for is not there
+    return found, [message for severity, _, message in engine.log.messages if severity == "WARNING"]
+
+
+def _place(row, where):
+    path = format_path(tuple(_at(row)))
+    return f"{path}.{where}" if path else where
+
+
+@pytest.mark.parametrize("key", TESTED)
+def test_both_sides(asked, key):
+    row = ROWS[key]
+    good, bad, *where = _case(row)
+    place = _place(row, where[0] if where else row.property)
+    taken, unwarned = _judged(asked, row, good)
+    refused, warned = _judged(asked, row, bad)
+
+    assert taken == [], "what the rule takes is taken"
+    if row.warns:
+        assert not [text for text in unwarned if text.startswith(place) and row.kind != "deprecated"]
+        assert refused == [], "what is only warned about is taken"
+        assert [text for text in warned if text.startswith(place)]
+    elif "needs one of" in place:
+        assert [text for text in refused if "needs one of" in text]
+    else:
+        assert [text for text in refused if text.strip().startswith(place)], refused
+
+
+def test_every_rule_has_a_case():
+    assert set(CASES) <= set(ROWS), "cases of rules that are no more"
+    assert {key for key, case in CASES.items() if case is None} == set(UNREACHABLE)
+    by_hand = {key for key, row in ROWS.items() if row.kind not in {"values", "new values", "required"}}
+    assert by_hand <= set(CASES)
+
+
+def test_the_table_is_current():
+    assert (ROOT / "RULES.md").read_text() == text()
