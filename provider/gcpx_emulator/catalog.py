@@ -25,7 +25,17 @@ MACHINES: Final = {
     "c3-standard-4": (4, 16384),
     "g2-standard-4": (4, 16384),
 }
-DISKS: Final = ("hyperdisk-balanced", "local-ssd", "pd-balanced", "pd-extreme", "pd-ssd", "pd-standard")
+DISKS: Final = (
+    "hyperdisk-balanced",
+    "hyperdisk-extreme",
+    "hyperdisk-ml",
+    "hyperdisk-throughput",
+    "local-ssd",
+    "pd-balanced",
+    "pd-extreme",
+    "pd-ssd",
+    "pd-standard",
+)
 IMAGES: Final = {
     "debian-cloud": {"debian-12": "debian-12-bookworm-v20261014", "debian-13": "debian-13-trixie-v20261014"},
     "ubuntu-os-cloud": {"ubuntu-2404-lts-amd64": "ubuntu-2404-noble-amd64-v20261015"},

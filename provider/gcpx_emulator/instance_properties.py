@@ -101,7 +101,7 @@ def _stored_scheduling(given: Json, *, fixed: bool) -> Json:
         "onHostMaintenance": "TERMINATE" if spot or fixed else "MIGRATE",
         "automaticRestart": not spot,
         "preemptible": spot,
-        "provisioningModel": "SPOT" if spot else "STANDARD",
+        "provisioningModel": "STANDARD",  # preemptible alone is the older kind of instance, which is no Spot one
     }
     return defaults | given
 

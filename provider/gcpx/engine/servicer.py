@@ -340,4 +340,5 @@ def _state(target: _Target, live: Live, inputs: dict[str, Any]) -> Any:
 def _imported(resource: Resource, live: Live) -> dict[str, Any]:
     defaults = resource.defaults()
     inputs = codec.minimal(resource.type, live.properties)
-    return {name: value for name, value in inputs.items() if defaults.get(name) != value} | {naming.IMPORTED: True}
+    kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
+    return {name: value for name, value in kept.items() if name not in resource.derived} | {naming.IMPORTED: True}

@@ -89,6 +89,7 @@ class Resource(abc.ABC):
         query: the record that declares what a list can be asked for.
         id_forms: what `import` accepts; the first is the canonical form.
         autoname: how a missing name is made up, if it is.
+        derived: inputs that an import leaves out, because others say what came of them.
         in_place: the paths that can change without a replacement, or None where each property says it for itself.
     """
 
@@ -97,6 +98,7 @@ class Resource(abc.ABC):
     query: ClassVar[type]
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
+    derived: ClassVar[frozenset[str]] = frozenset()
     in_place: ClassVar[frozenset[Path] | None] = None
 
     @abc.abstractmethod

@@ -465,7 +465,7 @@ class Scheduling(Record):
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
-        """Spot and preemptible instances are ended, never moved or restarted, and each of the two words says both."""
+        """Spot and preemptible instances are ended, never moved or restarted, and Spot ones are shown as preemptible."""
         if values.get("provisioningModel") == "SPOT":
             return {"preemptible": True, "automaticRestart": False, "onHostMaintenance": "TERMINATE"}
         return {"automaticRestart": False, "onHostMaintenance": "TERMINATE"} if values.get("preemptible") else {}

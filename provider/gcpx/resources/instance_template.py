@@ -137,7 +137,9 @@ class InstanceTemplateModel(Record):
     )
     numeric_id: str = field("The number that Google gave the template.", output=True, wire="id")
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
-    properties: InstanceProperties = field("What instances are made of. Conflicts with `sourceInstance`.")
+    properties: InstanceProperties = field(
+        "What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.", computed=True
+    )
     region: str = field(
         "The region of a regional template. Default: none, so the template is global.", param=True, url=True
     )
@@ -189,6 +191,7 @@ class InstanceTemplate(InProject):
     query = InstanceTemplateQuery
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
     in_place = frozenset()
+    derived = frozenset({"sourceInstance"})
     id_forms = (
         "projects/PROJECT/global/instanceTemplates/NAME",
         "projects/PROJECT/regions/REGION/instanceTemplates/NAME",

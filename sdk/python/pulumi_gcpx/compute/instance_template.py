@@ -34,7 +34,7 @@ class InstanceTemplateArgs:
         :param pulumi.Input[_builtins.str] description: A text about the template.
         :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input['InstancePropertiesArgs'] properties: What instances are made of. Conflicts with `sourceInstance`.
+        :param pulumi.Input['InstancePropertiesArgs'] properties: What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
         :param pulumi.Input[_builtins.str] region: The region of a regional template. Default: none, so the template is global.
         :param pulumi.Input[_builtins.str] source_instance: The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
         :param pulumi.Input['SourceInstanceParamsArgs'] source_instance_params: How the template follows its source instance.
@@ -94,7 +94,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        What instances are made of. Conflicts with `sourceInstance`.
+        What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
         """
         return pulumi.get(self, "properties")
 
@@ -209,7 +209,7 @@ class InstanceTemplate(pulumi.CustomResource):
         :param pulumi.Input[_builtins.str] description: A text about the template.
         :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: What instances are made of. Conflicts with `sourceInstance`.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
         :param pulumi.Input[_builtins.str] region: The region of a regional template. Default: none, so the template is global.
         :param pulumi.Input[_builtins.str] source_instance: The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
         :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template follows its source instance.
@@ -402,7 +402,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def properties(self) -> pulumi.Output[Optional['outputs.InstancePropertiesResponse']]:
         """
-        What instances are made of. Conflicts with `sourceInstance`.
+        What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
         """
         return pulumi.get(self, "properties")
 

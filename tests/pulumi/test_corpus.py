@@ -1,0 +1,66 @@
+"""Realistic programs: after every operation of the real CLI, nothing is left to change."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+from programs import PROJECT
+from workspace import ROOT
+
+pytestmark = pytest.mark.pulumi
+FOLDER = ROOT / "tests" / "corpus"
+PROGRAMS = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(FOLDER.glob("*.yaml"))}
+GROUPS = 4
+"""How many stacks the programs are spread over; a stack each would take an hour and show no more."""
+
+
+def _prepared(cloud):
+    cloud.make_instance()
+    cloud.make_disk()
+    cloud.make_regional_disk()
+
+
+def test_the_corpus_is_large_and_its_names_are_its_own():
+    names = [name for program in PROGRAMS.values() for name in program["resources"]]
+
+    assert len(PROGRAMS) >= 40
+    assert len(names) == len(set(names))
+    assert all(name == program["name"] and program["runtime"] == "yaml" for name, program in PROGRAMS.items())
+
+
+@pytest.mark.parametrize("group", range(GROUPS))
+def test_nothing_is_left_to_change_after_any_operation(stack, cloud, group):
+    _prepared(cloud)
+    before = cloud.emulator.store.counts()
+    chosen = [program for index, program in enumerate(PROGRAMS.values()) if index % GROUPS == group]
+    stack.write(**{name: spec for program in chosen for name, spec in program["resources"].items()})
+    stack.up()
+    stack.workspace.run("up", "--yes", "--skip-preview", "--expect-no-changes")
+    stack.is_clean()
+    stack.destroy()
+
+    assert cloud.emulator.store.counts() == before
+
+
+RESOURCES = [
+    pytest.param(spec["type"], spec["properties"], id=name)
+    for program in PROGRAMS.values()
+    for name, spec in program["resources"].items()
+    if "${" not in json.dumps(spec)
+]
+
+
+@pytest.mark.parametrize(("token", "inputs"), RESOURCES)
+def test_what_was_made_is_imported_without_a_change(engine, cloud, token, inputs):
+    """The engine's order for an import: Read, Check of what was read, Diff against it; then against the program."""
+    _prepared(cloud)
+    made = engine.create(token, "made", inputs)
+    found = engine.import_(token, "made", made.id)
+
+    assert engine.checked(token, "made", found.inputs, found.inputs) == found.inputs
+    assert not engine.diff_checked(found, found.inputs).detailedDiff
+    assert engine.drift(made) == set()
+    program = engine.checked(token, "made", inputs, found.inputs)
+    assert not engine.diff_checked(found, program).replaces, PROJECT
