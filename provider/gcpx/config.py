@@ -94,10 +94,19 @@ class Config(Record):
         pattern=_URL,
         environment=("GOOGLE_OS_LOGIN_CUSTOM_ENDPOINT",),
     )
+    pubsub_custom_endpoint: str = field(
+        "The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.",
+        pattern=_URL,
+        environment=("GOOGLE_PUBSUB_CUSTOM_ENDPOINT",),
+    )
     oauth2_custom_endpoint: str = field(
         "The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.",
         pattern=_URL,
         environment=("GOOGLE_OAUTH2_CUSTOM_ENDPOINT",),
+    )
+    validate_online: bool = field(
+        "Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.",
+        environment=("GCPX_VALIDATE_ONLINE",),
     )
     emulator_host: str = field(
         "Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.",
@@ -158,8 +167,10 @@ def settings(args: Mapping[str, Any], environment: Mapping[str, str] = os.enviro
             "compute": values.get("computeCustomEndpoint"),
             "storage": values.get("storageCustomEndpoint"),
             "oslogin": values.get("osLoginCustomEndpoint"),
+            "pubsub": values.get("pubsubCustomEndpoint"),
             "oauth2": values.get("oauth2CustomEndpoint"),
         },
+        validate_online=values.get("validateOnline") is True,
         emulator_host=values.get("emulatorHost"),
     )
 

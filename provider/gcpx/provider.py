@@ -76,6 +76,11 @@ class Provider:
         """Texts of the configuration that no message may hold."""
         return self._google.settings.secrets if self._args is not None else frozenset()
 
+    @property
+    def validates_online(self) -> bool:
+        """Whether the user wants Google asked at preview."""
+        return self._args is not None and self._google.settings.validate_online
+
     def schema(self) -> str:
         """Give the packaged schema, or in a checkout the generated file."""
         packaged = importlib.resources.files("gcpx") / "schema.json"

@@ -103,7 +103,7 @@ class Emulator:
                 Route("/", self._page),
                 Route("/_emulator/faults", self._faults, methods=["GET", "POST", "DELETE"]),
                 Route("/_emulator/requests", self._requests, methods=["GET", "DELETE"]),
-                Route("/_emulator/limits", self._orders(bulk.LIMITS), methods=["GET", "POST"]),
+                Route("/_emulator/limits", self._orders(catalog.LIMITS), methods=["GET", "POST"]),
                 Route("/_emulator/outages", self._orders(outages.OUTAGES), methods=["GET", "POST"]),
                 Route("/_emulator/deliveries", self._deliveries),
                 Route("/_emulator/tokens", self._tokens, methods=["POST"]),

@@ -9,7 +9,7 @@ from typing import Final
 
 import attrs
 
-from gcpx_emulator.catalog import ZONES, check_place
+from gcpx_emulator.catalog import LIMITS, ZONES, check_place
 from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instances import check_instance, new_instance
@@ -18,8 +18,6 @@ from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Effect
 from gcpx_emulator.store import Json
 
-LIMITS: Final = "limits/all"
-"""Where orders of `/_emulator/limits` are kept: {"zones": {ZONE: free}, "instances": {REGION: quota}}."""
 _LONGEST_RUN: Final = 18
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import attrs
+
 from gcpx_emulator.errors import not_found
 from gcpx_emulator.handler import Call, handles
-from gcpx_emulator.listing import listing
-from gcpx_emulator.outages import without_quotas
+from gcpx_emulator.listing import answer, listing, page
+from gcpx_emulator.outages import scope_warning, without_quotas
 from gcpx_emulator.store import Json
 
+LIMITS: Final = "limits/all"
+"""Where orders of `/_emulator/limits` are kept: {"zones": {ZONE: free}, "instances": {REGION: quota}}."""
 _MADE: Final = "2024-01-01T00:00:00.000-08:00"
 ZONES: Final = {"europe-west1": ("b", "c", "d"), "us-central1": ("a", "b", "c", "f"), "us-east1": ("b", "c", "d")}
 MACHINES: Final = {
@@ -56,10 +60,21 @@ def _item(call: Call, kind: str, scope: str, name: str, **rest: Any) -> Json:
     return head | {"selfLink": link} | rest
 
 
+def _region_quotas(call: Call, name: str) -> list[Json]:
+    """Count what is used, against limits that may have been ordered."""
+    project = f"projects/{call.path['project']}"
+    zones = [f"{project}/zones/{name}-{letter}/instances" for letter in ZONES[name]]
+    machines = [item["machineType"].rpartition("/")[2] for _, item in call.store.scan(zones)]
+    used = {"INSTANCES": len(machines), "CPUS": sum(MACHINES.get(machine, (1, 0))[0] for machine in machines)}
+    ordered = (call.store.get(LIMITS) or {}).get("instances", {}).get(name)
+    limits = _QUOTAS | ({"INSTANCES": ordered} if ordered is not None else {})
+    return [{"metric": metric, "limit": limit, "usage": used.get(metric, 0)} for metric, limit in limits.items()]
+
+
 def region(call: Call, name: str) -> Json:
     """Describe a region."""
     zones = [f"{call.base}/projects/{call.path['project']}/zones/{name}-{letter}" for letter in ZONES[name]]
-    quotas = [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()]
+    quotas = _region_quotas(call, name)
     rest = {"status": "UP", "description": name, "zones": zones, "quotas": quotas, "supportsPzs": False}
     return without_quotas(call, _item(call, "region", "regions", name, **rest))
 
@@ -151,6 +166,21 @@ _register("networks", "network", lambda _: ["default"], _network)
 _register("subnetworks", "subnetwork", lambda _: ["default"], _subnetwork)
 _register("images", "image", _images, _image)
 _register("zones", "zone", lambda _: zone_names(), _zone)
+
+
+@handles("compute.machineTypes.aggregatedList")
+def aggregate_machines(call: Call) -> Json:
+    """List the machine types of every zone; all zones have the same."""
+    path = f"projects/{call.path['project']}/aggregated/machineTypes"
+    groups: Json = {}
+    for zone in zone_names():
+        within = attrs.evolve(call, path={**call.path, "zone": zone})
+        items, _ = page([_machine(within, name) for name in MACHINES], call.query)
+        warning = scope_warning(
+            "NO_RESULTS_ON_PAGE", f"There are no results for scope 'zones/{zone}'.", f"zones/{zone}"
+        )
+        groups[f"zones/{zone}"] = {"machineTypes": items} if items else {"warning": warning}
+    return answer("compute#machineTypeAggregatedList", path, call.base, None) | {"items": groups}
 
 
 @handles("compute.images.getFromFamily")

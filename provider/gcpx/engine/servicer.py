@@ -37,6 +37,10 @@ class Plugin(Protocol):
     def secrets(self) -> frozenset[str]:
         """Texts that no message may hold."""
 
+    @property
+    def validates_online(self) -> bool:
+        """Whether the user wants Google asked at preview."""
+
     def schema(self) -> str:
         """Give the package's schema as JSON."""
 
@@ -186,6 +190,10 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         inputs, unnamed = self._named(target, request)
         kind = target.resource.type
         report = self._judged(kind, inputs, target.resource.problems(reveal(inputs)))
+        if self.plugin.validates_online and not report.failures:
+            call = self._surroundings(request.urn, None, inputs)
+            found = target.resource.online(call, reveal(decode(request.olds)), reveal(inputs))
+            report.failures.extend(Finding(place(name), reason) for name, reason in found)
         if unnamed is not None and target.resource.autoname is not None:
             report.failures.append(Finding((target.resource.autoname.property,), unnamed))
         self._warn(request.urn, report.warnings)

@@ -16,6 +16,7 @@ from gcpx.google.errors import ApiError, RateLimited, Unauthenticated, Unreachab
 from gcpx.google.settings import Settings
 
 if TYPE_CHECKING:
+    from gcpx.google.existing import Existing
     from gcpx.google.transport import Answer, Transport
 
 _TRANSIENT: Final = frozenset({500, 502, 503, 504})
@@ -36,6 +37,7 @@ class Api:
 COMPUTE: Final = Api("compute", "/compute", "https://www.googleapis.com/auth/compute")
 STORAGE: Final = Api("storage", "/storage", "https://www.googleapis.com/auth/devstorage.full_control")
 OSLOGIN: Final = Api("oslogin", "", "https://www.googleapis.com/auth/compute")
+PUBSUB: Final = Api("pubsub", "", "https://www.googleapis.com/auth/pubsub")
 OAUTH2: Final = Api("oauth2", "", "")
 """Answers anyone, so that nobody's credentials are sent along."""
 
@@ -118,6 +120,13 @@ class Google:
         if host or custom:
             return f"{self.base(OAUTH2)}/{url.split('/', 3)[3]}"
         return url.replace("googleapis.com", self.settings.universe_domain)
+
+    @cached_property
+    def existing(self) -> Existing:
+        """What is known to exist, for checks at preview."""
+        from gcpx.google.existing import Existing  # noqa: PLC0415 - for those who ask for it
+
+        return Existing(self)
 
     def close(self) -> None:
         """Let go of the connections."""

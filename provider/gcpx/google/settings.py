@@ -15,6 +15,7 @@ class Settings:
         quota_project: the project calls are counted on, where the user overrides it.
         request_timeout: seconds one HTTP request may take.
         endpoints: base URLs by API, None for Google's own.
+        validate_online: check at preview what only Google can tell.
         emulator_host: host and port that answer for every API, without credentials.
     """
 
@@ -31,6 +32,7 @@ class Settings:
     request_timeout: float = 120.0
     universe_domain: str = "googleapis.com"
     endpoints: Mapping[str, str | None] = attrs.Factory(dict)
+    validate_online: bool = False
     emulator_host: str | None = None
 
     @property

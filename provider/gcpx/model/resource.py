@@ -120,6 +120,11 @@ class Resource(abc.ABC):
         del inputs
         return []
 
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Ask Google, where the user wants that at preview, whether what known inputs name exists and fits."""
+        del call, olds, inputs
+        return []
+
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name the outputs that are certain before creation."""
         del inputs

@@ -16,11 +16,12 @@ from gcpx.model import codec
 from gcpx.model.fields import object_type
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
-from gcpx.model.rules import Failure
+from gcpx.model.rules import Failure, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
 from gcpx.resources.in_project import InProject
 from gcpx.resources.listed import grouped, listing, project_of
+from gcpx.resources.online import Place
 
 
 class BulkInstances(InProject):
@@ -50,6 +51,28 @@ class BulkInstances(InProject):
     def defaults(self) -> dict[str, Any]:
         """Leave out the provider's project and region."""
         return {**super().defaults(), "region": self._google.settings.region}
+
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Look up what the properties and the policy name, and whether quotas have room for those that are new."""
+        project, region = self._project(inputs), last_part(inputs.get("region") or self._google.settings.region or "")
+        if not isinstance(project, str) or not region:
+            return []
+        place = Place(self._google.existing, call, project, region)
+        properties, policy = nested(inputs, "instanceProperties"), nested(inputs, "locationPolicy")
+        more = planned(inputs) - planned(olds)
+        return [
+            *place.instance(properties, ("instanceProperties",)),
+            *(
+                found
+                for name in nested(policy, "locations")
+                for found in place.zone(name, ("locationPolicy", "locations", name))
+            ),
+            *place.room(
+                text(properties, "machineType"),
+                more,
+                more + int(number(inputs, "minCount") or planned(inputs)) - planned(inputs),
+            ),
+        ]
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let fleets of given names go before they come, and those of a given label: numbers alone are free."""
@@ -211,6 +234,12 @@ class BulkInstances(InProject):
         if found is None or not FLEET_ID[0].fullmatch(found[3] or found[4]):
             raise InvalidId(self.token, resource_id, self.id_forms)
         return Fleet(self._google, found[1], found[2], found[3] or found[4])
+
+
+def planned(inputs: dict[str, Any]) -> int:
+    """Count the instances that inputs ask for, as far as they are known."""
+    count = number(inputs, "count")
+    return int(count) if count is not None else len(nested(inputs, "perInstanceProperties"))
 
 
 def _least(inputs: dict[str, Any]) -> int:

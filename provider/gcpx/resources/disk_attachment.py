@@ -26,6 +26,7 @@ from gcpx.model.rules import Failure, rule
 from gcpx.resources.instance_properties import PROJECT, AttachedDisk
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import grouped, listing
+from gcpx.resources.online import Place
 
 _TIMEOUT: Final = 300.0
 _ASIDE: Final = 0.5
@@ -138,6 +139,15 @@ class DiskAttachment(Resource):
         words = "is required: set it here, name the instance by its URL, or `pulumi config set gcpx:{0}`"
         missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
         return [(name, words.format(name)) for name in missing]
+
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Look up the zone."""
+        del olds
+        if not isinstance(inputs.get("instance"), str):
+            return []
+        address = self._address(inputs)
+        named = "zone" if inputs.get("zone") else "instance"
+        return list(Place(self._google.existing, call, address.project).zone(address.zone, (named,)))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let every replacement detach first: a disk or a device name is rarely free before."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from gcpx.model.fields import Record, field, record
 from gcpx.model.rules import Failure, Rule, exclusive
-from gcpx.resources import instance_rules as rules
+from gcpx.resources import disk_rules, instance_rules, network_rules
 
 NAME = (
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
@@ -33,7 +33,7 @@ PROJECT = (re.compile(r"[^/\s?#%]+"), "the ID or number of a project")
 class CustomerEncryptionKey(Record):
     """A key that protects a disk, an image or a snapshot."""
 
-    RULES = (exclusive("kmsKeyName", "rawKey", "rsaEncryptedKey", source="compute 2.2"), rules.keys_are_whole)
+    RULES = (exclusive("kmsKeyName", "rawKey", "rsaEncryptedKey", source="compute 2.2"), disk_rules.keys_are_whole)
 
     kms_key_name: str = field(
         "The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.",
@@ -93,12 +93,12 @@ class AttachedDiskInitializeParams(Record):
 
     RULES = (
         exclusive("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", source="compute 2.2"),
-        rules.persistent_disks_are_not_small,
-        rules.other_disks_are_seldom_small,
-        rules.extreme_disks_have_their_iops,
-        rules.other_disks_have_other_iops,
-        rules.replicas_are_apart,
-        rules.tags_are_of_a_known_form,
+        disk_rules.persistent_disks_are_not_small,
+        disk_rules.other_disks_are_seldom_small,
+        disk_rules.extreme_disks_have_their_iops,
+        disk_rules.other_disks_have_other_iops,
+        disk_rules.replicas_are_apart,
+        instance_rules.tags_are_of_a_known_form,
     )
 
     architecture: str = field(
@@ -195,11 +195,11 @@ class AttachedDisk(Record):
 
     RULES: ClassVar[tuple[Rule, ...]] = (
         exclusive("source", "initializeParams", source="compute 2.2"),
-        rules.boot_disks_have_a_source,
-        rules.scratch_is_local_ssd,
-        rules.scratch_is_blank,
-        rules.large_local_ssds_are_nvme,
-        rules.local_ssds_have_their_sizes,
+        disk_rules.boot_disks_have_a_source,
+        disk_rules.scratch_is_local_ssd,
+        disk_rules.scratch_is_blank,
+        disk_rules.large_local_ssds_are_nvme,
+        disk_rules.local_ssds_have_their_sizes,
     )
 
     architecture: str = field("The processor architecture of the disk.", output=True, enum=("ARM64", "X86_64"))
@@ -256,7 +256,7 @@ class AttachedDisk(Record):
 class AccessConfig(Record):
     """How an interface is reached from the internet."""
 
-    RULES = (rules.ptr_needs_its_switch,)
+    RULES = (network_rules.ptr_needs_its_switch,)
 
     external_ipv6: str = field(
         "IPv6 only: the first address of the external range; a static one is unused and in the same region."
@@ -294,7 +294,7 @@ class AccessConfig(Record):
 class AliasIpRange(Record):
     """Further addresses of an interface."""
 
-    RULES = (rules.ranges_are_ranges,)
+    RULES = (network_rules.ranges_are_ranges,)
 
     candidate_subnetwork_range_names: list[str] = field("Secondary ranges to choose from.", beta=True)
     effective_subnetwork_range_name: str = field("The range that was chosen.", output=True, beta=True)
@@ -308,7 +308,11 @@ class AliasIpRange(Record):
 class NetworkInterface(Record):
     """A network interface."""
 
-    RULES = (rules.access_configs_are_of_their_version, rules.ipv4_only_means_it, rules.addresses_are_addresses)
+    RULES = (
+        network_rules.access_configs_are_of_their_version,
+        network_rules.ipv4_only_means_it,
+        network_rules.addresses_are_addresses,
+    )
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
@@ -384,7 +388,7 @@ class MetadataItem(Record):
 class Metadata(Record):
     """Metadata that the guest can read; all keys and values together are under 512 KB."""
 
-    RULES = (rules.metadata_fits, rules.metadata_keys_are_different)
+    RULES = (instance_rules.metadata_fits, instance_rules.metadata_keys_are_different)
 
     fingerprint: str = field("A hash of the metadata, base64.", output=True)
     items: list[MetadataItem] = field("The entries; their order means nothing.", identity=("key",))
@@ -458,9 +462,9 @@ class Scheduling(Record):
 
     RULES = (
         exclusive("maxRunDuration", "terminationTime", source="compute 2.2"),
-        rules.recovery_is_in_hours,
-        rules.spot_is_ended,
-        rules.an_end_needs_a_reason,
+        instance_rules.recovery_is_in_hours,
+        instance_rules.spot_is_ended,
+        instance_rules.an_end_needs_a_reason,
     )
 
     @staticmethod
@@ -543,7 +547,7 @@ class AcceleratorConfig(Record):
 class ReservationAffinity(Record):
     """Which reservations instances use."""
 
-    RULES = (rules.reservations_are_named, rules.reservations_have_the_known_key)
+    RULES = (instance_rules.reservations_are_named, instance_rules.reservations_have_the_known_key)
 
     consume_reservation_type: str = field(
         "Which kind of reservation. Default: `ANY_RESERVATION`.",
@@ -568,7 +572,7 @@ class ReservationAffinity(Record):
 class ShieldedInstanceConfig(Record):
     """Shielded VM options."""
 
-    RULES = (rules.monitoring_needs_the_tpm,)
+    RULES = (instance_rules.monitoring_needs_the_tpm,)
 
     enable_integrity_monitoring: bool = field("Watch the integrity of the boot. Default: true.", default=True)
     enable_secure_boot: bool = field("Boot signed software only. Default: false.", default=False)
@@ -598,7 +602,7 @@ class ConfidentialInstanceConfig(Record):
 class AdvancedMachineFeatures(Record):
     """Processor options."""
 
-    RULES = (rules.cores_have_two_threads,)
+    RULES = (instance_rules.cores_have_two_threads,)
 
     enable_nested_virtualization: bool = field("Let instances run virtual machines. Default: false.", default=False)
     enable_uefi_networking: bool = field("Allow network boot by UEFI.")
@@ -665,18 +669,18 @@ class InstanceProperties(Record):
     """What instances are made of."""
 
     RULES = (
-        rules.custom_machines_fit,
-        rules.custom_families_mostly_fit,
-        rules.the_boot_disk_comes_first,
-        rules.devices_are_different,
-        rules.gpus_stay,
-        rules.confidential_instances_stay,
-        rules.confidential_instances_use_gvnic,
-        rules.tier_1_needs_gvnic,
-        rules.interfaces_are_few,
-        rules.e2_nests_nothing,
-        rules.labels_are_plain,
-        rules.tags_are_of_a_known_form,
+        instance_rules.custom_machines_fit,
+        instance_rules.custom_families_mostly_fit,
+        instance_rules.the_boot_disk_comes_first,
+        instance_rules.devices_are_different,
+        instance_rules.gpus_stay,
+        instance_rules.confidential_instances_stay,
+        instance_rules.confidential_instances_use_gvnic,
+        instance_rules.tier_1_needs_gvnic,
+        instance_rules.interfaces_are_few,
+        instance_rules.e2_nests_nothing,
+        instance_rules.labels_are_plain,
+        instance_rules.tags_are_of_a_known_form,
     )
 
     @staticmethod

@@ -6,233 +6,20 @@ or Compute Engine's own answer. What may be right for a machine family that is n
 
 from __future__ import annotations
 
-import base64
-import binascii
-import ipaddress
 import re
 from typing import Any
 
 from gcpx.model.rules import Failure, elements, nested, number, rule, text
-from gcpx.model.values import UNKNOWN
 
-_LATE = "Compute Engine, when the resource is made"
+LATE = "Compute Engine, when the resource is made"
 _LOCAL_SSD_HOURS, _HOUR = 168, 3600
 _MOST_CUSTOM_CPUS, _MEMORY_STEP = 32, 256
-_SMALLEST_DISK = 10
-_LEAST_IOPS, _MOST_IOPS = 10_000, 120_000
-_LOCAL_SSD_SIZES = (375, 3000, 3500, 6000, 7000, 14_000)
-_RAW_KEY, _WRAPPED_KEY = 32, 256
 _LONGEST_VALUE, _MOST_METADATA = 262_144, 512 * 1024
 _MOST_NICS = 8
 _LABEL_KEY = re.compile(r"[^\sA-Z]{1,63}")
 _LABEL_VALUE = re.compile(r"[^\sA-Z]{0,63}")
 _MOST_LABELS = 64
 _RESERVATION_KEY = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
-
-
-def _disk_type(values: dict[str, Any]) -> str:
-    return text(values, "diskType").rpartition("/")[2]
-
-
-@rule("a customer-supplied key is base64 (RFC 4648): rawKey of 32 bytes, rsaEncryptedKey of 256", "compute 2.2")
-def keys_are_whole(values: dict[str, Any]) -> list[Failure]:
-    """Decode customer-supplied keys."""
-    failures: list[Failure] = []
-    for name, size in (("rawKey", _RAW_KEY), ("rsaEncryptedKey", _WRAPPED_KEY)):
-        given = text(values, name)
-        if given and _decoded_size(given) != size:
-            failures.append((name, f"must be {size} bytes in base64 (RFC 4648)"))
-    return failures
-
-
-def _decoded_size(given: str) -> int:
-    try:
-        return len(base64.b64decode("".join(given.split()), validate=True))
-    except (binascii.Error, ValueError):
-        return -1
-
-
-@rule("a pd-* disk has at least 10 GB", "compute 2.2, 8")
-def persistent_disks_are_not_small(values: dict[str, Any]) -> list[Failure]:
-    """Hold pd-* disks to their least size; other families have their own."""
-    kind, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
-    if values.get("diskType") is UNKNOWN or not kind.startswith("pd-") or size is None or size >= _SMALLEST_DISK:
-        return []
-    return [("diskSizeGb", f"is {size:g}; a {kind} disk has at least {_SMALLEST_DISK} GB")]
-
-
-@rule(
-    "a disk of another family has at least 10 GB, unless its own documentation says less", "compute 2.2, 8", warns=True
-)
-def other_disks_are_seldom_small(values: dict[str, Any]) -> list[Failure]:
-    """Warn of small disks of other families."""
-    kind, size = _disk_type(values), number(values, "diskSizeGb")
-    if not kind or kind.startswith("pd-") or size is None or size >= _SMALLEST_DISK:
-        return []
-    return [("diskSizeGb", f"is below the documented minimum of {_SMALLEST_DISK} GB; it is sent as it is")]
-
-
-@rule("provisionedIops of a pd-extreme disk is 10,000 to 120,000", "compute 2.2, 8")
-def extreme_disks_have_their_iops(values: dict[str, Any]) -> list[Failure]:
-    """Hold pd-extreme to its bounds."""
-    iops = number(values, "provisionedIops")
-    if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
-        return []
-    return [("provisionedIops", f"is {iops:g}; a pd-extreme disk takes 10,000 to 120,000")]
-
-
-@rule("provisionedIops is 10,000 to 120,000, unless the disk's family has other bounds", "compute 2.2, 8", warns=True)
-def other_disks_have_other_iops(values: dict[str, Any]) -> list[Failure]:
-    """Warn of other families, which have bounds of their own."""
-    kind, iops = _disk_type(values), number(values, "provisionedIops")
-    if not kind or kind == "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
-        return []
-    return [("provisionedIops", "is outside the documented 10,000 to 120,000; it is sent as it is")]
-
-
-@rule("the replicas of a regional disk are in two different zones of one region", "compute 2.2, 8")
-def replicas_are_apart(values: dict[str, Any]) -> list[Failure]:
-    """Compare the two zones."""
-    given = values.get("replicaZones")
-    zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
-    if len(zones) == 2 and zones[0] == zones[1]:  # noqa: PLR2004 - a regional disk has two
-        return [("replicaZones", "names one zone twice; the replicas are in two zones")]
-    if len({zone.rpartition("-")[0] for zone in zones}) > 1:
-        return [("replicaZones", "names zones of two regions; both are of the instance's region")]
-    return []
-
-
-@rule("a boot disk is made from an image, a snapshot or an existing disk", "compute 2.2")
-def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
-    """Miss what to boot from."""
-    made = values.get("initializeParams")
-    if values.get("boot") is not True or values.get("source") is not None or not isinstance(made, dict | None):
-        return []
-    sources = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "diskName")
-    if made is not None and any(made.get(name) is not None for name in sources):
-        return []
-    place = "initializeParams" if made is None else "initializeParams.sourceImage"
-    return [(place, "is required: a boot disk is made from an image or a snapshot (initializeParams), or is a source")]
-
-
-def _is_local(values: dict[str, Any]) -> bool:
-    return _disk_type(nested(values, "initializeParams")) == "local-ssd"
-
-
-@rule("a SCRATCH disk is of diskType local-ssd, and local-ssd is SCRATCH", _LATE)
-def scratch_is_local_ssd(values: dict[str, Any]) -> list[Failure]:
-    """Hold the two words for a local SSD together."""
-    kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
-    if kind == "SCRATCH" and not _is_local(values) and disk_type is not UNKNOWN:
-        return [("initializeParams.diskType", "must be local-ssd where type is SCRATCH")]
-    if _is_local(values) and kind not in ("SCRATCH", UNKNOWN):
-        return [("type", "must be SCRATCH where initializeParams.diskType is local-ssd")]
-    return []
-
-
-@rule("a local SSD is blank: it is not booted from, and made from no image, snapshot or disk", _LATE)
-def scratch_is_blank(values: dict[str, Any]) -> list[Failure]:
-    """Refuse contents for local SSDs."""
-    if values.get("type") != "SCRATCH":
-        return []
-    reason = "does not fit type SCRATCH: a local SSD is blank"
-    failures: list[Failure] = [(name, reason) for name in ("source",) if values.get(name) is not None]
-    if values.get("boot") is True:
-        failures.append(("boot", reason))
-    made = nested(values, "initializeParams")
-    names = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "replicaZones")
-    return failures + [(("initializeParams", name), reason) for name in names if made.get(name) is not None]
-
-
-@rule("a local SSD above 375 GB has the interface NVME", _LATE)
-def large_local_ssds_are_nvme(values: dict[str, Any]) -> list[Failure]:
-    """Refuse SCSI for large local SSDs."""
-    size = number(nested(values, "initializeParams"), "diskSizeGb")
-    if _is_local(values) and size is not None and size > _LOCAL_SSD_SIZES[0] and values.get("interface") == "SCSI":
-        return [("interface", f"must be NVME for a local SSD above {_LOCAL_SSD_SIZES[0]} GB")]
-    return []
-
-
-@rule("a local SSD has 375 GB, or a size that its machine family names", _LATE, warns=True)
-def local_ssds_have_their_sizes(values: dict[str, Any]) -> list[Failure]:
-    """Warn of sizes that no family of today has."""
-    size = number(nested(values, "initializeParams"), "diskSizeGb")
-    if not _is_local(values) or size is None or size in _LOCAL_SSD_SIZES:
-        return []
-    return [
-        ("initializeParams.diskSizeGb", f"is no known size of a local SSD ({', '.join(map(str, _LOCAL_SSD_SIZES))})")
-    ]
-
-
-@rule("publicPtrDomainName needs setPublicPtr: true", "compute 2.2")
-def ptr_needs_its_switch(values: dict[str, Any]) -> list[Failure]:
-    """Miss the switch."""
-    if values.get("publicPtrDomainName") and values.get("setPublicPtr") not in (True, UNKNOWN):
-        return [("publicPtrDomainName", "needs setPublicPtr: true")]
-    return []
-
-
-_FOR_IPV4 = ("natIP", "setPublicPtr")
-_FOR_IPV6 = ("externalIpv6", "externalIpv6PrefixLength")
-_CONFIGS = (("accessConfigs", "ONE_TO_ONE_NAT", _FOR_IPV6), ("ipv6AccessConfigs", "DIRECT_IPV6", _FOR_IPV4))
-
-
-@rule("accessConfigs are ONE_TO_ONE_NAT with natIP, ipv6AccessConfigs are DIRECT_IPV6 with externalIpv6", "compute 2.2")
-def access_configs_are_of_their_version(values: dict[str, Any]) -> list[Failure]:
-    """Keep IPv4 and IPv6 apart."""
-    failures: list[Failure] = []
-    for owner, kind, foreign in _CONFIGS:
-        for index, item in elements(values, owner):
-            given = text(item, "type")
-            if given and given != kind:
-                failures.append(((owner, index, "type"), f"must be {kind} in {owner}"))
-            names = (name for name in foreign if item.get(name) is not None)
-            failures += [((owner, index, name), f"does not belong in {owner}") for name in names]
-    return failures
-
-
-@rule("IPV4_ONLY assigns no IPv6 address, so it has no ipv6AccessConfigs", "compute 2.2")
-def ipv4_only_means_it(values: dict[str, Any]) -> list[Failure]:
-    """Refuse IPv6 access beside IPV4_ONLY."""
-    if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
-        return [("ipv6AccessConfigs", "conflicts with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
-    return []
-
-
-@rule("networkIP is an IPv4 address, ipv6Address an IPv6 address", "compute 2.2")
-def addresses_are_addresses(values: dict[str, Any]) -> list[Failure]:
-    """Read both addresses."""
-    failures: list[Failure] = []
-    for name, version in (("networkIP", 4), ("ipv6Address", 6)):
-        given = text(values, name)
-        # A partial or full URL of a reserved address is taken, too.
-        if given and "/" not in given and _version(given) != version:
-            failures.append((name, f"must be an IPv{version} address"))
-    return failures
-
-
-def _version(given: str) -> int:
-    try:
-        return ipaddress.ip_address(given).version
-    except ValueError:
-        return 0
-
-
-@rule("ipCidrRange is one address, a netmask such as /24, or a range such as 10.1.2.0/24", "compute 2.2")
-def ranges_are_ranges(values: dict[str, Any]) -> list[Failure]:
-    """Read the range."""
-    given = text(values, "ipCidrRange")
-    if not given or re.fullmatch(r"/(?:\d|[1-9]\d|1[01]\d|12[0-8])", given) or _is_network(given):
-        return []
-    return [("ipCidrRange", "must be one address, a netmask such as /24, or a range such as 10.1.2.0/24")]
-
-
-def _is_network(given: str) -> bool:
-    try:
-        ipaddress.ip_network(given, strict=False)
-    except ValueError:
-        return False
-    return True
 
 
 @rule("all keys and values of metadata are under 512 KB of UTF-8, each value at most 262,144 bytes", "compute 2.2, 8")
@@ -250,7 +37,7 @@ def metadata_fits(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-@rule("a metadata key is given once", _LATE)
+@rule("a metadata key is given once", LATE)
 def metadata_keys_are_different(values: dict[str, Any]) -> list[Failure]:
     """Find keys that are given twice."""
     seen: set[str] = set()
@@ -278,9 +65,7 @@ def recovery_is_in_hours(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-@rule(
-    "Spot and preemptible instances are ended, never moved (onHostMaintenance) or restarted (automaticRestart)", _LATE
-)
+@rule("Spot and preemptible instances are ended, never moved (onHostMaintenance) or restarted (automaticRestart)", LATE)
 def spot_is_ended(values: dict[str, Any]) -> list[Failure]:
     """Refuse moves and restarts for Spot."""
     if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
@@ -293,7 +78,7 @@ def spot_is_ended(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-@rule("instanceTerminationAction is for Spot instances, or with maxRunDuration or terminationTime", _LATE)
+@rule("instanceTerminationAction is for Spot instances, or with maxRunDuration or terminationTime", LATE)
 def an_end_needs_a_reason(values: dict[str, Any]) -> list[Failure]:
     """Miss what would end a standard instance."""
     action, model = values.get("instanceTerminationAction"), values.get("provisioningModel", "STANDARD")
@@ -330,7 +115,7 @@ def reservations_have_the_known_key(values: dict[str, Any]) -> list[Failure]:
     return [("key", "is a label of reservations; to name one the key is compute.googleapis.com/reservation-name")]
 
 
-@rule("integrity monitoring needs the virtual TPM", _LATE)
+@rule("integrity monitoring needs the virtual TPM", LATE)
 def monitoring_needs_the_tpm(values: dict[str, Any]) -> list[Failure]:
     """Refuse monitoring without a TPM."""
     if values.get("enableVtpm") is False and values.get("enableIntegrityMonitoring") is True:
@@ -338,7 +123,7 @@ def monitoring_needs_the_tpm(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("threadsPerCore is 1 or 2", _LATE, warns=True)
+@rule("threadsPerCore is 1 or 2", LATE, warns=True)
 def cores_have_two_threads(values: dict[str, Any]) -> list[Failure]:
     """Warn of more threads than any processor of today has."""
     threads = number(values, "threadsPerCore")
@@ -363,9 +148,6 @@ def tags_are_of_a_known_form(values: dict[str, Any]) -> list[Failure]:
     return [
         (("resourceManagerTags", key), "is neither tagKeys/ID to tagValues/ID nor PARENT/KEY to VALUE") for key in wrong
     ]
-
-
-# --- rules of the whole instance
 
 
 @rule(
@@ -407,7 +189,7 @@ def custom_families_mostly_fit(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-@rule("the boot disk is the first, and the only one", _LATE)
+@rule("the boot disk is the first, and the only one", LATE)
 def the_boot_disk_comes_first(values: dict[str, Any]) -> list[Failure]:
     """Find boot disks further down."""
     places = [index for index, disk in elements(values, "disks") if disk.get("boot") is True]
@@ -418,7 +200,7 @@ def the_boot_disk_comes_first(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-@rule("device names of an instance's disks are different", _LATE)
+@rule("device names of an instance's disks are different", LATE)
 def devices_are_different(values: dict[str, Any]) -> list[Failure]:
     """Find names that are given twice."""
     seen: dict[str, int] = {}
@@ -430,7 +212,7 @@ def devices_are_different(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-@rule("instances with guestAccelerators cannot be moved: onHostMaintenance is TERMINATE", _LATE)
+@rule("instances with guestAccelerators cannot be moved: onHostMaintenance is TERMINATE", LATE)
 def gpus_stay(values: dict[str, Any]) -> list[Failure]:
     """Refuse moves for GPUs."""
     counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
@@ -439,7 +221,7 @@ def gpus_stay(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("confidential instances of type SEV_SNP or TDX cannot be moved: onHostMaintenance is TERMINATE", _LATE)
+@rule("confidential instances of type SEV_SNP or TDX cannot be moved: onHostMaintenance is TERMINATE", LATE)
 def confidential_instances_stay(values: dict[str, Any]) -> list[Failure]:
     """Refuse moves where the technology has none."""
     kind = nested(values, "confidentialInstanceConfig").get("confidentialInstanceType")
@@ -448,7 +230,7 @@ def confidential_instances_stay(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("confidential instances use the network card GVNIC, unless their family takes another", _LATE, warns=True)
+@rule("confidential instances use the network card GVNIC, unless their family takes another", LATE, warns=True)
 def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
     """Warn of VirtioNet, which only some families take."""
     config = nested(values, "confidentialInstanceConfig")
@@ -460,7 +242,7 @@ def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-@rule("TIER_1 bandwidth needs the network card GVNIC", _LATE)
+@rule("TIER_1 bandwidth needs the network card GVNIC", LATE)
 def tier_1_needs_gvnic(values: dict[str, Any]) -> list[Failure]:
     """Refuse VirtioNet for TIER_1."""
     if nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") != "TIER_1":
@@ -480,7 +262,7 @@ def interfaces_are_few(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-@rule("e2 machines run no nested virtual machines", _LATE, warns=True)
+@rule("e2 machines run no nested virtual machines", LATE, warns=True)
 def e2_nests_nothing(values: dict[str, Any]) -> list[Failure]:
     """Warn of nested virtualization where the family has none."""
     nests = nested(values, "advancedMachineFeatures").get("enableNestedVirtualization") is True

@@ -16,12 +16,14 @@ from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
-from gcpx.model.rules import Failure, exclusive, one_required, rule
+from gcpx.model.rules import Failure, exclusive, nested, one_required, rule
 from gcpx.model.values import UNKNOWN, Path
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
+from gcpx.resources.instance_rules import LATE
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import grouped, listing
+from gcpx.resources.online import Place
 
 _TIMEOUT = 240.0
 _NAMED = (("disks", ("initializeParams",), "diskType"), ("guestAccelerators", (), "acceleratorType"))
@@ -77,7 +79,7 @@ def _source_params_need_source(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("properties of a template hold machineType", "Compute Engine, when the resource is made")
+@rule("properties of a template hold machineType", LATE)
 def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if isinstance(properties, dict) and properties and not properties.get("machineType"):
@@ -200,6 +202,13 @@ class InstanceTemplate(InProject):
         "NAME",
         "a self link, also with ?uniqueId=",
     )
+
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Look up what the properties name."""
+        del olds
+        address = self._address(inputs)
+        place = Place(self._google.existing, call, address.project, address.region)
+        return list(place.instance(nested(inputs, "properties"), ("properties",)))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """No two templates of a scope share a name."""

@@ -21,6 +21,7 @@ from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, exclusive, rule
 from gcpx.resources.instance_properties import PROJECT
 from gcpx.resources.listed import project_of
+from gcpx.resources.online import Place
 
 _BUCKET = (
     re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
@@ -140,6 +141,14 @@ class NotificationConfig(Resource):
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
         return [("topic", "is a bare name, and gcpx:project is not set; write projects/PROJECT/topics/TOPIC")]
+
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Look up the topic."""
+        del olds
+        if not isinstance(inputs.get("topic"), str):
+            return []
+        topic = self._full_topic(inputs["topic"]).removeprefix("//pubsub.googleapis.com/")
+        return list(Place(self._google.existing, call, "").topic(topic, ("topic",)))
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Nothing is certain but what the user wrote and the default payload."""

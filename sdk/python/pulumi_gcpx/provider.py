@@ -29,6 +29,7 @@ class ProviderArgs:
                  oauth2_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  os_login_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
+                 pubsub_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
                  request_reason: pulumi.Input[Optional[_builtins.str]] = None,
                  request_timeout: pulumi.Input[Optional[_builtins.str]] = None,
@@ -36,6 +37,7 @@ class ProviderArgs:
                  storage_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  universe_domain: pulumi.Input[Optional[_builtins.str]] = None,
                  user_project_override: pulumi.Input[Optional[_builtins.bool]] = None,
+                 validate_online: pulumi.Input[Optional[_builtins.bool]] = None,
                  zone: pulumi.Input[Optional[_builtins.str]] = None):
         """
         The set of arguments for constructing a Provider resource.
@@ -50,6 +52,7 @@ class ProviderArgs:
         :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.
         :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
         :param pulumi.Input[_builtins.str] project: The ID of the project that resources are made in, where a resource names none.
+        :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
         :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`.
         :param pulumi.Input[_builtins.str] request_reason: A justification that Cloud Audit Logs record with every call.
         :param pulumi.Input[_builtins.str] request_timeout: How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
@@ -57,6 +60,7 @@ class ProviderArgs:
         :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.
         :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud's APIs. Default: `googleapis.com`.
         :param pulumi.Input[_builtins.bool] user_project_override: Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
+        :param pulumi.Input[_builtins.bool] validate_online: Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
         :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`.
         """
         if access_token is not None:
@@ -81,6 +85,8 @@ class ProviderArgs:
             project = _utilities.get_env('GOOGLE_PROJECT', 'GOOGLE_CLOUD_PROJECT', 'GCLOUD_PROJECT', 'CLOUDSDK_CORE_PROJECT')
         if project is not None:
             pulumi.set(__self__, "project", project)
+        if pubsub_custom_endpoint is not None:
+            pulumi.set(__self__, "pubsub_custom_endpoint", pubsub_custom_endpoint)
         if region is None:
             region = _utilities.get_env('GOOGLE_REGION', 'GCLOUD_REGION', 'CLOUDSDK_COMPUTE_REGION')
         if region is not None:
@@ -97,6 +103,8 @@ class ProviderArgs:
             pulumi.set(__self__, "universe_domain", universe_domain)
         if user_project_override is not None:
             pulumi.set(__self__, "user_project_override", user_project_override)
+        if validate_online is not None:
+            pulumi.set(__self__, "validate_online", validate_online)
         if zone is None:
             zone = _utilities.get_env('GOOGLE_ZONE', 'GCLOUD_ZONE', 'CLOUDSDK_COMPUTE_ZONE')
         if zone is not None:
@@ -223,6 +231,18 @@ class ProviderArgs:
         pulumi.set(self, "project", value)
 
     @_builtins.property
+    @pulumi.getter(name="pubsubCustomEndpoint")
+    def pubsub_custom_endpoint(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
+        """
+        return pulumi.get(self, "pubsub_custom_endpoint")
+
+    @pubsub_custom_endpoint.setter
+    def pubsub_custom_endpoint(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "pubsub_custom_endpoint", value)
+
+    @_builtins.property
     @pulumi.getter
     def region(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
@@ -307,6 +327,18 @@ class ProviderArgs:
         pulumi.set(self, "user_project_override", value)
 
     @_builtins.property
+    @pulumi.getter(name="validateOnline")
+    def validate_online(self) -> pulumi.Input[Optional[_builtins.bool]]:
+        """
+        Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
+        """
+        return pulumi.get(self, "validate_online")
+
+    @validate_online.setter
+    def validate_online(self, value: pulumi.Input[Optional[_builtins.bool]]):
+        pulumi.set(self, "validate_online", value)
+
+    @_builtins.property
     @pulumi.getter
     def zone(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
@@ -335,6 +367,7 @@ class Provider(pulumi.ProviderResource):
                  oauth2_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  os_login_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
+                 pubsub_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
                  request_reason: pulumi.Input[Optional[_builtins.str]] = None,
                  request_timeout: pulumi.Input[Optional[_builtins.str]] = None,
@@ -342,6 +375,7 @@ class Provider(pulumi.ProviderResource):
                  storage_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  universe_domain: pulumi.Input[Optional[_builtins.str]] = None,
                  user_project_override: pulumi.Input[Optional[_builtins.bool]] = None,
+                 validate_online: pulumi.Input[Optional[_builtins.bool]] = None,
                  zone: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
@@ -359,6 +393,7 @@ class Provider(pulumi.ProviderResource):
         :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.
         :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
         :param pulumi.Input[_builtins.str] project: The ID of the project that resources are made in, where a resource names none.
+        :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
         :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`.
         :param pulumi.Input[_builtins.str] request_reason: A justification that Cloud Audit Logs record with every call.
         :param pulumi.Input[_builtins.str] request_timeout: How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
@@ -366,6 +401,7 @@ class Provider(pulumi.ProviderResource):
         :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.
         :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud's APIs. Default: `googleapis.com`.
         :param pulumi.Input[_builtins.bool] user_project_override: Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
+        :param pulumi.Input[_builtins.bool] validate_online: Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
         :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`.
         """
         ...
@@ -402,6 +438,7 @@ class Provider(pulumi.ProviderResource):
                  oauth2_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  os_login_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
+                 pubsub_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
                  request_reason: pulumi.Input[Optional[_builtins.str]] = None,
                  request_timeout: pulumi.Input[Optional[_builtins.str]] = None,
@@ -409,6 +446,7 @@ class Provider(pulumi.ProviderResource):
                  storage_custom_endpoint: pulumi.Input[Optional[_builtins.str]] = None,
                  universe_domain: pulumi.Input[Optional[_builtins.str]] = None,
                  user_project_override: pulumi.Input[Optional[_builtins.bool]] = None,
+                 validate_online: pulumi.Input[Optional[_builtins.bool]] = None,
                  zone: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         opts = pulumi.ResourceOptions.merge(_utilities.get_resource_opts_defaults(), opts)
@@ -431,6 +469,7 @@ class Provider(pulumi.ProviderResource):
             if project is None:
                 project = _utilities.get_env('GOOGLE_PROJECT', 'GOOGLE_CLOUD_PROJECT', 'GCLOUD_PROJECT', 'CLOUDSDK_CORE_PROJECT')
             __props__.__dict__["project"] = project
+            __props__.__dict__["pubsub_custom_endpoint"] = pubsub_custom_endpoint
             if region is None:
                 region = _utilities.get_env('GOOGLE_REGION', 'GCLOUD_REGION', 'CLOUDSDK_COMPUTE_REGION')
             __props__.__dict__["region"] = region
@@ -440,6 +479,7 @@ class Provider(pulumi.ProviderResource):
             __props__.__dict__["storage_custom_endpoint"] = storage_custom_endpoint
             __props__.__dict__["universe_domain"] = universe_domain
             __props__.__dict__["user_project_override"] = pulumi.Output.from_input(user_project_override).apply(pulumi.runtime.to_json) if user_project_override is not None else None
+            __props__.__dict__["validate_online"] = pulumi.Output.from_input(validate_online).apply(pulumi.runtime.to_json) if validate_online is not None else None
             if zone is None:
                 zone = _utilities.get_env('GOOGLE_ZONE', 'GCLOUD_ZONE', 'CLOUDSDK_COMPUTE_ZONE')
             __props__.__dict__["zone"] = zone

@@ -64,6 +64,11 @@ project: Optional[str]
 The ID of the project that resources are made in, where a resource names none.
 """
 
+pubsubCustomEndpoint: Optional[str]
+"""
+The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
+"""
+
 region: Optional[str]
 """
 The default region, such as `europe-west1`.
@@ -97,6 +102,11 @@ The domain of the cloud's APIs. Default: `googleapis.com`.
 userProjectOverride: Optional[bool]
 """
 Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
+"""
+
+validateOnline: Optional[bool]
+"""
+Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
 """
 
 zone: Optional[str]

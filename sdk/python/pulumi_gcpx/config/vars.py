@@ -91,6 +91,13 @@ class _ExportableConfig(types.ModuleType):
         return __config__.get('project') or _utilities.get_env('GOOGLE_PROJECT', 'GOOGLE_CLOUD_PROJECT', 'GCLOUD_PROJECT', 'CLOUDSDK_CORE_PROJECT')
 
     @_builtins.property
+    def pubsub_custom_endpoint(self) -> Optional[str]:
+        """
+        The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
+        """
+        return __config__.get('pubsubCustomEndpoint')
+
+    @_builtins.property
     def region(self) -> Optional[str]:
         """
         The default region, such as `europe-west1`.
@@ -138,6 +145,13 @@ class _ExportableConfig(types.ModuleType):
         Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
         """
         return __config__.get_bool('userProjectOverride')
+
+    @_builtins.property
+    def validate_online(self) -> Optional[bool]:
+        """
+        Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
+        """
+        return __config__.get_bool('validateOnline')
 
     @_builtins.property
     def zone(self) -> Optional[str]:
