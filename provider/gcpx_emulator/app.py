@@ -66,6 +66,8 @@ SERVICES: Final = (
 )
 """Modules that register handlers; named here so that importing the application imports them."""
 _LONGEST_WAIT: Final = 120.0
+_TALKATIVE: Final = ("pubsub.", "storage.objects.")
+"""Methods after which there may be something to push."""
 _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
@@ -133,7 +135,8 @@ class Emulator:
             return upload
         entry["body"] = upload.metadata
         response = await self._answer(method, path, request, upload, self.faults.take(method.id))
-        self.pusher.wake()
+        if method.id.startswith(_TALKATIVE):
+            self.pusher.wake()
         return response
 
     async def _received(self, request: Request) -> Upload | Response:

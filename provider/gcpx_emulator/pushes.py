@@ -44,7 +44,7 @@ class Pusher:
     def wake(self) -> None:
         """Look for something to deliver."""
         self._news.set()
-        if self._task is None or self._task.done():
+        if self._entries() and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:

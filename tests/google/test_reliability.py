@@ -8,7 +8,20 @@ import driver
 import grpc
 import pytest
 from driver import failing
-from programs import BUCKET, FINGERPRINT, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER, key, notification, template
+from programs import (
+    BUCKET,
+    FINGERPRINT,
+    FLEET,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    USER,
+    fleet,
+    key,
+    notification,
+    template,
+)
 
 INSERT = "compute.instanceTemplates.insert"
 WEB = {"name": "web", **template()}
@@ -317,3 +330,13 @@ def test_a_unique_link_imports_that_template_alone(engine, cloud):
     assert imported.id == PATH
     cloud.change(PATH, lambda body: body.update(id="42"))
     assert engine.import_(TEMPLATE, "web", unique) is None
+
+
+@pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (FLEET, fleet(2))])
+def test_what_comes_and_goes_often_can_always_come_again(engine, token, inputs):
+    """As with a stack that tests bring up and down, under names that stay: Google remembers request IDs for long."""
+    for _ in range(10):
+        made = engine.create(token, "often", inputs)
+        assert engine.refresh(made) is not None
+        engine.delete(made)
+        assert engine.refresh(made) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import httpx
 import uvicorn
 from programs import PROJECT, ZONE
 
+from gcpx_emulator.__main__ import listen
 from gcpx_emulator.app import Emulator
 from gcpx_emulator.faults import Fault
 
@@ -93,7 +93,7 @@ class Emulated:
 def running() -> Iterator[Emulated]:
     """Serve in a thread."""
     emulator = Emulator()
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listen()
     server = uvicorn.Server(
         uvicorn.Config(emulator.app(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
     )

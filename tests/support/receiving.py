@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import queue
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,8 @@ from typing import Any
 
 import attrs
 import uvicorn
+
+from gcpx_emulator.__main__ import listen
 
 
 @attrs.frozen
@@ -33,7 +34,7 @@ class Endpoint:
 @contextmanager
 def endpoint(app: Callable[[str, queue.Queue[Any]], Any], path: str = "/push") -> Iterator[Endpoint]:
     """Serve an application, which is made with its own URL and the queue to fill."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = listen()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}{path}"
     received: queue.Queue[Any] = queue.Queue()
     config = uvicorn.Config(app(url, received), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)

@@ -15,7 +15,8 @@ from gcpx.google.errors import ApiError, Conflict, NotFound, PreconditionFailed
 from gcpx.google.operations import Operations
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
-_ATTEMPTS: Final = 8
+_ATTEMPTS: Final = 4
+"""Request IDs in line for one creation. The last is new each time: by then what was made before is known to be gone."""
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_ATTEMPTS: Final = 5
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
@@ -166,6 +167,8 @@ class Collection:
         return Operations(google=self.google, version=self.version, project=self.project)
 
     def _request_id(self, call: Surroundings, body: dict[str, Any], salt: int) -> str:
+        if salt == _ATTEMPTS - 1:
+            return str(uuid.uuid4())
         content = json.dumps([call.urn, self.url, body, salt], sort_keys=True)
         return str(uuid.uuid5(_NAMESPACE, content))
 

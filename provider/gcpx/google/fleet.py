@@ -25,7 +25,8 @@ _PAGE: Final = 500
 _SIDE_BY_SIDE: Final = 16
 _PACE: Final = 1.0
 """Seconds between two lines of progress, which a log keeps."""
-_ATTEMPTS: Final = 8
+_ATTEMPTS: Final = 4
+"""Request IDs in line for one creation; the last is new each time, as with single resources."""
 _TIMEOUT: Final = 1200.0
 
 
@@ -143,6 +144,8 @@ class Fleet:
         return Outcome(done, None)
 
     def _request_id(self, call: Surroundings, body: dict[str, Any], before: list[dict[str, Any]], salt: int) -> str:
+        if salt == _ATTEMPTS - 1:
+            return str(uuid.uuid4())
         there = hashlib.sha256(",".join(sorted(str(item["id"]) for item in before)).encode()).hexdigest()
         content = [call.urn, self.project, self.region, self.id, body, there, salt]
         return str(uuid.uuid5(_NAMESPACE, json.dumps(content, sort_keys=True)))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import attrs
 
 Path = tuple[str | int, ...]
+_WORD: Final = re.compile(r"[\w-]+")
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 
@@ -95,7 +97,7 @@ def format_path(path: Path) -> str:
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
-        elif part and not set(part) & set('.[]"/\\ '):
+        elif _WORD.fullmatch(part):
             text += f".{part}" if text else part
         else:
             escaped = part.replace("\\", "\\\\").replace('"', '\\"')

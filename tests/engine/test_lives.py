@@ -1,0 +1,165 @@
+"""What holds over the life of any right inputs: check, preview, create, read, compare, import, delete."""
+
+from __future__ import annotations
+
+import json
+
+import driver
+import pytest
+from driver import SIGNATURE, UNKNOWN, rpc, struct
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from programs import BUCKET, PROJECT
+from valid import HIDDEN, INPUTS
+
+EXAMPLES = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(scope="module")
+def made_ready(_emulator):
+    """An emulator with what the inputs name, and an engine."""
+    _emulator.reset()
+    bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
+    _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
+    _emulator.make_disk()
+    _emulator.make_regional_disk()
+    _emulator.make_instance()
+    with driver.engine(project=PROJECT, emulatorHost=_emulator.host) as made:
+        yield made, _emulator
+
+
+def revealed(value):
+    """Strip the engine's secret wrappers."""
+    if isinstance(value, dict):
+        return revealed(value["value"]) if SIGNATURE in value else {key: revealed(item) for key, item in value.items()}
+    return [revealed(item) for item in value] if isinstance(value, list) else value
+
+
+def discloses(value):
+    """Tell whether a secret stands outside of every wrapper."""
+    if isinstance(value, dict):
+        return False if SIGNATURE in value else any(discloses(item) for item in value.values())
+    if isinstance(value, list):
+        return any(discloses(item) for item in value)
+    return isinstance(value, str) and HIDDEN in value
+
+
+def foretold(preview, real):
+    """Tell whether a preview said nothing but the truth, or that it does not know."""
+    if preview in (UNKNOWN, real):
+        return True
+    if isinstance(preview, dict) and isinstance(real, dict):
+        return all(foretold(item, real.get(key)) for key, item in preview.items())
+    if isinstance(preview, list) and isinstance(real, list):
+        return len(preview) == len(real) and all(map(foretold, preview, real))
+    return preview in (None, "", [], {}) and real is None
+
+
+def test_these_helpers_can_fail():
+    assert discloses({"a": [f"x{HIDDEN}y"]})
+    assert not discloses({"a": driver.secret(HIDDEN)})
+    assert not foretold({"a": 1}, {"a": 2})
+    assert not foretold({"a": 1}, {})
+    assert foretold({"a": UNKNOWN, "b": [1]}, {"a": 2, "b": [1], "c": 3})
+
+
+@pytest.mark.parametrize("token", INPUTS)
+def test_the_life_of_any_right_inputs(made_ready, token):
+    engine, cloud = made_ready
+    lives = [0]
+
+    @given(INPUTS[token])
+    @EXAMPLES
+    def live(inputs):
+        engine.log.messages.clear()
+        checked = engine.check(token, "life", inputs)
+        if checked.failures:
+            return  # parts that do not go together, which is what rules are for
+        lives[0] += 1
+        first = driver.plain(checked.inputs)
+        assert engine.checked(token, "life", first, first) == first, "checking again changes nothing"
+        preview = engine.preview(token, "life", first)
+        made = engine.create(token, "life", inputs)
+        try:
+            _hold(engine, token, first, preview, made)
+        finally:
+            engine.delete(made)
+
+    live()
+    assert lives[0] >= 500, "most of what is put together goes together"
+    cloud.emulator.requests.kept.clear()
+
+
+def _hold(engine, token, first, preview, made):
+    assert foretold(revealed(preview), revealed(made.outputs)), "a preview tells the truth"
+    assert engine.diff_checked(made, first).changes == rpc.DiffResponse.DIFF_NONE, "what was made is no change"
+    again = engine.refresh(made)
+    assert revealed(again.outputs) == revealed(made.outputs), "what is read is what was made"
+    assert engine.drift(made) == set(), "nothing drifts by itself"
+    found = engine.import_(token, "life", made.id)
+    # An import shows whatever Google does, and nobody has told that any of it is secret.
+    assert engine.checked(token, "life", found.inputs, found.inputs) == found.inputs, "what is imported is right"
+    assert engine.diff_checked(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE, "and no change"
+    assert not any(map(discloses, (first, preview, made.outputs, again.inputs, again.outputs)))
+    assert HIDDEN not in json.dumps(engine.log.messages)
+
+
+def _resolves(path, values):
+    """Follow a path as the engine writes it."""
+    decoder = json.JSONDecoder()
+    while path:
+        if path.startswith('["'):
+            key, end = decoder.raw_decode(path[1:])
+            path = path[end + 2 :]
+        elif path.startswith("["):
+            number, _, path = path[1:].partition("]")
+            key = int(number)
+        else:
+            end = min((index for index in (path.find("."), path.find("[")) if index > 0), default=len(path))
+            key, path = path[:end], path[end:]
+        path = path.removeprefix(".")
+        try:
+            values = values[key]
+        except (KeyError, IndexError, TypeError):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("token", INPUTS)
+def test_differences_are_told_by_paths_that_are_there(made_ready, token):
+    engine, _ = made_ready
+
+    @given(INPUTS[token], INPUTS[token])
+    @EXAMPLES
+    def compare(old, new):
+        old, new = ({**driver.plain(engine.check(token, "x", inputs).inputs)} for inputs in (old, new))
+        request = rpc.DiffRequest(
+            urn=engine.urn(token, "x"), olds=struct(old), old_inputs=struct(old), news=struct(new)
+        )
+        answer = engine.stub.Diff(request)
+        again = engine.stub.Diff(request)
+        assert answer == again
+        for path in answer.detailedDiff:
+            assert _resolves(path, revealed(old)) or _resolves(path, revealed(new)), path
+        assert {path.replace("[", ".").split(".")[0] for path in answer.detailedDiff} == set(answer.diffs)
+        assert set(answer.replaces) <= set(answer.diffs)
+        assert bool(answer.detailedDiff) == (answer.changes == rpc.DiffResponse.DIFF_SOME)
+
+    compare()
+
+
+@pytest.mark.parametrize("token", INPUTS)
+def test_unknowns_and_secrets_keep_their_places(made_ready, token):
+    engine, _ = made_ready
+
+    @given(INPUTS[token], st.data())
+    @EXAMPLES
+    def keep(inputs, data):
+        chosen = data.draw(st.sampled_from(sorted(inputs)))
+        mark = data.draw(st.sampled_from([UNKNOWN, driver.secret(UNKNOWN), driver.secret(inputs[chosen])]))
+        given_inputs = inputs | {chosen: mark}
+        checked = driver.plain(engine.check(token, "x", given_inputs).inputs)
+        expected = driver.plain(struct(given_inputs))
+        assert {key: value for key, value in checked.items() if key in expected} == expected
+
+    keep()
