@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import attrs
+import checks
 import grpc
 import httpx
 import lookups
@@ -216,7 +217,7 @@ def main() -> None:
             print(row, flush=True)
         print(previews(Path(folder) / "one", 1, 7), flush=True)
         print(previews(Path(folder) / "many", 1000, 3), flush=True)
-    for line in (*fleets(), *look_ups(), *lookups.tokens()):
+    for line in (*fleets(), *look_ups(), *lookups.tokens(), *checks.checks()):
         print(line, flush=True)
 
 

@@ -68,6 +68,7 @@ class Workspace:
     @classmethod
     def make(cls, source: Path, root: Path, host: str, home: Path | None = None) -> Workspace:
         """Copy a program to a folder of its own and give it a state and a stack."""
+        root.mkdir(parents=True, exist_ok=True)
         program, state = root / "program", root / "state"
         shutil.copytree(source, program)
         state.mkdir()

@@ -115,3 +115,55 @@ def test_a_key_is_compared_by_what_it_is():
     assert _paths(SshKeyModel, key(), key(user="users/operator@example.com")) == {}
     assert _paths(SshKeyModel, key(), key(key=f"ssh-ed25519 {OTHER_BLOB}")) == {"key": "update"}
     assert _paths(SshKeyModel, key(), key(expirationTimeUsec=EXPIRY)) == {"expirationTimeUsec": "add"}
+
+
+def _spelled(**properties):
+    return {"properties": {"machineType": "e2-small", **properties}}
+
+
+def _nic(**more):
+    return _spelled(networkInterfaces=[more])
+
+
+def _key(**more):
+    return _spelled(disks=[{"boot": True, "diskEncryptionKey": more, "initializeParams": {"sourceImage": "family/x"}}])
+
+
+RAW = "c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk="
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    (_nic(ipv6Address="2600:0:0::1"), _nic(ipv6Address="2600::1")),
+    (_nic(aliasIpRanges=[{"ipCidrRange": "10.1.2.3"}]), _nic(aliasIpRanges=[{"ipCidrRange": "10.1.2.3/32"}])),
+    (_nic(accessConfigs=[{"setPublicPtr": True, "publicPtrDomainName": "a.example.com."}]), _nic(accessConfigs=[{"setPublicPtr": True, "publicPtrDomainName": "A.example.com"}])),
+    (_spelled(scheduling={"terminationTime": "2027-01-31T01:00:00+01:00"}), _spelled(scheduling={"terminationTime": "2027-01-31T00:00:00Z"})),
+    (_spelled(scheduling={"maxRunDuration": {"seconds": "60", "nanos": 0}}), _spelled(scheduling={"maxRunDuration": {"seconds": 60}})),
+    (_key(rawKey=RAW), _key(rawKey=f"{RAW[:20]}\n{RAW[20:]}")),
+    (_key(kmsKeyName="projects/p/locations/l/keyRings/r/cryptoKeys/k"), _key(kmsKeyName="projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/3")),
+])  # fmt: skip
+def test_another_spelling_is_no_change(one, other):
+    kind = object_type(InstanceTemplateModel)
+
+    assert diff(kind, one, other, {}) == []
+    assert diff(kind, other, one, {}) == []
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    (_nic(ipv6Address="2600::1"), _nic(ipv6Address="2600::2")),
+    (_nic(aliasIpRanges=[{"ipCidrRange": "10.1.2.3"}]), _nic(aliasIpRanges=[{"ipCidrRange": "10.1.2.3/31"}])),
+    (_spelled(scheduling={"terminationTime": "2027-01-31T01:00:00Z"}), _spelled(scheduling={"terminationTime": "2027-01-31T00:00:00Z"})),
+    (_spelled(scheduling={"maxRunDuration": {"seconds": 60, "nanos": 1}}), _spelled(scheduling={"maxRunDuration": {"seconds": 60}})),
+    (_key(rawKey=RAW), _key(rawKey=RAW.lower())),
+])  # fmt: skip
+def test_another_value_is_one(one, other):
+    assert diff(object_type(InstanceTemplateModel), one, other, {})
+
+
+@pytest.mark.parametrize(("one", "other", "same"), [
+    ("projects/p/global/instanceTemplates/t?uniqueId=1", "projects/p/global/instanceTemplates/t", True),
+    ("t?uniqueId=1", "https://compute.googleapis.com/compute/v1/projects/p/global/instanceTemplates/t?uniqueId=1", True),
+    ("projects/p/global/instanceTemplates/t?uniqueId=1", "projects/p/global/instanceTemplates/t?uniqueId=2", False),
+    ("projects/p/global/instanceTemplates/t?uniqueId=1", "projects/p/global/instanceTemplates/u?uniqueId=1", False),
+])  # fmt: skip
+def test_a_unique_link_names_the_same_as_its_name(one, other, same):
+    assert same_url(one, other) == same_url(other, one) == same

@@ -23,11 +23,20 @@ def canonical_url(text: str) -> str:
 
 def same_url(one: str, other: str) -> bool:
     """Tell whether two URLs name one resource; a part may be left out, but no part may differ."""
+    (one, number), (other, another) = _without_id(one), _without_id(other)
+    if number and another and number != another:
+        return False
     left, right = _project(one), _project(other)
     if left and right and left != right:
         return False
     short, long = sorted((canonical_url(one), canonical_url(other)), key=len)
     return short == long or ("/" in long and long.endswith("/" + short))
+
+
+def _without_id(url: str) -> tuple[str, str]:
+    """Cut off `?uniqueId=`; a URL that has none names whatever has the name."""
+    path, _, number = url.partition("?uniqueId=")
+    return path, number
 
 
 def _project(url: str) -> str | None:

@@ -62,10 +62,8 @@ class _Differ:
                 yield attrs.evolve(change, made_up=True) if prop.rules.write_only else change
 
     def _property(self, prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
-        if same(prop, old, new):
-            return
         if is_absent(prop, old):
-            if not same(prop, live, new):
+            if not same(prop, old, new) and not same(prop, live, new):
                 yield Change(path, "add", replaces)
         elif is_absent(prop, new):
             yield Change(path, "delete", replaces, made_up=prop.rules.computed)
@@ -83,7 +81,7 @@ class _Differ:
             yield from self._maps(prop, kind, old, new, path, replaces)
         elif isinstance(kind, ListOf) and isinstance(old, list) and isinstance(new, list):
             yield from self._lists(prop, kind, old, new, live, path, replaces)
-        else:
+        elif not equal(prop, kind, old, new):
             yield Change(path, "update", replaces)
 
     def _maps(self, prop: Property, kind: MapOf, old: Any, new: Any, path: Path, replaces: bool) -> Iterator[Change]:
@@ -92,7 +90,7 @@ class _Differ:
                 yield Change((*path, key), "delete", replaces)
             elif key not in old:
                 yield Change((*path, key), "add", replaces)
-            elif not equal(prop, kind.item, old[key], new[key]):
+            else:
                 yield from self._values(prop, kind.item, old[key], new[key], None, (*path, key), replaces)
 
     def _lists(
@@ -103,6 +101,6 @@ class _Differ:
                 yield Change((*path, right or 0), "add", replaces)
             elif right is None:
                 yield Change((*path, left), "delete", replaces)
-            elif not equal(prop, kind.item, old[left], new[right]):
+            elif not self.certain or old[left] != new[right]:
                 element = live[left] if isinstance(live, list) and left < len(live) else None
                 yield from self._values(prop, kind.item, old[left], new[right], element, (*path, right), replaces)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+from gcpx.model import forms
 from gcpx.model.fields import Record, field, record
 from gcpx.model.rules import Failure, Rule, exclusive
 from gcpx.resources import disk_rules, instance_rules, network_rules
@@ -47,12 +48,14 @@ class CustomerEncryptionKey(Record):
         secret=True,
         write_only=True,
         deprecated="Google takes no new customer-supplied keys; use kmsKeyName",
+        normalize=forms.decoded,
     )
     rsa_encrypted_key: str = field(
         "A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.",
         secret=True,
         write_only=True,
         deprecated="Google takes no new customer-supplied keys; use kmsKeyName",
+        normalize=forms.decoded,
     )
     sha256: str = field("The SHA-256 hash of the customer-supplied key, in base64.", output=True)
 
@@ -259,7 +262,8 @@ class AccessConfig(Record):
     RULES = (network_rules.ptr_needs_its_switch,)
 
     external_ipv6: str = field(
-        "IPv6 only: the first address of the external range; a static one is unused and in the same region."
+        "IPv6 only: the first address of the external range; a static one is unused and in the same region.",
+        normalize=forms.address,
     )
     external_ipv6_prefix_length: int = field(
         "IPv6 only: the length of the external range's prefix.", minimum=0, maximum=128
@@ -270,7 +274,9 @@ class AccessConfig(Record):
         default=re.compile(r"(?i)external[ -](nat|ipv6)"),
     )
     nat_ip: str = field(
-        "IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.", name="natIP"
+        "IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.",
+        name="natIP",
+        normalize=forms.address,
     )
     network_tier: str = field(
         "The network tier; that of the address where one is given. Default: the project's.",
@@ -278,7 +284,9 @@ class AccessConfig(Record):
         enum=("FIXED_STANDARD", "PREMIUM", "STANDARD", "STANDARD_OVERRIDES_FIXED_STANDARD"),
         source="compute 2.2",
     )
-    public_ptr_domain_name: str = field("The domain name of the reverse DNS record; needs `setPublicPtr`.")
+    public_ptr_domain_name: str = field(
+        "The domain name of the reverse DNS record; needs `setPublicPtr`.", normalize=forms.domain
+    )
     security_policy: str = field("The security policy of the configuration, as a URL.", output=True)
     set_public_ptr: bool = field(
         "Make a reverse DNS record; not for IPv6, which always has one. Default: false.", default=False
@@ -299,7 +307,8 @@ class AliasIpRange(Record):
     candidate_subnetwork_range_names: list[str] = field("Secondary ranges to choose from.", beta=True)
     effective_subnetwork_range_name: str = field("The range that was chosen.", output=True, beta=True)
     ip_cidr_range: str = field(
-        "One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use."
+        "One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use.",
+        normalize=forms.address_range,
     )
     subnetwork_range_name: str = field("The secondary range to take it from. Default: the primary range.")
 
@@ -344,7 +353,9 @@ class NetworkInterface(Record):
     ipv6_access_type: str = field(
         "`EXTERNAL` or `INTERNAL`, as the subnetwork has it.", output=True, enum=("EXTERNAL", "INTERNAL")
     )
-    ipv6_address: str = field("The internal IPv6 address; a static one is unused and in the region.")
+    ipv6_address: str = field(
+        "The internal IPv6 address; a static one is unused and in the region.", normalize=forms.address
+    )
     kind: str = field("Always `compute#networkInterface`.", output=True)
     mac_address: str = field("The MAC address.", output=True, beta=True)
     name: str = field("`nic0` to `nic7`.", output=True)
@@ -355,7 +366,9 @@ class NetworkInterface(Record):
         pattern=ATTACHMENT,
         source="compute 2.2",
     )
-    network_ip: str = field("The internal IPv4 address. Default: an unused one.", name="networkIP")
+    network_ip: str = field(
+        "The internal IPv4 address. Default: an unused one.", name="networkIP", normalize=forms.address
+    )
     nic_type: str = field(
         "The virtual network card.", enum=("GVNIC", "IDPF", "IRDMA", "MRDMA", "VIRTIO_NET"), source="compute 2.2"
     )
@@ -532,6 +545,7 @@ class Scheduling(Record):
         beta=True,
         pattern=MOMENT,
         source="compute 2.2",
+        normalize=forms.moment,
     )
 
 
