@@ -197,7 +197,9 @@ class Emulator:
 
     async def _page(self, _request: Request) -> Response:
         self.operations.settle()
-        return HTMLResponse(page.render(self.store.counts(), list(HANDLERS), list(self.requests.kept)))
+        return HTMLResponse(
+            page.render(self.store.counts(), list(HANDLERS), list(self.requests.kept), list(self.pusher.deliveries))
+        )
 
     async def _faults(self, request: Request) -> Response:
         if request.method == "POST":

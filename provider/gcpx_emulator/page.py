@@ -7,8 +7,10 @@ from collections import defaultdict
 from typing import Any, Final
 
 _SHOWN: Final = 25
-_WORDS: Final = {"b": "buckets"}
+_WORDS: Final = {"b": "buckets", "o": "objects"}
 """Kinds whose name in a path says too little."""
+_HIDDEN: Final = frozenset({"limits", "outages"})
+"""What tests ordered, which is no resource."""
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8884; --soft: #888; --good: #1a7f37; --bad: #cf222e }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2.5rem auto; padding: 0 1.25rem }
@@ -22,18 +24,34 @@ border-bottom: 1px solid var(--line); vertical-align: top } th { color: var(--so
 """
 
 
-def render(counts: dict[str, int], methods: list[str], requests: list[dict[str, Any]]) -> str:
+def render(
+    counts: dict[str, int], methods: list[str], requests: list[dict[str, Any]], pushes: list[dict[str, Any]]
+) -> str:
     """Write the page."""
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>gcpx emulator</title><style>{_STYLE}</style>"
         "<h1>gcpx emulator</h1><p>Google Cloud's REST APIs on this machine. Nothing here leaves it.</p>"
         f"<h2>Resources</h2>{_counts(counts)}<h2>Latest requests</h2>{_requests(requests)}"
+        f"{_pushes(pushes)}"
         f"<h2>Emulated methods</h2>{_methods(methods)}"
     )
 
 
+def _pushes(pushes: list[dict[str, Any]]) -> str:
+    """Write what was pushed, where anything was."""
+    rows = "".join(
+        f"<tr><td class={'ok' if (entry['status'] or 500) < 300 else 'no'}>{entry['status'] or entry['error']}</td>"  # noqa: PLR2004
+        f"<td><code>{html.escape(entry['subscription'].rpartition('/')[2])}</code></td>"
+        f"<td><code>{html.escape(entry['endpoint'])}</code></td><td>{entry['attempt']}</td></tr>"
+        for entry in reversed(pushes[-_SHOWN:])
+    )
+    head = "<tr><th>Answer</th><th>Subscription</th><th>Endpoint</th><th>Attempt</th></tr>"
+    return f"<h2>Latest pushes</h2><table>{head}{rows}</table>" if rows else ""
+
+
 def _counts(counts: dict[str, int]) -> str:
+    counts = {kind: number for kind, number in counts.items() if kind not in _HIDDEN}
     if not counts:
         return "<p>None yet. Run <code>pulumi up</code> with <code>gcpx:emulatorHost</code> set to this address.</p>"
     tiles = "".join(f"<li><b>{number}</b>{html.escape(_WORDS.get(kind, kind))}</li>" for kind, number in counts.items())

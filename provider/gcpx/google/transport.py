@@ -5,6 +5,7 @@ Loaded with the first call, since a preview that calls nothing should not pay fo
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from gcpx.google.credentials import Credentials
 from gcpx.google.errors import TimedOut, Unreachable
 from gcpx.google.settings import Settings
 
+logging.getLogger("httpx").setLevel(logging.WARNING)  # what it tells otherwise are whole URLs, tokens included
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
