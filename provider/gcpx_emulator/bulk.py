@@ -10,6 +10,7 @@ from typing import Final
 import attrs
 
 from gcpx_emulator.catalog import LIMITS, ZONES, check_place
+from gcpx_emulator.deprecations import notes
 from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instances import check_instance, new_instance
@@ -53,7 +54,7 @@ def bulk_insert(call: Call) -> Json:
     plan = _plan(call, body, count, zones)
     enough = plan.made >= least
     effects = list(_effects(call, body, properties, plan)) if enough and call.failure is None else []
-    extra = {
+    extra = notes(call, properties) | {
         "operationGroupId": str(uuid.uuid4()),
         "instancesBulkInsertOperationMetadata": {"perLocationStatus": _status(plan, enough)},
     }

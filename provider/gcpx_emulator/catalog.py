@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx_emulator.deprecations import OLD_IMAGES, status
 from gcpx_emulator.errors import not_found
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.listing import answer, listing, page
@@ -120,10 +121,18 @@ def _subnetwork(call: Call, name: str) -> Json:
 
 
 def _image(call: Call, name: str) -> Json:
-    families = IMAGES[call.path["project"]]
-    family = next(family for family, image in families.items() if image == name)
+    project = call.path["project"]
+    leading = [family for family, image in IMAGES.get(project, {}).items() if image == name]
+    family = {"family": leading[0]} if leading else {}
     size = {"diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
-    rest = {"family": family, "status": "READY", "sourceType": "RAW", "architecture": "X86_64", **size}
+    rest = {
+        **family,
+        **status(call, project, name),
+        "status": "READY",
+        "sourceType": "RAW",
+        "architecture": "X86_64",
+        **size,
+    }
     return _item(call, "image", "global/images", name, **rest)
 
 
@@ -156,7 +165,8 @@ def _register(
 
 
 def _images(call: Call) -> list[str]:
-    return list(IMAGES.get(call.path["project"], {}).values())
+    project = call.path["project"]
+    return [*IMAGES.get(project, {}).values(), *OLD_IMAGES.get(project, ())]
 
 
 _register("regions", "region", lambda _: list(ZONES), region)

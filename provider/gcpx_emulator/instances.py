@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from gcpx_emulator.catalog import MACHINES, check_place, zone_names
+from gcpx_emulator.deprecations import notes
 from gcpx_emulator.disks import new_disk, used
 from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
@@ -27,10 +28,11 @@ def insert_instance(call: Call) -> Json:
     path = f"{call.parent}/instances/{name}"
     check_free(call, path)
     check_instance(call, call.body)
+    extra = notes(call, call.body)
     body, effects = new_instance(call, path, call.body)
     if call.failure is None:
         call.store.put(path, body | {"status": "PROVISIONING"})
-    return call.operation("insert", path, body["id"], effects)
+    return call.operation("insert", path, body["id"], effects, extra=extra)
 
 
 def check_instance(call: Call, body: Json) -> None:

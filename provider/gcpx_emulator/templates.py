@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from gcpx_emulator.catalog import ZONES, check_place
+from gcpx_emulator.deprecations import notes
 from gcpx_emulator.errors import invalid
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import check_properties, full, stored_properties
@@ -39,7 +40,8 @@ def insert_template(call: Call) -> Json:
     }
     if "region" in call.path:
         body["region"] = f"{call.base}/{call.parent}"
-    return call.operation("insert", path, number, [{"put": path, "body": body}])
+    extra = notes(call, properties)
+    return call.operation("insert", path, number, [{"put": path, "body": body}], extra=extra)
 
 
 def _from_instance(call: Call, body: Json) -> Json:

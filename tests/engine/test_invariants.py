@@ -46,7 +46,7 @@ def test_any_inputs_are_accepted_or_refused_and_never_an_accident(offline, token
     kind = object_type(resource_class(token).model)
 
     @given(shaped(kind, junk).filter(lambda value: isinstance(value, dict) and driver.SIGNATURE not in value))
-    @settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
     def check(inputs):
         response = offline.check(token, "x", inputs)
         for failure in response.failures:
@@ -71,7 +71,7 @@ def test_any_two_inputs_are_compared_without_an_accident(offline, token):
     dicts = shaped(kind, junk).filter(lambda value: isinstance(value, dict) and driver.SIGNATURE not in value)
 
     @given(dicts, dicts, dicts)
-    @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
     def compare(old, new, live):
         request = rpc.DiffRequest(
             urn=offline.urn(token, "x"), olds=struct(live), old_inputs=struct(old), news=struct(new)

@@ -340,3 +340,25 @@ def test_what_comes_and_goes_often_can_always_come_again(engine, token, inputs):
         assert engine.refresh(made) is not None
         engine.delete(made)
         assert engine.refresh(made) is None
+
+
+def _image(name):
+    return template(
+        disks=[{"boot": True, "initializeParams": {"sourceImage": f"projects/debian-cloud/global/images/{name}"}}]
+    )
+
+
+def test_a_deprecated_image_serves_with_a_warning_that_names_another(engine):
+    engine.create(TEMPLATE, "old", _image("debian-11-bullseye-v20251009"))
+
+    (said,) = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+    assert "is deprecated" in said
+    assert "debian-12-bookworm" in said
+
+
+@pytest.mark.parametrize("name", ["debian-10-buster-v20240612", "debian-9-stretch-v20220621"])
+def test_an_obsolete_image_is_refused(engine, name):
+    with failing() as failures:
+        engine.create(TEMPLATE, "old", _image(name))
+
+    assert "OBSOLETE" in failures[0].message or "DELETED" in failures[0].message

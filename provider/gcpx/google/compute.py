@@ -6,13 +6,13 @@ import json
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import attrs
 
 from gcpx.google.client import COMPUTE, Google, Request, Waiting
 from gcpx.google.errors import ApiError, Conflict, NotFound, PreconditionFailed
-from gcpx.google.operations import Operations
+from gcpx.google.operations import Operations, Surroundings
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 _ATTEMPTS: Final = 4
@@ -21,18 +21,6 @@ _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_
 _IN_USE_ATTEMPTS: Final = 5
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
 """Methods that take none; what they do twice is the same as once, since a fingerprint guards them."""
-
-
-class Surroundings(Waiting, Protocol):
-    """What the engine's call gives."""
-
-    @property
-    def urn(self) -> str:
-        """The resource's URN."""
-
-    @property
-    def progress(self) -> Callable[[str], None]:
-        """Shows a line to the user."""
 
 
 @attrs.frozen(kw_only=True)
@@ -80,7 +68,7 @@ class Collection:
             operation = self._post(call, body, {**(query or {}), "requestId": request_id}, name)
             replayed = operation.get("status") == "DONE"
             try:
-                done = self._operations.wait(operation, call, what, call.progress, self.timeout)
+                done = self._operations.wait(operation, call, what, self.timeout)
             except ApiError:
                 if replayed and salt == 0:
                     continue
@@ -99,7 +87,7 @@ class Collection:
         path = f"{self.url}/{name}/{verb}"
         operation = self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=body), call)
         what = f"{verb} of {self.path}/{name}"
-        return self._operations.wait(operation, call, what, call.progress, self.timeout)
+        return self._operations.wait(operation, call, what, self.timeout)
 
     def edit(self, call: Surroundings, name: str, verb: str, body_of: Callable[[dict[str, Any]], Any]) -> None:
         """Read, modify and write one resource; when someone else was faster, once more."""
@@ -137,7 +125,7 @@ class Collection:
         request = Request(api=COMPUTE, method="DELETE", path=f"{self.url}/{name}", query=query)
         try:
             operation = self.google.send(request, call)
-            self._operations.wait(operation, call, f"delete {self.path}/{name}", call.progress, self.timeout)
+            self._operations.wait(operation, call, f"delete {self.path}/{name}", self.timeout)
         except NotFound:
             return
 

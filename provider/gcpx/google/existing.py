@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import attrs
 
-from gcpx.google.client import COMPUTE, Api, Google, Request, Waiting
+from gcpx.google.client import COMPUTE, Api, Google, Request
 from gcpx.google.errors import ApiError, NotFound
+from gcpx.google.operations import Surroundings
 
 _PATIENCE: Final = 10.0
 """Seconds; a preview is not to wait long for a check."""
-
-
-class Asking(Waiting, Protocol):
-    """What surrounds a check."""
-
-    @property
-    def warn(self) -> Callable[[str], None]:
-        """Prints a warning with the resource's name."""
 
 
 @attrs.define
@@ -32,7 +24,7 @@ class Existing:
     _unable: set[tuple[str, str]] = attrs.Factory(set)
     _lock: threading.RLock = attrs.Factory(threading.RLock)
 
-    def found(self, call: Asking, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
+    def found(self, call: Surroundings, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
         """Read something; None where it does not exist, and nothing but `{}` where that cannot be told."""
         key = (f"{api.name}/{path}", repr(sorted(query.items())))
         with self._lock:
@@ -47,7 +39,7 @@ class Existing:
                     return {}
             return self._answers[key]
 
-    def _ask(self, call: Asking, api: Api, path: str, query: dict[str, Any]) -> dict[str, Any] | None:
+    def _ask(self, call: Surroundings, api: Api, path: str, query: dict[str, Any]) -> dict[str, Any] | None:
         try:
             return self.google.send(Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE), call)
         except NotFound:

@@ -15,9 +15,9 @@ import attrs
 
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.google.client import COMPUTE, Google, Request
-from gcpx.google.compute import Collection, Surroundings, last_part, split_link
+from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError, NotFound
-from gcpx.google.operations import Operations
+from gcpx.google.operations import Operations, Surroundings
 
 TRACKING_LABEL: Final = "gcpx-bulk"
 _NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
@@ -138,7 +138,7 @@ class Fleet:
 
         operations = Operations(google=self.google, version="beta", project=self.project)
         try:
-            done = operations.wait(operation, call, "bulk insert", call.progress, _TIMEOUT, describe)
+            done = operations.wait(operation, call, "bulk insert", _TIMEOUT, describe)
         except ApiError as error:
             return Outcome(error.operation or ended[0], error)
         return Outcome(done, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import attrs
 
@@ -21,6 +21,22 @@ _NO_LONG_POLL: Final = (404, 501)
 
 class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
     """The work goes on at Google, but we no longer wait for it."""
+
+
+class Surroundings(Waiting, Protocol):
+    """What the engine's call gives."""
+
+    @property
+    def urn(self) -> str:
+        """The resource's URN."""
+
+    @property
+    def progress(self) -> Callable[[str], None]:
+        """Shows a line to the user."""
+
+    @property
+    def warn(self) -> Callable[[str], None]:
+        """Prints a warning with the resource's name."""
 
 
 @attrs.frozen(kw_only=True)
@@ -42,9 +58,8 @@ class Operations:
     def wait(
         self,
         operation: dict[str, Any],
-        waiting: Waiting,
+        call: Surroundings,
         what: str,
-        progress: Callable[[str], None],
         timeout: float,
         describe: Callable[[dict[str, Any]], str] | None = None,
     ) -> dict[str, Any]:
@@ -52,18 +67,20 @@ class Operations:
 
         `describe` says how far an operation has come, where a percentage is not enough.
         """
-        deadline = time.monotonic() + (waiting.timeout or timeout)
+        deadline = time.monotonic() + (call.timeout or timeout)
         say = describe or _percentage
         shown, pause, poll = None, _FIRST_PAUSE, _Poll(long=True, pause=False)
         while operation.get("status") != "DONE":
-            _go_on(waiting, deadline, what)
-            operation, poll = self._next(operation, waiting, what, poll, deadline)
+            _go_on(call, deadline, what)
+            operation, poll = self._next(operation, call, what, poll, deadline)
             if operation.get("status") != "DONE" and say(operation) != shown:
                 shown = say(operation)
-                progress(f"{what}: {shown}")
+                call.progress(f"{what}: {shown}")
             if poll.pause:
-                waiting.cancelled.wait(pause)
+                call.cancelled.wait(pause)
                 pause = min(pause * 2, _LONGEST_PAUSE)
+        for warning in operation.get("warnings", ()):
+            call.warn(f"{what}: {warning.get('message') or warning.get('code')}")
         if operation.get("error"):
             raise from_operation(what, operation)
         return operation

@@ -25,7 +25,7 @@ from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import Failure, rule
 from gcpx.resources.instance_properties import PROJECT, AttachedDisk
 from gcpx.resources.list_parameters import Filtered
-from gcpx.resources.listed import grouped, listing
+from gcpx.resources.listed import scoped
 from gcpx.resources.online import Place
 
 _TIMEOUT: Final = 300.0
@@ -216,22 +216,16 @@ class DiskAttachment(Resource):
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the disks on instances, other than boot disks and local SSDs, which belong to the instance itself."""
-        fields = "selfLink,disks(deviceName,boot,type)"
-        if query.get("zone"):
-            path = f"beta/projects/{{}}/zones/{last_part(query['zone'])}/instances"
-            page = listing(self._google, query, path, f"items({fields})").page(call, token, size)
-            items = page.get("items", [])
-        else:
-            path, mask = "beta/projects/{}/aggregated/instances", f"items/*(instances({fields}))"
-            page = listing(self._google, query, path, mask).page(call, token, size)
-            items = list(grouped(page, "instances"))
+        scope = f"zones/{last_part(query['zone'])}" if query.get("zone") else ""
+        names = ("beta", "instances", "selfLink,disks(deviceName,boot,type)")
+        items, after = scoped(self._google, call, query, scope, names, token, size)
         found = [
             Found(f"{split_link(item['selfLink'])}/{disk['deviceName']}", disk["deviceName"])
             for item in items
             for disk in item.get("disks", ())
             if not disk.get("boot") and disk.get("type") != "SCRATCH"
         ]
-        return Page(found, page.get("nextPageToken", ""))
+        return Page(found, after)
 
     def _gone_or(self, call: Call, address: _Address, live: Live, error: ApiError) -> None:
         """Forgive a failed detaching when the disk went away meanwhile."""

@@ -22,7 +22,7 @@ from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
 from gcpx.resources.instance_rules import LATE
 from gcpx.resources.list_parameters import Filtered
-from gcpx.resources.listed import grouped, listing
+from gcpx.resources.listed import scoped
 from gcpx.resources.online import Place
 
 _TIMEOUT = 240.0
@@ -249,18 +249,10 @@ class InstanceTemplate(InProject):
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List a region's templates, or those of all scopes."""
-        fields = "selfLink,name"
-        if query.get("region"):
-            path = f"v1/projects/{{}}/regions/{last_part(query['region'])}/instanceTemplates"
-            page = listing(self._google, query, path, f"items({fields})").page(call, token, size)
-            items = page.get("items", [])
-        else:
-            mask = f"items/*(instanceTemplates({fields}))"
-            path = "v1/projects/{}/aggregated/instanceTemplates"
-            page = listing(self._google, query, path, mask).page(call, token, size)
-            items = list(grouped(page, "instanceTemplates"))
-        found = [Found(split_link(item["selfLink"]), item["name"]) for item in items]
-        return Page(found, page.get("nextPageToken", ""))
+        scope = f"regions/{last_part(query['region'])}" if query.get("region") else ""
+        names = ("v1", "instanceTemplates", "selfLink,name")
+        items, after = scoped(self._google, call, query, scope, names, token, size)
+        return Page([Found(split_link(item["selfLink"]), item["name"]) for item in items], after)
 
     def _needs_beta(self, call: Call, address: _Address) -> bool:
         """Ask the beta path, the only one that shows every field, whether a template to be imported has a beta one."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gcpx.errors import UserError
-from gcpx.google.client import Google
+from gcpx.google.client import Google, Waiting
 from gcpx.google.listing import Listing
 
 
@@ -22,6 +22,25 @@ def listing(google: Google, query: dict[str, Any], path: str, mask: str) -> List
     """Ask for what a list of IDs needs, and no more; `{}` in the path stands for the project."""
     asked = {"filter": query.get("filter") or None, "fields": f"{mask},nextPageToken"}
     return Listing(google=google, path=path.format(project_of(google, query)), query=asked)
+
+
+def scoped(
+    google: Google, call: Waiting, query: dict[str, Any], scope: str, names: tuple[str, str, str], token: str, size: int
+) -> tuple[list[dict[str, Any]], str]:
+    """Read a page of one scope's list, or without a scope of the aggregated one; gives items and the next token.
+
+    `names` are the API's version, the collection, and the fields of each item.
+    """
+    version, collection, fields = names
+    project = f"{version}/projects/{{}}"
+    if scope:
+        page = listing(google, query, f"{project}/{scope}/{collection}", f"items({fields})").page(call, token, size)
+        items = page.get("items", [])
+    else:
+        mask = f"items/*({collection}({fields}))"
+        page = listing(google, query, f"{project}/aggregated/{collection}", mask).page(call, token, size)
+        items = list(grouped(page, collection))
+    return items, page.get("nextPageToken", "")
 
 
 def grouped(page: dict[str, Any], collection: str) -> Iterator[dict[str, Any]]:
