@@ -12,7 +12,7 @@ from typing import Any as Anything
 from typing import Final
 
 import attrs
-from lark import Lark, Token, Transformer, UnexpectedInput, UnexpectedToken, v_args
+from lark import Lark, Token, Transformer, UnexpectedCharacters, UnexpectedInput, UnexpectedToken, v_args
 
 OPERATORS: Final = ("=", "!=", ">", "<", "<=", ">=", ":")
 MATCHES: Final = ("eq", "ne")
@@ -244,13 +244,18 @@ def _check_joined(text: str, expression: Expression) -> None:
 
 def _syntax_error(text: str, error: UnexpectedInput) -> FilterError:
     position = (error.pos_in_stream or 0) + 1
-    expected = error.accepts or error.expected if isinstance(error, UnexpectedToken) else error.allowed  # type: ignore[attr-defined]
-    words = list(dict.fromkeys(_EXPECTED[name] for name in sorted(expected or ()) if name in _EXPECTED))
+    words = list(dict.fromkeys(_EXPECTED[name] for name in sorted(_expected(error)) if name in _EXPECTED))
     ended = position > len(text.rstrip()) or (isinstance(error, UnexpectedToken) and error.token.type == "$END")
     if ended:
         return FilterError(len(text.rstrip()) + 1, f"it ends too early; {_either(words)} is missing")
     found = text[position - 1 :].split(maxsplit=1)[0][:20]
     return FilterError(position, f"{found!r} is not expected here; {_either(words)} would be")
+
+
+def _expected(error: UnexpectedInput) -> set[str]:
+    if isinstance(error, UnexpectedToken):
+        return set(error.accepts or error.expected)
+    return set(error.allowed or ()) if isinstance(error, UnexpectedCharacters) else set()
 
 
 def _either(words: list[str]) -> str:

@@ -141,7 +141,7 @@ CASES = {
     "NetworkInterface: addresses_are_addresses": ({"networkIP": "10.0.0.2", "ipv6Address": "2600::1"}, {"networkIP": "10.0.0.256"}, "networkIP"),
     "AccessConfig.externalIpv6PrefixLength least": ({"externalIpv6PrefixLength": 0}, {"externalIpv6PrefixLength": -1}),
     "AccessConfig.externalIpv6PrefixLength most": ({"externalIpv6PrefixLength": 128}, {"externalIpv6PrefixLength": 129}),
-    "AccessConfig: ptr_needs_its_switch": ({"publicPtrDomainName": "a.example.com", "setPublicPtr": True}, {"publicPtrDomainName": "a.example.com"}, "publicPtrDomainName"),
+    "NetworkInterface: ptr_needs_its_switch": ({"accessConfigs": [{"publicPtrDomainName": "a.example.com", "setPublicPtr": True}], "ipv6AccessConfigs": [{"publicPtrDomainName": "a.example.com"}]}, {"accessConfigs": [{"publicPtrDomainName": "a.example.com"}]}, "accessConfigs[0].publicPtrDomainName"),
     "AliasIpRange: ranges_are_ranges": ({"ipCidrRange": "10.1.2.0/24"}, {"ipCidrRange": "10.1.2.0/33"}, "ipCidrRange"),
     # scheduling
     "Scheduling.availabilityDomain least": ({"availabilityDomain": 1}, {"availabilityDomain": 0}),

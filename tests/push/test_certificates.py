@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import httpx
 import pytest
 from programs import PROJECT
@@ -21,8 +23,6 @@ def _token(cloud, **order):
 
 class Clock:
     def __init__(self):
-        import time  # noqa: PLC0415 - the one place that needs it
-
         self.now = time.time()
 
     def __call__(self):

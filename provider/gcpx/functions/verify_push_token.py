@@ -9,7 +9,8 @@ from typing import Any
 
 from gcpx.errors import UserError
 from gcpx.google.client import Google
-from gcpx.model.fields import Record, answer, field, record
+from gcpx.model import codec
+from gcpx.model.fields import Record, answer, field, object_type, record
 from gcpx.model.function import Function
 from gcpx.model.resource import Call
 from gcpx.push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
@@ -89,9 +90,7 @@ class VerifyPushToken(Function):
             raise UserError(
                 f"the token cannot be checked: {error}; give certificates to check without the network"
             ) from error
-        known = self.result_type.properties["claims"].type
-        names = {prop.wire: name for name, prop in known.properties.items()}  # type: ignore[union-attr]
-        return {"valid": True, "claims": {names[key]: value for key, value in found.claims.items() if key in names}}
+        return {"valid": True, "claims": codec.from_body(object_type(PushTokenClaims), dict(found.claims))}
 
     def _certificates(self, given: dict[str, str] | None, *, proxied: bool) -> Certificates:
         """Use what is given, or what is fetched once and kept."""

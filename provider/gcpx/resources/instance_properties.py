@@ -259,8 +259,6 @@ class AttachedDisk(Record):
 class AccessConfig(Record):
     """How an interface is reached from the internet."""
 
-    RULES = (network_rules.ptr_needs_its_switch,)
-
     external_ipv6: str = field(
         "IPv6 only: the first address of the external range; a static one is unused and in the same region.",
         normalize=forms.address,
@@ -319,6 +317,7 @@ class NetworkInterface(Record):
 
     RULES = (
         network_rules.access_configs_are_of_their_version,
+        network_rules.ptr_needs_its_switch,
         network_rules.ipv4_only_means_it,
         network_rules.addresses_are_addresses,
     )

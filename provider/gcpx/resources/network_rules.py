@@ -10,15 +10,17 @@ from gcpx.model.rules import Failure, elements, rule, text
 from gcpx.model.values import UNKNOWN
 
 
-@rule("publicPtrDomainName needs setPublicPtr: true", "compute 2.2")
+@rule("publicPtrDomainName of an IPv4 access config needs setPublicPtr: true", "compute 2.2")
 def ptr_needs_its_switch(values: dict[str, Any]) -> list[Failure]:
-    """Miss the switch."""
-    if values.get("publicPtrDomainName") and values.get("setPublicPtr") not in (True, UNKNOWN):
-        return [("publicPtrDomainName", "needs setPublicPtr: true")]
-    return []
+    """Miss the switch; IPv6 has a PTR record anyway."""
+    return [
+        (("accessConfigs", index, "publicPtrDomainName"), "needs setPublicPtr: true")
+        for index, item in elements(values, "accessConfigs")
+        if item.get("publicPtrDomainName") and item.get("setPublicPtr") not in (True, UNKNOWN)
+    ]
 
 
-_FOR_IPV4 = ("natIP", "setPublicPtr")
+_FOR_IPV4 = ("natIP",)
 _FOR_IPV6 = ("externalIpv6", "externalIpv6PrefixLength")
 _CONFIGS = (("accessConfigs", "ONE_TO_ONE_NAT", _FOR_IPV6), ("ipv6AccessConfigs", "DIRECT_IPV6", _FOR_IPV4))
 
