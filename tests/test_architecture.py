@@ -81,3 +81,14 @@ def test_starting_loads_neither_http_nor_models():
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
 
     assert done.stdout.strip() == "[]"
+
+
+def test_the_push_library_brings_nothing_of_pulumi():
+    code = (
+        "import sys, gcpx.push\n"
+        "strange = ['grpc', 'google.protobuf', 'pulumi', 'gcpx.model', 'gcpx.engine', 'gcpx.google', 'starlette']\n"
+        "print([name for name in strange if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+
+    assert done.stdout.strip() == "[]"
