@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import driver
 import emulated
 import pytest
+from hypothesis import settings
 from programs import BUCKET, PROJECT
+
+settings.register_profile("steady", derandomize=True)
+settings.register_profile("search", derandomize=False)
+settings.load_profile("search" if "GCPX_SEARCH" in os.environ else "steady")
 
 
 @pytest.fixture(scope="session")
