@@ -54,7 +54,9 @@ class Transport:
         self._settings = settings
         anonymous = settings.emulator_host is not None
         limits = httpx.Limits(max_connections=256, max_keepalive_connections=32)
-        self._client = httpx.Client(limits=limits, trust_env=not anonymous)
+        # An emulator over plain http has no certificate to check, and loading the trusted ones takes its time.
+        secured = not anonymous or str(settings.emulator_host).startswith("https://")
+        self._client = httpx.Client(limits=limits, trust_env=not anonymous, verify=secured)
         self._credentials = None if anonymous else Credentials(settings, self._client)
 
     def send(
