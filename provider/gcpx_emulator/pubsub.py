@@ -88,14 +88,10 @@ def _listed(call: Call, key: str, items: list[Any]) -> Json:
 def delete_topic(call: Call) -> Json:
     """Delete a topic; its subscriptions stay, without one."""
     name = found(call, topic_name(call))["name"]
-    for item in _subscriptions(call, name):
+    for item in subscriptions_of(call.store, name):
         call.store.put(item["name"], item | {"topic": _DELETED})
     call.store.delete(name)
     return {}
-
-
-def _subscriptions(call: Call, topic: str) -> list[Json]:
-    return subscriptions_of(call.store, topic)
 
 
 def subscriptions_of(store: Any, topic: str) -> list[Json]:
@@ -108,7 +104,7 @@ def subscriptions_of(store: Any, topic: str) -> list[Json]:
 def list_topic_subscriptions(call: Call) -> Json:
     """Name a topic's subscriptions."""
     name = found(call, topic_name(call))["name"]
-    return _listed(call, "subscriptions", [item["name"] for item in _subscriptions(call, name)])
+    return _listed(call, "subscriptions", [item["name"] for item in subscriptions_of(call.store, name)])
 
 
 @handles("pubsub.projects.topics.patch")

@@ -127,7 +127,8 @@ class AggregatedListFunction(ListFunction):
         for page in pages:
             made |= {name: page.get(name) for name in _HEAD}
             note(made["warnings"], page.get("warning"))
-            made["unreachables"] = list(dict.fromkeys([*made["unreachables"], *page.get("unreachables", ())]))
+            for name in page.get("unreachables", ()):
+                note(made["unreachables"], name)
             for name, group in page.get("items", {}).items():
                 scope = scopes.setdefault(name, {self.collection: [], "warnings": []})
                 scope[self.collection].extend(group.get(self.collection, ()))
@@ -137,11 +138,11 @@ class AggregatedListFunction(ListFunction):
                 # Pages without anything of a scope say so, which is no news when another page has something.
                 scope["warnings"] = [warning for warning in scope["warnings"] if warning.get("code") != _EMPTY]
             if any(warning.get("code") == "UNREACHABLE" for warning in scope["warnings"]):
-                made["unreachables"] = list(dict.fromkeys([*made["unreachables"], name]))
+                note(made["unreachables"], name)
         return made
 
 
-def note(warnings: list[Any], warning: Any) -> None:
-    """Keep a warning once."""
-    if warning and warning not in warnings:
-        warnings.append(warning)
+def note(kept: list[Any], said: Any) -> None:
+    """Keep what was said, once."""
+    if said and said not in kept:
+        kept.append(said)

@@ -17,11 +17,11 @@ from gcpx.errors import CancelledError, ProviderError
 from gcpx.google.client import COMPUTE, Google, Request
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError, NotFound
+from gcpx.google.listing import Listing
 from gcpx.google.operations import Operations, Surroundings
 
 TRACKING_LABEL: Final = "gcpx-bulk"
 _NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
-_PAGE: Final = 500
 _SIDE_BY_SIDE: Final = 16
 _PACE: Final = 1.0
 """Seconds between two lines of progress, which a log keeps."""
@@ -88,14 +88,9 @@ class Fleet:
 
     def _listed(self, call: Surroundings) -> Iterator[dict[str, Any]]:
         path = f"beta/projects/{self.project}/aggregated/instances"
-        query: dict[str, Any] = {"filter": self._filter, "maxResults": _PAGE}
-        while True:
-            page = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
+        for page in Listing(google=self.google, path=path, query={"filter": self._filter}).pages(call):
             for scope in page.get("items", {}).values():
                 yield from scope.get("instances", ())
-            if not page.get("nextPageToken"):
-                return
-            query["pageToken"] = page["nextPageToken"]
 
     def image_of(self, call: Surroundings, disk: str) -> str | None:
         """Say what image a disk was made from, if it was and is still there."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import attrs
 
 from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Rules, Scalar, Type, object_of
+from gcpx.model.rules import as_number
 from gcpx.model.values import UNKNOWN, Path, Secret, format_path, has_secret, reveal
 
 _ENUM_FORM = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -168,19 +168,8 @@ def _owners(kind: ObjectType, path: str = "") -> Iterator[tuple[str, ObjectType]
             yield from _owners(inner, f"{path}.{name}{suffix}" if path else f"{name}{suffix}")
 
 
-def _as_number(value: Any) -> float | None:
-    """Read a number, also one that is written as a text."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return number if math.isfinite(number) else None
-
-
 def _number_reasons(rules: Rules, kind: Scalar, value: Any, secret: bool) -> list[str]:
-    number = _as_number(value)
+    number = as_number(value)
     if number is None or (kind.name == "integer" and not number.is_integer()):
         return [f"must be {describe(kind)}, not {describe_value(value)}"]
     low, high, step = rules.minimum, rules.maximum, rules.multiple_of

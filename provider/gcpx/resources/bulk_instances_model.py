@@ -183,7 +183,7 @@ def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
 
 @rule("bulk creation takes no customer-supplied keys", "compute 2.2")
 def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
-    return no_customer_keys("instanceProperties", values.get("instanceProperties"))
+    return no_customer_keys("instanceProperties", values)
 
 
 @record

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from gcpx.model import forms
 from gcpx.model.fields import Record, field, record
-from gcpx.model.rules import Failure, Rule, exclusive
+from gcpx.model.rules import Failure, Rule, elements, exclusive, nested
 from gcpx.resources import disk_rules, instance_rules, network_rules
 
 NAME = (
@@ -661,19 +661,16 @@ class WorkloadIdentityConfig(Record):
     identity_type: str = field("The kind of identity.", enum=("AGENT_IDENTITY", "SERVICE_ACCOUNT"))
 
 
-def no_customer_keys(owner: str, properties: Any) -> list[Failure]:
+def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Failure]:
     """Refuse customer-supplied keys where Google stores or takes none: in templates and bulk creation."""
-    disks = properties.get("disks") if isinstance(properties, dict) else None
     return [
         (
             (owner, "disks", index, "diskEncryptionKey", name),
             "is a customer-supplied key, which cannot be used here; use kmsKeyName",
         )
-        for index, disk in enumerate(disks if isinstance(disks, list) else ())
+        for index, disk in elements(nested(values, owner), "disks")
         for name in ("rawKey", "rsaEncryptedKey")
-        if isinstance(disk, dict)
-        and isinstance(disk.get("diskEncryptionKey"), dict)
-        and disk["diskEncryptionKey"].get(name)
+        if nested(disk, "diskEncryptionKey").get(name)
     ]
 
 

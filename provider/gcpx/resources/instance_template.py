@@ -16,7 +16,7 @@ from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
-from gcpx.model.rules import Failure, exclusive, nested, one_required, rule
+from gcpx.model.rules import Failure, elements, exclusive, nested, one_required, rule
 from gcpx.model.values import UNKNOWN, Path
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
@@ -26,7 +26,7 @@ from gcpx.resources.listed import scoped
 from gcpx.resources.online import Place
 
 _TIMEOUT = 240.0
-_NAMED = (("disks", ("initializeParams",), "diskType"), ("guestAccelerators", (), "acceleratorType"))
+_NAMED = (("disks", "initializeParams", "diskType"), ("guestAccelerators", "", "acceleratorType"))
 """Lists of the properties, the object within an element if any, and the field that holds a bare name."""
 
 
@@ -90,25 +90,21 @@ def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
 @rule("a template takes bare names for machineType, diskType and acceleratorType", "compute 2.2")
 def _bare_names(values: dict[str, Any]) -> list[Failure]:
     """Refuse URLs where a template, which is of no zone, can only hold names."""
-    properties = values.get("properties")
-    if not isinstance(properties, dict):
-        return []
+    properties = nested(values, "properties")
     places: list[tuple[Path, Any]] = [(("properties", "machineType"), properties.get("machineType"))]
     for name, within, key in _NAMED:
-        for index, item in enumerate(_dicts(properties.get(name))):
-            owner = _dicts([item.get(part) for part in within] or [item])[0]
-            places.append((("properties", name, index, *within, key), owner.get(key)))
+        for index, item in elements(properties, name):
+            owner = nested(item, within) if within else item
+            places.append(
+                (tuple(part for part in ("properties", name, index, within, key) if part != ""), owner.get(key))
+            )
     reason = "is a URL; a template takes the bare name, the part behind the last slash"
     return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 
 @rule("a template takes no customer-supplied keys", "compute 2.2")
 def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
-    return no_customer_keys("properties", values.get("properties"))
-
-
-def _dicts(values: Any) -> list[dict[str, Any]]:
-    return [value if isinstance(value, dict) else {} for value in values] if isinstance(values, list) else []
+    return no_customer_keys("properties", values)
 
 
 @record
