@@ -17,6 +17,7 @@ from gcpx_emulator.instances import check_instance, new_instance
 from gcpx_emulator.links import path_of
 from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Effect
+from gcpx_emulator.request_rules import check_merged
 from gcpx_emulator.store import Json
 
 _LONGEST_RUN: Final = 18
@@ -72,6 +73,7 @@ def _properties(call: Call, body: Json) -> Json:
         return dict(own)
     path = path_of(link.partition("?")[0], call.path["project"])
     merged: Json = merge(call.found(path)["properties"], own)
+    check_merged(call.version, call.method, merged)
     return merged
 
 

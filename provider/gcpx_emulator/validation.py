@@ -9,6 +9,7 @@ from typing import Any
 
 from gcpx_emulator.discovery import Document, Json, Method
 from gcpx_emulator.errors import ApiError
+from gcpx_emulator.request_rules import check_body
 
 _MAXIMA = {"maxResults": "500"}
 """Bounds that the API's documentation names and its description leaves out."""
@@ -59,6 +60,7 @@ def clean_body(method: Method, body: Any) -> Json:
     if not isinstance(body, dict):
         raise _refused("Root element must be a message.")
     cleaned: Json = _clean(method.document, {"$ref": method.request}, body, "")
+    check_body(method, cleaned)
     return cleaned
 
 

@@ -1,0 +1,69 @@
+"""Labels, network tags and resource manager tags, wherever requests have them."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import re2
+
+from gcpx_emulator.discovery import Json
+from gcpx_emulator.rules import NAME, NAME_WORDS, Rule, like
+
+_LABELLED: Final = (
+    "AttachedDiskInitializeParams",
+    "Disk",
+    "GlobalSetLabelsRequest",
+    "Instance",
+    "InstanceProperties",
+    "InstancesSetLabelsRequest",
+    "MachineImage",
+)
+_TAGGED: Final = ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties")
+_MOST: Final = 64
+_KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}")
+_VALUE: Final = re2.compile(r"[\p{Ll}\p{Lo}\p{N}_-]{0,63}")
+
+
+def _labels(schema: str) -> tuple[Rule, ...]:
+    """Write the rules of labels; letters of every script without upper-case are allowed."""
+    characters = "lower-case letters, digits, underscores and hyphens"
+    return (
+        Rule(schema=schema, field="labels", words=f"At most {_MOST} labels are allowed.", holds=_are_few),
+        Rule(
+            schema=schema,
+            field="labels{}",
+            words=f"A key is 1 to 63 {characters}, beginning with a letter.",
+            holds=lambda key: _KEY.fullmatch(key) is not None,
+        ),
+        Rule(
+            schema=schema,
+            field="labels",
+            words=f"A value is at most 63 {characters}.",
+            holds=lambda labels: all(_VALUE.fullmatch(value) for value in labels.values() if value is not None),
+        ),
+    )
+
+
+def _are_few(labels: Any) -> bool:
+    return len(labels) <= _MOST
+
+
+def _tag_values_fit(found: Json) -> bool:
+    tags = found.get("resourceManagerTags") or {}
+    return all(re2.fullmatch(r"tagValues/\d+|[^\s/]+", value) for value in tags.values() if value is not None)
+
+
+def _manager_tags(schema: str) -> tuple[Rule, ...]:
+    words = "Must be tagKeys/ID with tagValues/ID, or PARENT/KEY with VALUE."
+    key = like(r"tagKeys/\d+|[^\s/]+/[^\s/]+")
+    return (
+        Rule(schema=schema, field="resourceManagerTags{}", words=words, holds=key),
+        Rule(schema=schema, field="resourceManagerTags", words=words, holds=_tag_values_fit, across=True),
+    )
+
+
+RULES: Final = (
+    *(rule for schema in _LABELLED for rule in _labels(schema)),
+    *(rule for schema in _TAGGED for rule in _manager_tags(schema)),
+    Rule(schema="Tags", field="items[]", words=NAME_WORDS, holds=like(NAME)),
+)
