@@ -13,6 +13,8 @@ from gcpx_emulator.rules import NAME, NAME_WORDS, TEMPLATES, Rule, at_least, at_
 _SMALLEST: Final = 10
 _IOPS: Final = between(10_000, 120_000)
 _NEW: Final = "AttachedDiskInitializeParams"
+_MADE_NOW: Final = ("compute.disks.", "compute.instances.", "compute.regionDisks.", "compute.regionInstances.")
+"""Methods that read the image; a template only names it."""
 _REPLICAS: Final = 2
 _RAW_KEY, _WRAPPED_KEY = 32, 256
 
@@ -23,12 +25,17 @@ def _is_persistent(disk_type: Any) -> bool:
 
 
 def _size_fits(size: str, kind: str) -> Callable[[Any], bool]:
-    """Public images have the documented least size, too, so a disk of one is no smaller whatever its type."""
+    def holds(disk: Json) -> bool:
+        return disk.get(size) is None or int(disk[size]) >= (_SMALLEST if _is_persistent(disk.get(kind)) else 1)
+
+    return holds
+
+
+def _image_fits(size: str) -> Callable[[Any], bool]:
+    """Compare with the size of the public images, which is the same for all of them."""
 
     def holds(disk: Json) -> bool:
-        if disk.get(size) is None:
-            return True
-        return int(disk[size]) >= (_SMALLEST if _is_persistent(disk.get(kind)) or disk.get("sourceImage") else 1)
+        return not disk.get("sourceImage") or disk.get(size) is None or int(disk[size]) >= _SMALLEST
 
     return holds
 
@@ -64,11 +71,13 @@ def _is_key_of(size: int) -> Callable[[Any], bool]:
 
 def _bounds(schema: str, size: str, kind: str) -> tuple[Rule, ...]:
     """Write the rules of a disk that is made now."""
-    sizes = f"Must be at least {_SMALLEST} GB, and no less than the size of the image."
+    sizes = f"Must be at least {_SMALLEST} GB; disk types other than pd-* take at least 1 GB."
+    image = f"Must not be less than the size of the image, {_SMALLEST} GB."
     iops = "Must be between 10000 and 120000; disk types other than pd-* take at least 1."
     apart = "Must be two different zones of one region."
     return (
         Rule(schema=schema, field=size, words=sizes, holds=_size_fits(size, kind), across=True),
+        Rule(schema=schema, field=size, words=image, holds=_image_fits(size), across=True, only=_MADE_NOW),
         Rule(schema=schema, field="provisionedIops", words=iops, holds=_iops_fit(kind), across=True),
         Rule(schema=schema, field="provisionedThroughput", words="Must be at least 1.", holds=at_least(1)),
         Rule(schema=schema, field="replicaZones", words=apart, holds=_replicas_are_apart, across=True),

@@ -20,8 +20,9 @@ _LABELLED: Final = (
 )
 _TAGGED: Final = ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties")
 _MOST: Final = 64
-_KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}")
-_VALUE: Final = re2.compile(r"[\p{Ll}\p{Lo}\p{N}_-]{0,63}")
+_LONGEST: Final = 63
+_KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]*")
+_VALUE: Final = re2.compile(r"[\p{Ll}\p{Lo}\p{N}_-]*")
 
 
 def _labels(schema: str) -> tuple[Rule, ...]:
@@ -33,19 +34,23 @@ def _labels(schema: str) -> tuple[Rule, ...]:
             schema=schema,
             field="labels{}",
             words=f"A key is 1 to 63 {characters}, beginning with a letter.",
-            holds=lambda key: _KEY.fullmatch(key) is not None,
+            holds=_is_key,
         ),
-        Rule(
-            schema=schema,
-            field="labels",
-            words=f"A value is at most 63 {characters}.",
-            holds=lambda labels: all(_VALUE.fullmatch(value) for value in labels.values() if value is not None),
-        ),
+        Rule(schema=schema, field="labels", words=f"A value is at most 63 {characters}.", holds=_have_right_values),
     )
 
 
 def _are_few(labels: Any) -> bool:
     return len(labels) <= _MOST
+
+
+def _is_key(key: Any) -> bool:
+    return len(key) <= _LONGEST and _KEY.fullmatch(key) is not None
+
+
+def _have_right_values(labels: Any) -> bool:
+    values = [value for value in labels.values() if value is not None]
+    return all(len(value) <= _LONGEST and _VALUE.fullmatch(value) for value in values)
 
 
 def _tag_values_fit(found: Json) -> bool:
