@@ -62,6 +62,11 @@ def required(field: str) -> ApiError:
     return ApiError(400, f"Invalid value for field '{field}': ''. The field is required.", "required")
 
 
+def stale(what: str) -> ApiError:
+    """Refuse a change that was made up from an older state."""
+    return ApiError(412, f"Supplied fingerprint does not match current {what} fingerprint.", "conditionNotMet")
+
+
 def not_found(what: str) -> ApiError:
     """Say that there is no such resource."""
     return ApiError(404, f"The resource '{what}' was not found")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gcpx_emulator.errors import ApiError
+from gcpx_emulator.errors import stale
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import fingerprint
 from gcpx_emulator.naming import check_ready
@@ -14,7 +14,7 @@ from gcpx_emulator.store import Json
 def _changed(call: Call, path: str, given: str | None, known: str, change: dict[str, Any]) -> Json:
     check_ready(call, path)
     if given != known:
-        raise ApiError(412, "Supplied fingerprint does not match current metadata fingerprint.", "conditionNotMet")
+        raise stale("metadata")
     body = call.found(path)
     verb = call.method.rpartition(".")[2]
     return call.operation(verb, path, body["id"], [{"put": path, "body": body | change}])

@@ -13,6 +13,7 @@ from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import check_disk, fingerprint, stored_properties
 from gcpx_emulator.links import path_of
 from gcpx_emulator.naming import check_free, check_name, check_ready
+from gcpx_emulator.network_interfaces import fingerprinted
 from gcpx_emulator.operations import Effect, timestamp
 from gcpx_emulator.presentation import aggregated, listed, seen
 from gcpx_emulator.store import Json
@@ -81,7 +82,7 @@ def new_instance(call: Call, path: str, given: Json) -> tuple[Json, list[Effect]
     }
     pairs = [_instance_disk(call, path, disk, index) for index, disk in enumerate(kept["disks"])]
     body["disks"] = [disk for disk, _ in pairs]
-    body["networkInterfaces"] = [_addressed(call, nic) for nic in kept["networkInterfaces"]]
+    body["networkInterfaces"] = [fingerprinted(_addressed(call, nic)) for nic in kept["networkInterfaces"]]
     return body, [{"put": path, "body": body}, *(effect for _, effect in pairs if effect)]
 
 

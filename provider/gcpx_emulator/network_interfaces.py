@@ -1,0 +1,57 @@
+"""Compute: the network interfaces of an instance, which are changed under fingerprints of their own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gcpx_emulator.errors import invalid, required, stale
+from gcpx_emulator.handler import Call, handles
+from gcpx_emulator.instance_properties import fingerprint, stored_properties
+from gcpx_emulator.naming import check_ready
+from gcpx_emulator.store import Json
+
+_FIXED: Final = ("accessConfigs", "name", "networkAttachment", "nicType", "parentNicName", "queueCount", "vlan")
+"""What an update does not reach: it is for the network, its addresses and alias ranges."""
+
+
+def fingerprinted(nic: Json) -> Json:
+    """Give an interface the fingerprint of what it holds; one that was sent does not count."""
+    content = {key: value for key, value in nic.items() if key != "fingerprint"}
+    return content | {"fingerprint": fingerprint(content)}
+
+
+@handles("compute.instances.updateNetworkInterface")
+def update_interface(call: Call) -> Json:
+    """Change an interface; what the request leaves out stays."""
+    path = f"{call.parent}/instances/{call.path['instance']}"
+    instance = call.found(path)
+    check_ready(call, path)
+    index = _index(instance, call.query["networkInterface"])
+    _check_change(instance["networkInterfaces"][index], call.body)
+    body = instance | {"networkInterfaces": _changed(call, instance["networkInterfaces"], index)}
+    return call.operation("updateNetworkInterface", path, instance["id"], [{"put": path, "body": body}])
+
+
+def _index(instance: Json, name: str) -> int:
+    for index, nic in enumerate(instance["networkInterfaces"]):
+        if nic["name"] == name:
+            return index
+    raise invalid("networkInterface", name, "The instance has no such network interface.")
+
+
+def _check_change(nic: Json, change: Json) -> None:
+    if not change.get("fingerprint"):
+        raise required("resource.fingerprint")
+    if change["fingerprint"] != nic.get("fingerprint"):
+        raise stale("network interface")
+    for key in _FIXED:
+        if key in change and change[key] != nic.get(key):
+            raise invalid(f"resource.{key}", "", "An update of a network interface cannot change it.")
+
+
+def _changed(call: Call, nics: list[Json], index: int) -> list[Json]:
+    kept = nics[index]
+    if "subnetwork" in call.body and "network" not in call.body:
+        kept = {key: value for key, value in kept.items() if key != "network"}  # that of the new subnetwork counts
+    given = [*nics[:index], kept | call.body, *nics[index + 1 :]]
+    return [fingerprinted(nic) for nic in stored_properties(call, {"networkInterfaces": given})["networkInterfaces"]]
