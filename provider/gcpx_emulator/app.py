@@ -25,6 +25,7 @@ from gcpx_emulator import (
     instances,
     machine_images,
     messages,
+    orders,
     oslogin,
     outages,
     page,
@@ -105,15 +106,16 @@ class Emulator:
                 Route("/", self._page),
                 Route("/_emulator/faults", self._faults, methods=["GET", "POST", "DELETE"]),
                 Route("/_emulator/requests", self._requests, methods=["GET", "DELETE"]),
-                Route("/_emulator/limits", self._orders(catalog.LIMITS), methods=["GET", "POST"]),
-                Route("/_emulator/outages", self._orders(outages.OUTAGES), methods=["GET", "POST"]),
+                Route("/_emulator/limits", self._orders("limits", catalog.LIMITS), methods=["GET", "POST"]),
+                Route("/_emulator/outages", self._orders("outages", outages.OUTAGES), methods=["GET", "POST"]),
                 Route("/_emulator/deliveries", self._deliveries),
                 Route("/_emulator/tokens", self._tokens, methods=["POST"]),
                 Route("/_emulator/keys/rotate", self._rotate, methods=["POST"]),
                 Route("/_emulator/reset", self._reset, methods=["POST"]),
                 Route("/_emulator/resources/{path:path}", self._resource, methods=["GET", "PATCH", "DELETE"]),
                 Route("/{path:path}", self._api, methods=_METHODS),
-            ]
+            ],
+            exception_handlers={ApiError: _refused},
         )
 
     async def _api(self, request: Request) -> Response:
@@ -203,10 +205,7 @@ class Emulator:
 
     async def _faults(self, request: Request) -> Response:
         if request.method == "POST":
-            try:
-                self.faults.queue.append(Fault.parse(await request.json()))
-            except ApiError as error:
-                return JSONResponse(error.body(), error.status)
+            self.faults.queue.append(Fault.parse(orders.parsed("faults", await request.body())))
         elif request.method == "DELETE":
             self.faults.queue.clear()
         return JSONResponse([attrs.asdict(fault) for fault in self.faults.queue])
@@ -216,12 +215,12 @@ class Emulator:
             self.requests.kept.clear()
         return JSONResponse(list(self.requests.kept))
 
-    def _orders(self, path: str) -> Callable[[Request], Awaitable[Response]]:
+    def _orders(self, name: str, path: str) -> Callable[[Request], Awaitable[Response]]:
         """Keep what is ordered for all that follows: limits, outages."""
 
         async def take(request: Request) -> Response:
             if request.method == "POST":
-                self.store.put(path, await request.json())
+                self.store.put(path, orders.read(name, await request.body()))
             return JSONResponse(self.store.get(path) or {})
 
         return take
@@ -232,16 +231,18 @@ class Emulator:
 
     async def _tokens(self, request: Request) -> Response:
         """Sign any claims, for tests of receivers: {"email", "audience", "claims", "iap"}."""
-        order = await request.json()
+        order = orders.read("tokens", await request.body())
         made = claims(order.get("email", "pusher@example.com"), order.get("audience", "")) | order.get("claims", {})
         return JSONResponse({"token": self.signer.token(made, iap=bool(order.get("iap")))})
 
-    async def _rotate(self, _request: Request) -> Response:
+    async def _rotate(self, request: Request) -> Response:
         """Take other keys."""
+        orders.read("keys/rotate", await request.body())
         self.signer.rotate()
         return JSONResponse({})
 
-    async def _reset(self, _request: Request) -> Response:
+    async def _reset(self, request: Request) -> Response:
+        orders.read("reset", await request.body())
         self.reset()
         return JSONResponse({})
 
@@ -251,13 +252,19 @@ class Emulator:
         self.operations.settle()
         found = self.store.get(path)
         if found is None:
-            return JSONResponse(ApiError(404, f"there is no {path}").body(), 404)
+            raise ApiError(404, f"there is no {path}")
         if request.method == "DELETE":
             self.store.delete(path)
         elif request.method == "PATCH":
-            found = merge(found, await request.json())
+            found = merge(found, orders.read_change(await request.body()))
             self.store.put(path, found)
         return JSONResponse(found)
+
+
+def _refused(_request: Request, error: Exception) -> Response:
+    """Answer an order that is refused."""
+    assert isinstance(error, ApiError)  # noqa: S101 - Starlette types its handlers for any exception
+    return JSONResponse(error.body(), error.status)
 
 
 async def _early(fault: Fault) -> Response | None:

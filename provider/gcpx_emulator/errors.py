@@ -37,7 +37,8 @@ class ApiError(Exception):
     def __init__(self, status: int, message: str, reason: str | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.message = message
+        # What a request holds may be no Unicode, and is repeated here.
+        self.message = message.encode(errors="backslashreplace").decode()
         self.reason = reason or _REASON.get(status, "backendError")
 
     def body(self) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import attrs
 
 from gcpx_emulator.errors import ApiError
+from gcpx_emulator.orders import checked
 from gcpx_emulator.store import Json
 
 _REMEMBERED: Final = 10_000
@@ -48,11 +49,11 @@ class Fault:
 
     @classmethod
     def parse(cls, spec: Any) -> Fault:
-        """Read what a test ordered; unknown keys are refused."""
-        known = {attribute.name for attribute in attrs.fields(cls)}
-        if not isinstance(spec, dict) or "method" not in spec or set(spec) - known:
-            raise ApiError(400, f"A fault is an object of {', '.join(sorted(known))}, with at least method")
-        return cls(**spec)
+        """Read what a test ordered."""
+        order = checked("faults", spec)
+        if "method" not in order:
+            raise ApiError(400, "An order at /_emulator/faults must have a method.")
+        return cls(**order)
 
 
 @attrs.define

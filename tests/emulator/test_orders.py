@@ -1,0 +1,115 @@
+"""Orders at `/_emulator` are taken as they are meant, or refused in Google's error shape with what they may hold."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+from programs import BUCKET
+
+BUCKET_PATH = f"resources/b/{BUCKET}"
+METHOD = "compute.regions.list"
+ERROR = {"code": "QUOTA_EXCEEDED", "message": "too many"}
+
+
+def _operation(**info):
+    return {"method": METHOD, "operation": {"errors": [ERROR | {"errorDetails": [{"errorInfo": info}]}]}}
+
+
+def _ask(cloud, path, **content):
+    method = "PATCH" if path == BUCKET_PATH else "POST"
+    return httpx.request(method, f"http://{cloud.host}/_emulator/{path}", trust_env=False, **content)
+
+
+TAKEN = [
+    ("limits", {}),
+    ("limits", {"zones": {"us-east1-b": 0}, "instances": {"us-east1": 3}}),
+    ("outages", {"scopes": ["global", "zones/us-east1-b"], "quotas": ["us-east1"], "requireBasicQuota": True}),
+    ("tokens", {"email": "a@example.com", "audience": "me", "claims": {"any": ["claim"]}, "iap": False}),
+    ("tokens", {}),
+    ("keys/rotate", {}),
+    ("reset", {}),
+    ("faults", {"method": METHOD, "times": 1, "status": 503, "reason": "r", "message": "m", "retry_after": 0}),
+    ("faults", {"method": "*", "drop": "after", "delay": 0.0, "body": "{", "status": None}),
+    ("faults", {"method": METHOD, "operation": {"errors": [ERROR], "httpErrorStatusCode": 403}}),
+    ("faults", _operation(reason="R" * 63, metadatas={"k" * 64: "v"})),
+    (BUCKET_PATH, {"location": "EU"}),
+]
+
+
+@pytest.mark.parametrize(("path", "order"), TAKEN)
+def test_an_order_is_taken(cloud, path, order):
+    answer = _ask(cloud, path, content=json.dumps(order))
+
+    assert answer.status_code == 200, answer.text
+    if path in {"limits", "outages"}:
+        assert answer.json() == order
+
+
+REFUSED = [
+    ("limits", {"regions": {}}, "takes instances, zones; it has no regions."),
+    ("limits", {"zones": {"us-east1-b": "1"}}, "must have in 'zones' whole numbers by zone (europe-west1-b"),
+    ("limits", {"zones": {"us-east1-b": -1}}, "'zones'"),
+    ("limits", {"zones": {"us-east1-b": True}}, "'zones'"),
+    ("limits", {"zones": {"zones/us-east1-b": 1}}, "'zones'"),
+    ("limits", {"instances": {"us-est1": 1}}, "'instances' whole numbers by region (europe-west1"),
+    ("limits", {"instances": 3}, "'instances'"),
+    ("limits", [], "must be a JSON object, not a list."),
+    ("limits", None, "must be a JSON object, not null."),
+    ("outages", {"scope": ["global"]}, "takes quotas, requireBasicQuota, scopes; it has no scope."),
+    ("outages", {"scopes": "global"}, "'scopes' a list of scopes (global"),
+    ("outages", {"scopes": ["us-east1-b"]}, "'scopes'"),
+    ("outages", {"scopes": [["global"]]}, "'scopes'"),
+    ("outages", {"quotas": ["zones/us-east1-b"]}, "'quotas' a list of regions"),
+    ("outages", {"requireBasicQuota": "yes"}, "'requireBasicQuota' true or false."),
+    ("tokens", {"mail": "a@example.com"}, "takes audience, claims, email, iap; it has no mail."),
+    ("tokens", {"email": 1}, "'email' a text."),
+    ("tokens", {"claims": ["iss"]}, "'claims' an object."),
+    ("tokens", {"iap": "true"}, "'iap' true or false."),
+    ("keys/rotate", {"now": True}, "takes nothing; it has no now."),
+    ("reset", {"all": True}, "takes nothing; it has no all."),
+    ("reset", {"\ud800": 1}, "it has no \\ud800."),
+    ("faults", {"method": METHOD, "what": 1}, "it has no what."),
+    ("faults", {"status": 503}, "must have a method."),
+    ("faults", {"method": ""}, "'method' a method's ID, or * for any."),
+    ("faults", {"method": METHOD, "times": "3"}, "'times' a whole number of at least 1."),
+    ("faults", {"method": METHOD, "times": 0}, "'times'"),
+    ("faults", {"method": METHOD, "status": "503"}, "'status' an HTTP status"),
+    ("faults", {"method": METHOD, "status": 600}, "'status'"),
+    ("faults", {"method": METHOD, "retry_after": -1}, "'retry_after'"),
+    ("faults", {"method": METHOD, "drop": "between"}, "'drop' before or after."),
+    ("faults", {"method": METHOD, "delay": "1"}, "'delay' a number of seconds."),
+    ("faults", {"method": METHOD, "operation": {"error": []}}, "'operation' how an operation ends"),
+    ("faults", {"method": METHOD, "operation": {"errors": [{"message": "no code"}]}}, "'operation'"),
+    ("faults", _operation(reason="R" * 64), "'operation'"),
+    ("faults", _operation(metadatas={"k" * 65: "v"}), "'operation'"),
+    (BUCKET_PATH, ["location"], "must be a JSON object, not a list."),
+]
+
+
+@pytest.mark.parametrize(("path", "order", "words"), REFUSED)
+def test_an_order_of_another_form_is_refused_and_changes_nothing(cloud, path, order, words):
+    before, keys = dict(cloud.emulator.store.counts()), cloud.emulator.signer.generation
+    answer = _ask(cloud, path, content=json.dumps(order))
+    error = answer.json()["error"]
+
+    assert (answer.status_code, error["code"], error["status"]) == (400, 400, "INVALID_ARGUMENT")
+    assert error["errors"][0]["reason"] == "invalid"
+    assert words in error["message"]
+    assert cloud.emulator.store.counts() == before
+    assert cloud.emulator.faults.queue == []
+    assert cloud.emulator.signer.generation == keys
+
+
+@pytest.mark.parametrize("path", ["faults", "limits", "outages", "tokens", "keys/rotate", "reset", BUCKET_PATH])
+@pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000])
+def test_an_order_that_is_no_json_is_refused(cloud, path, content):
+    answer = _ask(cloud, path, content=content)
+
+    assert answer.status_code == 400
+    assert "must be JSON: " in answer.json()["error"]["message"]
+
+
+def test_an_order_without_a_body_asks_for_nothing_more(cloud):
+    assert [_ask(cloud, path).status_code for path in ("keys/rotate", "reset", "tokens")] == [200, 200, 200]
