@@ -5,6 +5,7 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PORT ?= 8095
 
 .PHONY: help demo test check lint types check-generated format schema sdk setup env emulator bench build clean
 
@@ -47,8 +48,8 @@ setup: $(READY) ## Make .venv and find or build the Pulumi CLI
 env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand
 	@$(BIN)/python tools/environment.py
 
-emulator: $(READY) ## Run the emulator in the foreground
-	@$(BIN)/gcpx-emulator --port 8095
+emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=...
+	@$(BIN)/gcpx-emulator --port $(PORT)
 
 bench: setup ## Measure against a provider that does nothing, as ratios
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py

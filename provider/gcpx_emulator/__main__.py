@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
+import importlib.util
 import socket
 import sys
+from typing import Final
 
-import uvicorn
-
-from gcpx_emulator.app import Emulator
-from gcpx_emulator.operations import Operations
-from gcpx_emulator.store import Store
+NEEDED: Final = ("google_crc32c", "googleapiclient", "re2", "starlette", "uvicorn")
+"""What the distribution brings with its extra `emulator` alone."""
+_INSTALL: Final = "pip install 'pulumi-gcpx-provider[emulator]'"
 
 
 def main() -> None:
@@ -21,8 +20,17 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long an operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep everything in this file")
     options = parser.parse_args()
-    store = Store(options.data)
-    serve(Emulator(store, Operations(store, options.latency)), options.port)
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(f"gcpx-emulator needs packages that are not installed ({', '.join(missing)}). Install: {_INSTALL}")
+    from gcpx_emulator.server import serve  # noqa: PLC0415 - it imports what may not be installed
+
+    try:
+        listener = listen(options.port)
+    except (OSError, OverflowError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no port"
+        sys.exit(f"gcpx-emulator: port {options.port} cannot be had: {reason}; choose another with --port")
+    serve(listener, options.data, options.latency)
 
 
 def listen(port: int = 0) -> socket.socket:
@@ -35,23 +43,6 @@ def listen(port: int = 0) -> socket.socket:
     listener.bind(("127.0.0.1", port))
     listener.listen(1024)
     return listener
-
-
-def serve(emulator: Emulator, port: int) -> None:
-    """Serve on loopback until interrupted."""
-    try:
-        listener = listen(port)
-    except OSError as error:
-        sys.exit(f"gcpx-emulator: port {port} cannot be had: {error.strerror}; choose another with --port")
-    sys.stdout.write(f"listening on http://127.0.0.1:{listener.getsockname()[1]}\n")
-    sys.stdout.flush()
-    config = uvicorn.Config(
-        emulator.app(), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1
-    )
-    try:
-        asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
-    except KeyboardInterrupt:
-        return
 
 
 if __name__ == "__main__":
