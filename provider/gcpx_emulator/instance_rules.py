@@ -15,6 +15,7 @@ _MOST_CPUS, _MEMORY_STEP = 32, 256
 _CUSTOM: Final = re.compile(r"(?P<family>[a-z]\w*-)?custom-(?P<cpus>\d{1,9})-(?P<memory>\d{1,9})(?:-ext)?")
 _SIZED: Final = re.compile(r"(?:[a-z]\w*-)?custom-(?:small|medium|micro)-\d{1,9}")
 """Shared-core custom types, whose CPUs have a name in place of a number."""
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)", re.ASCII | re.IGNORECASE)
 _HOSTNAME: Final = re.compile(
     r"(?=.{1,253}$)[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)*"
 )
@@ -48,7 +49,7 @@ def _machine_exists(machine: Any) -> bool:
 
 def _is_time(text: Any) -> bool:
     try:
-        return datetime.fromisoformat(text).tzinfo is not None and "T" in text.upper()
+        return _TIME.fullmatch(text) is not None and bool(datetime.fromisoformat(text.upper()))
     except ValueError:
         return False
 

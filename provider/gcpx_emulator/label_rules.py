@@ -6,7 +6,6 @@ from typing import Any, Final
 
 import re2
 
-from gcpx_emulator.discovery import Json
 from gcpx_emulator.rules import NAME, NAME_WORDS, Rule, like
 
 _LABELLED: Final = (
@@ -36,7 +35,7 @@ def _labels(schema: str) -> tuple[Rule, ...]:
             words=f"A key is 1 to 63 {characters}, beginning with a letter.",
             holds=_is_key,
         ),
-        Rule(schema=schema, field="labels", words=f"A value is at most 63 {characters}.", holds=_have_right_values),
+        Rule(schema=schema, field="labels.*", words=f"A value is at most 63 {characters}.", holds=_is_value),
     )
 
 
@@ -48,22 +47,16 @@ def _is_key(key: Any) -> bool:
     return len(key) <= _LONGEST and _KEY.fullmatch(key) is not None
 
 
-def _have_right_values(labels: Any) -> bool:
-    values = [value for value in labels.values() if value is not None]
-    return all(len(value) <= _LONGEST and _VALUE.fullmatch(value) for value in values)
-
-
-def _tag_values_fit(found: Json) -> bool:
-    tags = found.get("resourceManagerTags") or {}
-    return all(re2.fullmatch(r"tagValues/\d+|[^\s/]+", value) for value in tags.values() if value is not None)
+def _is_value(value: Any) -> bool:
+    return len(value) <= _LONGEST and _VALUE.fullmatch(value) is not None
 
 
 def _manager_tags(schema: str) -> tuple[Rule, ...]:
     words = "Must be tagKeys/ID with tagValues/ID, or PARENT/KEY with VALUE."
-    key = like(r"tagKeys/\d+|[^\s/]+/[^\s/]+")
+    key, value = like(r"tagKeys/\d+|[^\s/]+/[^\s/]+"), like(r"tagValues/\d+|[^\s/]+")
     return (
         Rule(schema=schema, field="resourceManagerTags{}", words=words, holds=key),
-        Rule(schema=schema, field="resourceManagerTags", words=words, holds=_tag_values_fit, across=True),
+        Rule(schema=schema, field="resourceManagerTags.*", words=words, holds=value),
     )
 
 

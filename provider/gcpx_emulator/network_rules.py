@@ -45,9 +45,8 @@ def _is_not_given(_value: Any) -> bool:
     return False
 
 
-def _ptr_is_switched_on(nic: Json) -> bool:
-    configs = nic.get("accessConfigs") or ()
-    return all(config.get("setPublicPtr") for config in configs if config and config.get("publicPtrDomainName"))
+def _ptr_is_switched_on(config: Json) -> bool:
+    return bool(config.get("setPublicPtr")) or not config.get("publicPtrDomainName")
 
 
 def _access(owner: str, kind: str, foreign: tuple[str, ...]) -> tuple[Rule, ...]:
@@ -75,10 +74,9 @@ RULES: Final = (
     ),
     Rule(
         schema=_NIC,
-        field="accessConfigs",
+        field="accessConfigs[]",
         words="Must have setPublicPtr where it has publicPtrDomainName.",
         holds=_ptr_is_switched_on,
-        across=True,
     ),
     Rule(
         schema=_NIC,

@@ -27,8 +27,8 @@ class Rule:
 
     Attributes:
         schema: the API's name of the object; the rule holds wherever a request has one.
-        field: what is bounded, and what a refusal names; dotted, with `[]` for each element of a list and `{}` for
-            each key of a map.
+        field: what is bounded, and what a refusal names; dotted, with `[]` for each element of a list, `{}` for each
+            key of a map and `*` for each of its values.
         words: what is required.
         holds: tells whether the field's value is right, or the whole object, for rules across fields.
         across: `holds` gets the object.
@@ -69,9 +69,7 @@ def _short(value: Any) -> str:
 def places(value: Any, field: str) -> Iterator[tuple[str, Any]]:
     """Find a field's values, with their paths; what is null or absent is not found."""
     head, _, rest = field.partition(".")
-    name = head.rstrip("[]{}")
-    found = value.get(name) if isinstance(value, dict) else None
-    for path, item in _spread(name, head, found):
+    for path, item in _spread(head, value if isinstance(value, dict) else {}):
         if item is None:
             continue
         if not rest:
@@ -80,13 +78,16 @@ def places(value: Any, field: str) -> Iterator[tuple[str, Any]]:
             yield f"{path}.{inner}", deeper
 
 
-def _spread(name: str, head: str, found: Any) -> Iterator[tuple[str, Any]]:
-    if head.endswith("[]"):
-        yield from ((f"{name}[{index}]", item) for index, item in enumerate(found or ()))
+def _spread(head: str, value: Json) -> Iterator[tuple[str, Any]]:
+    name = head.rstrip("[]{}")
+    if head == "*":
+        yield from value.items()
+    elif head.endswith("[]"):
+        yield from ((f"{name}[{index}]", item) for index, item in enumerate(value.get(name) or ()))
     elif head.endswith("{}"):
-        yield from ((f"{name}.{key}", key) for key in found or ())
+        yield from ((f"{name}.{key}", key) for key in value.get(name) or ())
     else:
-        yield name, found
+        yield name, value.get(name)
 
 
 def objects(document: Document, schema: str, value: Any, where: str) -> Iterator[tuple[str, str, Json]]:

@@ -11,8 +11,8 @@ from gcpx_emulator.discovery import Document, Json, Method
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.request_rules import check_body
 
-_MAXIMA = {"maxResults": "500"}
-"""Bounds that the API's documentation names and its description leaves out."""
+_MAXIMA = {("compute", "maxResults"): "500"}
+"""Bounds of parameters that an API's documentation names and its description leaves out."""
 _INTEGERS = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
 
 
@@ -24,7 +24,8 @@ def check_query(method: Method, query: Mapping[str, str]) -> None:
             if name in method.document.standard:
                 continue
             raise _refused(f'Unknown name "{name}": Cannot bind query parameter.')
-        _check_text(name, spec, value)
+        most = _MAXIMA.get((method.id.partition(".")[0], name))
+        _check_text(name, {"maximum": most, **spec} if most else spec, value)
     for name, spec in method.parameters.items():
         if spec["location"] == "query" and spec.get("required") and name not in query:
             raise ApiError(400, f"Required parameter: {name}", "required")
@@ -33,7 +34,8 @@ def check_query(method: Method, query: Mapping[str, str]) -> None:
 def _check_text(name: str, spec: Json, value: str) -> None:
     if spec["type"] == "boolean" and value not in {"true", "false"}:
         raise _refused(f"Invalid value at '{name}' (TYPE_BOOL), \"{value}\"")
-    spec = spec | {"maximum": _MAXIMA[name]} if name in _MAXIMA and "maximum" not in spec else spec
+    if spec["type"] == "string" and spec.get("format") in _INTEGERS:
+        _clean_integer("string", spec["format"], value, name)
     if spec["type"] == "integer" and not _in_bounds(value, spec):
         raise ApiError(
             400,

@@ -233,9 +233,8 @@ def _labels(schema):
         Case(schema, "labels{}", **_each("labels", [{key: "v"} for key in keys], [{key: "v"} for key in wrong_keys])),
         Case(
             schema,
-            "labels",
+            "labels.*",
             **_each("labels", [{"k": value} for value in values], [{"k": value} for value in wrong_values]),
-            words="A value",
         ),
     ]
 
@@ -244,7 +243,7 @@ def _manager_tags(schema):
     name = "resourceManagerTags"
     keys = _each(name, [{"tagKeys/1": "tagValues/2"}, {"parent/key": "value"}], [{"tagKeys": "v"}, {"a/b/c": "v"}])
     values = _each(name, [{"tagKeys/1": "tagValues/2"}], [{"tagKeys/1": "tagValue/2"}, {"tagKeys/1": "a b"}])
-    return [Case(schema, f"{name}{{}}", **keys), Case(schema, name, **values)]
+    return [Case(schema, f"{name}{{}}", **keys), Case(schema, f"{name}.*", **values)]
 
 
 def _access(owner, kind, other, foreign):
@@ -331,7 +330,7 @@ CASES = [
     *_access("accessConfigs", "ONE_TO_ONE_NAT", "DIRECT_IPV6", {"externalIpv6": "2001:db8::", "externalIpv6PrefixLength": 96}),
     *_access("ipv6AccessConfigs", "DIRECT_IPV6", "ONE_TO_ONE_NAT", {"natIP": "203.0.113.1"}),
     Case(NIC, "ipv6AccessConfigs[].externalIpv6PrefixLength", [{"ipv6AccessConfigs": [{"externalIpv6PrefixLength": size}]} for size in (0, 128)], [{"ipv6AccessConfigs": [{"externalIpv6PrefixLength": size}]} for size in (-1, 129)]),
-    Case(NIC, "accessConfigs", [{"accessConfigs": [{"setPublicPtr": True, "publicPtrDomainName": "a.b."}]}], [{"accessConfigs": [{"publicPtrDomainName": "a.b."}]}, {"accessConfigs": [{"setPublicPtr": False, "publicPtrDomainName": "a.b."}]}], "Must have"),
+    Case(NIC, "accessConfigs[]", [{"accessConfigs": [{"setPublicPtr": True, "publicPtrDomainName": "a.b."}]}], [{"accessConfigs": [{"publicPtrDomainName": "a.b."}]}, {"accessConfigs": [{"setPublicPtr": False, "publicPtrDomainName": "a.b."}]}]),
     Case(NIC, "ipv6AccessConfigs", [{"stackType": "IPV4_IPV6", "ipv6AccessConfigs": [{}]}, {"stackType": "IPV4_ONLY"}], [{"stackType": "IPV4_ONLY", "ipv6AccessConfigs": [{}]}], "Conflicts"),
     Case(NIC, "networkIP", **_each("networkIP", ["10.0.0.5", "regions/us-east1/addresses/a"], ["10.0.0", "2001:db8::1", "300.1.1.1"])),
     Case(NIC, "ipv6Address", **_each("ipv6Address", ["2001:db8::1"], ["10.0.0.5", "2001::db8::"])),
@@ -374,7 +373,7 @@ CASES = [
     Case("Scheduling", "localSsdRecoveryTimeout.seconds", **_each("localSsdRecoveryTimeout", [{"seconds": "0"}, {"seconds": "604800"}], [{"seconds": "1800"}, {"seconds": "608400"}])),
     Case("Scheduling", "localSsdRecoveryTimeout.nanos", **_each("localSsdRecoveryTimeout", [{"nanos": 0}], [{"nanos": 1}])),
     Case("Scheduling", "terminationTime", [{"maxRunDuration": {"seconds": "60"}}], [{"maxRunDuration": {"seconds": "60"}, "terminationTime": "2040-01-01T00:00:00Z"}], "Conflicts"),
-    Case("Scheduling", "terminationTime", **_each("terminationTime", ["2040-01-01T00:00:00Z", "2040-01-01T00:00:00.5+02:00"], ["tomorrow", "2040-01-01", "2040-01-01T00:00:00"]), words="Must be a time"),
+    Case("Scheduling", "terminationTime", **_each("terminationTime", ["2040-01-01T00:00:00Z", "2040-01-01T00:00:00.5+02:00"], ["tomorrow", "2040-01-01", "2040-01-01T00:00:00", "20400101T000000Z", "2040-13-01T00:00:00Z"]), words="Must be a time"),
     Case("Scheduling", "preemptible", [{"preemptible": True}, {"provisioningModel": "SPOT", "automaticRestart": False}], [{"preemptible": True, "automaticRestart": True}, {"provisioningModel": "SPOT", "onHostMaintenance": "MIGRATE"}]),
     *(case for schema in ("AttachedDiskInitializeParams", "Disk", "GlobalSetLabelsRequest", "Instance", "InstanceProperties", "InstancesSetLabelsRequest", "MachineImage") for case in _labels(schema)),
     *(case for schema in ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties") for case in _manager_tags(schema)),
@@ -416,6 +415,7 @@ def test_every_rule_has_a_case():
         (_set_metadata, "", _items(("a", "v"), ("b c", "v")), "items[1].key", "b c"),
         (_set_metadata, "", _items(("a", "v" * 262_145)), "items[0].value", ""),
         (_instance, "disks.+.diskEncryptionKey", {"rawKey": OTHER_RAW}, "disks[1].diskEncryptionKey.rawKey", ""),
+        (_set_labels, "", {"labels": {"a": "b", "c": "D"}}, "labels.c", "D"),
         (_set_tags, "", {"items": ["x" * 200]}, "items[0]", "x" * 100 + "..."),
     ],
 )  # fmt: skip
@@ -457,6 +457,24 @@ def test_pages_have_at_most_500_items(http, number, status):
 
     assert answer.status_code == status
     assert status == 200 or "'maxResults'" in answer.json()["error"]["message"]
+
+
+def test_the_number_of_a_project_is_a_number(http):
+    statuses = [
+        http.get(f"{BASE}/aggregated/instances", params={"serviceProjectNumber": number}).status_code
+        for number in ("123", "mine", "9223372036854775808")
+    ]
+
+    assert statuses == [200, 400, 400]
+
+
+@pytest.mark.parametrize("make", [_template, _regional_template, _instance, _disk, _regional_disk, _machine_image])
+def test_names_are_of_the_form_of_rfc_1035(http, make):
+    for names, status in zip(NAMES, (200, 400), strict=True):
+        for name in names:
+            answer = _asked(http, make, "", {"name": name})
+            assert answer.status_code == status, (name, answer.text)
+            assert status == 200 or "'resource.name'" in answer.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(
