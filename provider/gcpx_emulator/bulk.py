@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator
-from typing import Final
 
 import attrs
 
@@ -19,8 +18,6 @@ from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Effect
 from gcpx_emulator.request_rules import check_merged
 from gcpx_emulator.store import Json
-
-_LONGEST_RUN: Final = 18
 
 
 @attrs.frozen
@@ -90,14 +87,11 @@ def _counts(body: Json) -> tuple[int, int]:
     if names and body.get("namePattern"):
         raise invalid("resource.namePattern", body["namePattern"], "Conflicts with perInstanceProperties.")
     count = int(body.get("count") or len(names))
-    if count < 1:
-        raise invalid("resource.count", count, "Must be at least 1.")
+    if not count:
+        raise required("resource.count")
     if names and count != len(names):
         raise invalid("resource.count", count, "Must be the number of perInstanceProperties.")
-    least = int(body.get("minCount") or count)
-    if least > count:
-        raise invalid("resource.minCount", least, "Must not be above count.")
-    return count, least
+    return count, int(body.get("minCount") or count)
 
 
 def _zones(call: Call, policy: Json) -> dict[str, int]:
@@ -188,15 +182,12 @@ def _names(call: Call, body: Json, zones: list[str], count: int) -> Iterator[str
         yield from given
         return
     pattern = body["namePattern"]
-    runs = re.findall(r"#+", pattern)
-    if len(runs) != 1 or len(runs[0]) > _LONGEST_RUN:
-        raise invalid("resource.namePattern", pattern, "Must hold one run of at most 18 #.")
-    width = len(runs[0])
-    form = re.compile(re.escape(pattern).replace(re.escape(runs[0]), rf"(\d{{{width}}})"))
+    width = pattern.count("#")
+    form = re.compile(re.escape(pattern).replace(re.escape("#" * width), rf"(\d{{{width}}})"))
     first = 1 + max((number for zone in zones for number in _numbers(call, zone, form)), default=0)
     if len(str(first + count - 1)) > width:
         raise invalid("resource.namePattern", pattern, "Has too few # for the names that are needed.")
-    yield from (pattern.replace(runs[0], f"{number:0{width}}") for number in range(first, first + count))
+    yield from (pattern.replace("#" * width, f"{number:0{width}}") for number in range(first, first + count))
 
 
 def _exists(call: Call, zone: str, name: str) -> bool:

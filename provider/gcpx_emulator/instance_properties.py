@@ -43,8 +43,6 @@ def check_properties(properties: Json) -> Json:
         raise required("resource.properties.networkInterfaces")
     for index, disk in enumerate(properties["disks"]):
         check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
-    for index, nic in enumerate(properties["networkInterfaces"]):
-        _check_interface(f"resource.properties.networkInterfaces[{index}]", nic)
     return properties
 
 
@@ -64,17 +62,6 @@ def check_disk(where: str, disk: Json, index: int, *, by_name: bool) -> None:
         raise invalid(f"{where}.initializeParams.diskType", kind, "The disk type must be a name, not a URL.")
     if kind and kind.rpartition("/")[2] not in DISKS:
         raise invalid(f"{where}.initializeParams.diskType", kind, "The disk type does not exist.")
-    if len((new or {}).get("replicaZones") or ("", "")) != 2:  # noqa: PLR2004 - the API's own number
-        raise invalid(f"{where}.initializeParams.replicaZones", new, "Exactly two replica zones must be specified.")
-
-
-def _check_interface(where: str, nic: Json) -> None:
-    for name, kind in _ONE_ACCESS.items():
-        configs = nic.get(name) or []
-        if len(configs) > 1:
-            raise invalid(f"{where}.{name}", len(configs), "At most one access config is supported.")
-        if configs and configs[0].get("type", kind) != kind:
-            raise invalid(f"{where}.{name}[0].type", configs[0]["type"], f"Must be {kind}.")
 
 
 def stored_properties(call: Call, properties: Json) -> Json:

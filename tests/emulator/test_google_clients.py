@@ -459,6 +459,7 @@ def test_a_bulk_creation_that_falls_short_is_rolled_back(cloud):
     ("more", "words"),
     [
         ({"count": 1}, "namePattern"),
+        ({"name_pattern": "a-#"}, "'resource.count'"),
         ({"count": 1, "name_pattern": "a-#-#"}, "one run"),
         ({"count": 10, "name_pattern": "a-#"}, "too few #"),
         ({"count": 1, "min_count": 2, "name_pattern": "a-#"}, "minCount"),
