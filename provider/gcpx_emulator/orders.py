@@ -150,7 +150,7 @@ def parsed(name: str, raw: bytes) -> Any:
     try:
         return json.loads(raw) if raw else {}
     except (ValueError, RecursionError) as error:
-        raise ApiError(400, f"An order at /_emulator/{name} must be JSON: {error}") from None
+        raise ApiError(400, f"Parse Error: an order at /_emulator/{name} must be JSON: {error}", "parseError") from None
 
 
 def _kind(value: Any) -> str:

@@ -107,7 +107,7 @@ def test_an_order_of_another_form_is_refused_and_changes_nothing(cloud, path, or
 def test_an_order_that_is_no_json_is_refused(cloud, path, content):
     answer = _ask(cloud, path, content=content)
 
-    assert answer.status_code == 400
+    assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "parseError")
     assert "must be JSON: " in answer.json()["error"]["message"]
 
 
