@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -81,22 +82,33 @@ class _Dropped(Response):
 
 @attrs.define
 class Emulator:
-    """One emulator: its data, its operations, its faults."""
+    """One emulator: its data, its operations, its faults.
+
+    Attributes:
+        clock: gives the time of Pub/Sub and of tokens.
+    """
 
     store: Store = attrs.Factory(Store)
     operations: Operations = attrs.field(default=attrs.Factory(lambda self: Operations(self.store), takes_self=True))
+    clock: Callable[[], float] = time.time
     faults: Faults = attrs.Factory(Faults)
     requests: Requests = attrs.Factory(Requests)
-    signer: Signer = attrs.Factory(Signer)
+    signer: Signer = attrs.field(default=attrs.Factory(lambda self: Signer(self.now), takes_self=True))
     uploads: Uploads = attrs.Factory(Uploads)
-    pusher: Pusher = attrs.field(default=attrs.Factory(lambda self: Pusher(self.store, self.signer), takes_self=True))
+    pusher: Pusher = attrs.field(
+        default=attrs.Factory(lambda self: Pusher(self.store, self.signer, self.now), takes_self=True)
+    )
+
+    def now(self) -> float:
+        """Tell the time of Pub/Sub and of tokens."""
+        return self.clock()
 
     def reset(self) -> None:
         """Forget everything but the keys."""
         self.store.reset()
         self.faults.queue.clear()
         self.requests.kept.clear()
-        self.pusher.deliveries.clear()
+        self.pusher.reset()
 
     def app(self) -> Starlette:
         """Give the application."""
@@ -182,6 +194,7 @@ class Emulator:
             media=upload.media,
             content_type=upload.content_type,
             signer=self.signer,
+            now=self.now,
             failure=fault.operation if fault else None,
         )
         self.operations.settle()
@@ -226,14 +239,18 @@ class Emulator:
 
         return take
 
-    async def _deliveries(self, _request: Request) -> Response:
-        """Tell what was pushed, and how it was taken."""
-        return JSONResponse(list(self.pusher.deliveries))
+    async def _deliveries(self, request: Request) -> Response:
+        """Tell what was pushed, and how it was taken; `atLeast` waits until there are as many attempts."""
+        at_least = request.query_params.get("atLeast", "0")
+        if not re.fullmatch("[0-9]{1,3}", at_least):
+            return JSONResponse(ApiError(400, "atLeast is a number of attempts, up to 999").body(), 400)
+        return JSONResponse(await self.pusher.attempts(int(at_least)))
 
     async def _tokens(self, request: Request) -> Response:
         """Sign any claims, for tests of receivers: {"email", "audience", "claims", "iap"}."""
         order = await request.json()
-        made = claims(order.get("email", "pusher@example.com"), order.get("audience", "")) | order.get("claims", {})
+        email, audience = order.get("email", "pusher@example.com"), order.get("audience", "")
+        made = claims(email, audience, self.now()) | order.get("claims", {})
         return JSONResponse({"token": self.signer.token(made, iap=bool(order.get("iap")))})
 
     async def _rotate(self, _request: Request) -> Response:

@@ -28,6 +28,7 @@ class Call:
         body: without output-only fields.
         media: contents that were uploaded.
         content_type: of the contents.
+        now: gives the time of Pub/Sub and of tokens.
         failure: what a fault injected to end the operation with, if anything.
     """
 
@@ -40,6 +41,7 @@ class Call:
     query: Mapping[str, str]
     body: Json
     signer: Signer
+    now: Callable[[], float]
     media: bytes | None = None
     content_type: str = ""
     failure: Json | None = None
