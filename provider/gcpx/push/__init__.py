@@ -7,7 +7,7 @@ Source: Google's documentation of authentication for push subscriptions, section
 """
 
 from gcpx.push.certificates import Certificates, CertificatesError
-from gcpx.push.errors import InvalidToken, MalformedRequest, PushError, WrongMethod
+from gcpx.push.errors import BodyTooLong, InvalidToken, MalformedRequest, PushError, WrongMethod
 from gcpx.push.message import PushMessage
 from gcpx.push.middleware import PushMiddleware
 from gcpx.push.receiver import Answer, receive
@@ -17,6 +17,7 @@ __all__ = [
     "GOOGLE",
     "IAP",
     "Answer",
+    "BodyTooLong",
     "Certificates",
     "CertificatesError",
     "Claims",
