@@ -29,6 +29,7 @@ from gcpx_emulator import (
     oslogin,
     outages,
     page,
+    policy,
     pubsub,
     storage,
     storage_objects,
@@ -119,6 +120,7 @@ class Emulator:
                 Route("/_emulator/requests", self._requests, methods=["GET", "DELETE"]),
                 Route("/_emulator/limits", self._orders(catalog.LIMITS), methods=["GET", "POST"]),
                 Route("/_emulator/outages", self._orders(outages.OUTAGES), methods=["GET", "POST"]),
+                Route("/_emulator/policy", self._policy, methods=["GET", "POST"]),
                 Route("/_emulator/deliveries", self._deliveries),
                 Route("/_emulator/tokens", self._tokens, methods=["POST"]),
                 Route("/_emulator/keys/rotate", self._rotate, methods=["POST"]),
@@ -165,7 +167,7 @@ class Emulator:
             early = await _early(fault)
             if early is not None:
                 return early
-        answer = await self._work(method, path, dict(request.query_params), upload, fault)
+        answer = await self._work(method, path, request, upload, fault)
         if fault is not None and fault.drop == "after":
             return _Dropped()
         if answer is None:
@@ -176,8 +178,9 @@ class Emulator:
         return JSONResponse(masked(answer, fields) if fields else answer)
 
     async def _work(
-        self, method: Method, path: dict[str, str], query: dict[str, str], upload: Upload, fault: Fault | None
+        self, method: Method, path: dict[str, str], request: Request, upload: Upload, fault: Fault | None
     ) -> Any:
+        query = dict(request.query_params)
         handler = HANDLERS.get(method.id)
         if handler is None:
             raise ApiError(501, f"{method.id} is not emulated")
@@ -195,8 +198,10 @@ class Emulator:
             content_type=upload.content_type,
             signer=self.signer,
             now=self.now,
+            caller=self.signer.caller(request.headers.get("authorization", "")),
             failure=fault.operation if fault else None,
         )
+        policy.check(call)
         self.operations.settle()
         if method.id.startswith("compute.") and method.http_method in {"POST", "DELETE", "PATCH"}:
             replayed = self.operations.replay(path.get("project", ""), query.get("requestId"))
@@ -238,6 +243,15 @@ class Emulator:
             return JSONResponse(self.store.get(path) or {})
 
         return take
+
+    async def _policy(self, request: Request) -> Response:
+        """Take who may do what."""
+        if request.method == "POST":
+            try:
+                self.store.put(policy.POLICY, policy.parse(await request.body()))
+            except ApiError as error:
+                return JSONResponse(error.body(), error.status)
+        return JSONResponse(self.store.get(policy.POLICY) or policy.OPEN)
 
     async def _deliveries(self, request: Request) -> Response:
         """Tell what was pushed, and how it was taken; `atLeast` waits until there are as many attempts."""

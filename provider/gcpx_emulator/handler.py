@@ -29,6 +29,7 @@ class Call:
         media: contents that were uploaded.
         content_type: of the contents.
         now: gives the time of Pub/Sub and of tokens.
+        caller: the e-mail address in the access token, if the emulator signed it.
         failure: what a fault injected to end the operation with, if anything.
     """
 
@@ -42,6 +43,7 @@ class Call:
     body: Json
     signer: Signer
     now: Callable[[], float]
+    caller: str = ""
     media: bytes | None = None
     content_type: str = ""
     failure: Json | None = None

@@ -126,6 +126,16 @@ class Signer:
             raise ValueError("the token has expired")
         return found
 
+    def caller(self, authorization: str) -> str:
+        """Name the account whose token a request carries; nobody where these keys did not sign it."""
+        if "account" not in self._keys:
+            return ""
+        try:
+            email = self.read(authorization.removeprefix("Bearer ")).get("email")
+        except ValueError:
+            return ""
+        return email if isinstance(email, str) else ""
+
 
 def claims(email: str, audience: str, now: float) -> Json:
     """Write the claims of an account's token that is issued now."""

@@ -104,15 +104,6 @@ def test_what_pubsub_refuses(publisher, subscriber):
         subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, "filter": "attributes:a"})
 
 
-def test_who_may_not_act_as_the_account_makes_no_subscription(cloud, subscriber):
-    cloud.fail(
-        "pubsub.projects.subscriptions.create", status=403, message="User not authorized to act as the service account"
-    )
-
-    with pytest.raises(exceptions.Forbidden, match="act as"):
-        _pushing(subscriber, "https://example.com/push")
-
-
 def test_messages_are_pulled_leased_and_acknowledged(cloud, publisher, subscriber):
     cloud.emulator.clock = lambda: 1_000.0
     subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC})
