@@ -45,7 +45,7 @@ from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Operations
 from gcpx_emulator.pushes import Pusher
 from gcpx_emulator.store import Json, Store
-from gcpx_emulator.tokens import Signer, claims
+from gcpx_emulator.tokens import Signer
 from gcpx_emulator.uploads import Upload, Uploads
 from gcpx_emulator.validation import check_query, clean_body
 
@@ -262,10 +262,11 @@ class Emulator:
 
     async def _tokens(self, request: Request) -> Response:
         """Sign any claims, for tests of receivers: {"email", "audience", "claims", "iap"}."""
-        order = await request.json()
-        email, audience = order.get("email", "pusher@example.com"), order.get("audience", "")
-        made = claims(email, audience, self.now()) | order.get("claims", {})
-        return JSONResponse({"token": self.signer.token(made, iap=bool(order.get("iap")))})
+        try:
+            made, iap = tokens.order(await request.body(), self.now())
+        except ApiError as error:
+            return JSONResponse(error.body(), error.status)
+        return JSONResponse({"token": self.signer.token(made, iap=iap)})
 
     async def _rotate(self, _request: Request) -> Response:
         """Take other keys."""

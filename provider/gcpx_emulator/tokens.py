@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import math
 import time
 from collections.abc import Callable
@@ -30,6 +31,7 @@ LIFE: Final = 3600
 _SHARED: Final = 300
 """Seconds in which one token serves all pushes to one audience."""
 _UNTIMED: Final[Options] = {"verify_aud": False, "verify_exp": False, "verify_iat": False, "verify_nbf": False}
+_ORDER: Final[dict[str, type]] = {"email": str, "audience": str, "claims": dict, "iap": bool}
 _KEPT: Final = 20_000
 """Seconds that clients may keep certificates."""
 
@@ -88,9 +90,10 @@ class Signer:
         self._shared.clear()
 
     def token(self, claims: Json, *, iap: bool = False) -> str:
-        """Sign claims."""
+        """Sign claims, whatever their types."""
         key, algorithm = (self._proxy, "ES256") if iap else (self._account, "RS256")
-        return jwt.encode(claims, key.private, algorithm=algorithm, headers={"kid": key.id})
+        payload = json.dumps(claims).encode()
+        return jwt.PyJWS().encode(payload, key.private, algorithm=algorithm, headers={"kid": key.id})
 
     def identity(self, email: str, audience: str) -> str:
         """Sign a token for an account, or give the one of a moment ago."""
@@ -135,6 +138,20 @@ class Signer:
         except ValueError:
             return ""
         return email if isinstance(email, str) else ""
+
+
+def order(text: bytes, now: float) -> tuple[Json, bool]:
+    """Read which claims a test orders a token with, and whether Identity-Aware Proxy signs it."""
+    try:
+        given = json.loads(text)
+    except ValueError:
+        given = None
+    if not isinstance(given, dict) or any(not isinstance(value, _ORDER.get(name, ())) for name, value in given.items()):
+        raise ApiError(
+            400, "A token is ordered with email and audience (texts), claims (an object) and iap (a boolean)."
+        )
+    made = claims(given.get("email", "pusher@example.com"), given.get("audience", ""), now)
+    return made | given.get("claims", {}), given.get("iap", False)
 
 
 def claims(email: str, audience: str, now: float) -> Json:

@@ -93,6 +93,11 @@ def test_old_keys_serve_on_while_the_issuer_cannot_be_reached(cloud, clock):
         {"body": "[]"},
         {"body": "{}"},
         {"body": '{"keys": [{}]}'},
+        {"body": '{"keys": [{"kid": "a", "kty": "RSA", "n": 5, "e": "AQAB"}]}'},
+        {"body": '{"keys": [{"kid": "a", "kty": ["RSA"], "n": {}, "e": null}]}'},
+        {"body": '{"a": {"b": 1}, "c": "-----BEGIN CERTIFICATE-----"}'},
+        {"body": '{"a":' * 100_000},
+        {"body": "9" * 5000},
         {"body": '{"a": "b"}'},
         {"drop": "before"},
     ],
@@ -105,6 +110,13 @@ def test_without_any_key_there_is_no_verdict(cloud, clock, fault):
         verifier.verify(token)
     with pytest.raises(CertificatesError, match="a moment ago"):
         verifier.verify(token)
+
+
+def test_an_address_that_is_malformed_gives_no_verdict(cloud, clock):
+    verifier = PushVerifier("me", EMAIL, certificates=Certificates("http://127.0.0.1:99999/"), now=clock)
+
+    with pytest.raises(CertificatesError):
+        verifier.verify(_token(cloud))
 
 
 def test_given_certificates_need_no_network(cloud, clock):

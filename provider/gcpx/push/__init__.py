@@ -1,7 +1,7 @@
 """Receivers of authenticated Pub/Sub pushes: a verifier, an ASGI middleware, and a plain function.
 
     verifier = PushVerifier(audience="https://example.com/push", service_account_email="pusher@my-project.iam...")
-    app = PushMiddleware(app, verifier)
+    app = PushMiddleware(app, verifier)  # guards all of it; routing is the framework's
 
 Source: Google's documentation of authentication for push subscriptions, section 5.2. Needs nothing of Pulumi.
 """
