@@ -147,9 +147,7 @@ def order(text: bytes, now: float) -> tuple[Json, bool]:
     except ValueError:
         given = None
     if not isinstance(given, dict) or any(not isinstance(value, _ORDER.get(name, ())) for name, value in given.items()):
-        raise ApiError(
-            400, "A token is ordered with email and audience (texts), claims (an object) and iap (a boolean)."
-        )
+        raise ApiError(400, "A token is ordered with email and audience (texts), claims (an object), iap (a boolean).")
     made = claims(given.get("email", "pusher@example.com"), given.get("audience", ""), now)
     return made | given.get("claims", {}), given.get("iap", False)
 

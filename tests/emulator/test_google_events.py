@@ -358,12 +358,12 @@ def test_only_events_that_are_asked_for_are_published(cloud, publisher, subscrib
 
 
 def _signed(cloud, **order):
-    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False).json()["token"]
+    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, timeout=600, trust_env=False).json()["token"]
 
 
 def test_a_token_is_inspected(cloud):
     token = _signed(cloud, email=PUSHER, audience="me")
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False) as http:
+    with httpx.Client(base_url=f"http://{cloud.host}", timeout=600, trust_env=False) as http:
         good = http.get("/tokeninfo", params={"id_token": token})
         bad = http.get("/tokeninfo", params={"id_token": token[:-2]})
         none = http.get("/tokeninfo")
@@ -400,14 +400,14 @@ def test_an_order_of_a_token_that_is_not_known_is_refused(cloud, order):
 def test_tokens_are_signed_for_service_accounts(cloud):
     path = f"/v1/projects/-/serviceAccounts/{PUSHER}:generateIdToken"
     made = httpx.post(
-        f"http://{cloud.host}{path}", json={"audience": "me", "includeEmail": True}, trust_env=False
+        f"http://{cloud.host}{path}", json={"audience": "me", "includeEmail": True}, timeout=600, trust_env=False
     ).json()
 
     assert id_token.verify_oauth2_token(made["token"], _relocated(cloud), audience="me")["email"] == PUSHER
 
 
 def test_keys_are_published_in_every_form_and_rotated(cloud):
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False) as http:
+    with httpx.Client(base_url=f"http://{cloud.host}", timeout=600, trust_env=False) as http:
         pem, jwk = http.get("/oauth2/v1/certs"), http.get("/oauth2/v3/certs")
         http.post("/_emulator/keys/rotate")
         later = http.get("/oauth2/v1/certs")

@@ -12,7 +12,7 @@ EMAIL = "pusher@example.com"
 
 
 def _post(cloud, path, **body):
-    return httpx.post(f"http://{cloud.host}{path}", json=body, trust_env=False).json()
+    return httpx.post(f"http://{cloud.host}{path}", json=body, timeout=600, trust_env=False).json()
 
 
 def _token(cloud, **order):
@@ -120,7 +120,7 @@ def test_an_address_that_is_malformed_gives_no_verdict(cloud, clock):
 
 
 def test_given_certificates_need_no_network(cloud, clock):
-    document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", trust_env=False).json()
+    document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", timeout=600, trust_env=False).json()
     token = _token(cloud)
     cloud.emulator.requests.kept.clear()
     verifier = PushVerifier("me", EMAIL, certificates=Certificates.given(document), now=clock)

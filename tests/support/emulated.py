@@ -56,7 +56,7 @@ class Emulated:
 
     def post(self, path: str, body: dict[str, Any]) -> None:
         """Make something through the API, and forget that it was asked for."""
-        response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False)
+        response = httpx.post(f"http://{self.host}{path}", json=body, timeout=_HANGS, trust_env=False)
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
