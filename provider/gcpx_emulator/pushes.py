@@ -9,7 +9,7 @@ import asyncio
 import json
 import re
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -26,6 +26,7 @@ from gcpx_emulator.tokens import Signer
 _RECEIVED: Final = ANSWERS | frozenset(range(200, 300))
 _REMEMBERED: Final = 1000
 _SIDE_BY_SIDE: Final = 16
+"""Attempts of one subscription at a time."""
 _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 60.0
 _Key = tuple[int, str]
@@ -54,7 +55,7 @@ class Pusher:
     def wake(self) -> None:
         """Look for something to deliver."""
         self._news.set()
-        if self._task is None and self._entries():
+        if (self._task is None or self._task.done()) and self._entries():
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     def reset(self) -> None:
@@ -81,14 +82,16 @@ class Pusher:
 
     def _start(self, group: asyncio.TaskGroup) -> float | None:
         """Begin what is due; gives the seconds until more is due, or None when only news can change something."""
-        now, waits = self.clock(), []
+        now, resets, waits = self.clock(), self._resets, []
+        begun = Counter(path.rpartition("/messages/")[0] for _, path in self._under_way)
         for subscription, path, entry in self._entries():
-            key = (self._resets, path)
+            key, name = (resets, path), subscription["name"]
             if key in self._under_way:
                 continue
             if entry["due"] > now:
                 waits.append(entry["due"] - now)
-            elif len(self._under_way) < _SIDE_BY_SIDE:
+            elif begun[name] < _SIDE_BY_SIDE:
+                begun[name] += 1
                 self._under_way.add(key)
                 group.create_task(self._deliver(key, subscription, entry))
         return min(waits, default=None)
@@ -99,11 +102,13 @@ class Pusher:
         return [(item, path, entry) for item in pushed for path, entry in waiting(self.store, item["name"])]
 
     async def _deliver(self, key: _Key, subscription: Json, entry: Json) -> None:
-        status, error = await self._post(subscription, entry)
-        if key[0] == self._resets:
-            await self._record(key[1], subscription, entry, status, error)
-        self._under_way.discard(key)
-        self._news.set()
+        try:
+            status, error = await self._post(subscription, entry)
+            if key[0] == self._resets:
+                await self._record(key[1], subscription, entry, status, error)
+        finally:
+            self._under_way.discard(key)
+            self._news.set()
 
     async def _record(self, path: str, subscription: Json, entry: Json, status: int | None, error: str | None) -> None:
         attempt = entry["attempt"] + 1

@@ -115,7 +115,7 @@ def test_an_endpoint_that_refuses_connections_is_tried_again(cloud, api):
         taken.bind(("127.0.0.1", 0))
         _publish(api, f"http://127.0.0.1:{taken.getsockname()[1]}/push")
 
-        assert _attempts(cloud, 2) == [(None, "ConnectionRefusedError")] * 2
+        assert _attempts(cloud, 2)[:2] == [(None, "ConnectionRefusedError")] * 2
 
 
 @pytest.mark.parametrize("endpoint", [
