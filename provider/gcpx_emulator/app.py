@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
@@ -29,6 +30,7 @@ from gcpx_emulator import (
     oslogin,
     outages,
     page,
+    policy,
     pubsub,
     storage,
     storage_objects,
@@ -44,7 +46,7 @@ from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Operations
 from gcpx_emulator.pushes import Pusher
 from gcpx_emulator.store import Json, Store
-from gcpx_emulator.tokens import Signer, claims
+from gcpx_emulator.tokens import Signer
 from gcpx_emulator.uploads import Upload, Uploads
 from gcpx_emulator.validation import check_query, clean_body
 
@@ -82,22 +84,33 @@ class _Dropped(Response):
 
 @attrs.define
 class Emulator:
-    """One emulator: its data, its operations, its faults."""
+    """One emulator: its data, its operations, its faults.
+
+    Attributes:
+        clock: gives the time of Pub/Sub and of tokens.
+    """
 
     store: Store = attrs.Factory(Store)
     operations: Operations = attrs.field(default=attrs.Factory(lambda self: Operations(self.store), takes_self=True))
+    clock: Callable[[], float] = time.time
     faults: Faults = attrs.Factory(Faults)
     requests: Requests = attrs.Factory(Requests)
-    signer: Signer = attrs.Factory(Signer)
+    signer: Signer = attrs.field(default=attrs.Factory(lambda self: Signer(self.now), takes_self=True))
     uploads: Uploads = attrs.Factory(Uploads)
-    pusher: Pusher = attrs.field(default=attrs.Factory(lambda self: Pusher(self.store, self.signer), takes_self=True))
+    pusher: Pusher = attrs.field(
+        default=attrs.Factory(lambda self: Pusher(self.store, self.signer, self.now), takes_self=True)
+    )
+
+    def now(self) -> float:
+        """Tell the time of Pub/Sub and of tokens."""
+        return self.clock()
 
     def reset(self) -> None:
         """Forget everything but the keys."""
         self.store.reset()
         self.faults.queue.clear()
         self.requests.kept.clear()
-        self.pusher.deliveries.clear()
+        self.pusher.reset()
 
     def app(self) -> Starlette:
         """Give the application."""
@@ -108,6 +121,7 @@ class Emulator:
                 Route("/_emulator/requests", self._requests, methods=["GET", "DELETE"]),
                 Route("/_emulator/limits", self._orders("limits", catalog.LIMITS), methods=["GET", "POST"]),
                 Route("/_emulator/outages", self._orders("outages", outages.OUTAGES), methods=["GET", "POST"]),
+                Route("/_emulator/policy", self._policy, methods=["GET", "POST"]),
                 Route("/_emulator/deliveries", self._deliveries),
                 Route("/_emulator/tokens", self._tokens, methods=["POST"]),
                 Route("/_emulator/keys/rotate", self._rotate, methods=["POST"]),
@@ -155,7 +169,7 @@ class Emulator:
             early = await _early(fault)
             if early is not None:
                 return early
-        answer = await self._work(method, path, dict(request.query_params), upload, fault)
+        answer = await self._work(method, path, request, upload, fault)
         if fault is not None and fault.drop == "after":
             return _Dropped()
         if answer is None:
@@ -166,8 +180,9 @@ class Emulator:
         return JSONResponse(masked(answer, fields) if fields else answer)
 
     async def _work(
-        self, method: Method, path: dict[str, str], query: dict[str, str], upload: Upload, fault: Fault | None
+        self, method: Method, path: dict[str, str], request: Request, upload: Upload, fault: Fault | None
     ) -> Any:
+        query = dict(request.query_params)
         handler = HANDLERS.get(method.id)
         if handler is None:
             raise ApiError(501, f"{method.id} is not emulated")
@@ -184,8 +199,11 @@ class Emulator:
             media=upload.media,
             content_type=upload.content_type,
             signer=self.signer,
+            now=self.now,
+            caller=self.signer.caller(request.headers.get("authorization", "")),
             failure=fault.operation if fault else None,
         )
+        policy.check(call)
         self.operations.settle()
         if method.id.startswith("compute.") and method.http_method in {"POST", "DELETE", "PATCH"}:
             replayed = self.operations.replay(path.get("project", ""), query.get("requestId"))
@@ -225,15 +243,25 @@ class Emulator:
 
         return take
 
-    async def _deliveries(self, _request: Request) -> Response:
-        """Tell what was pushed, and how it was taken."""
-        return JSONResponse(list(self.pusher.deliveries))
+    async def _policy(self, request: Request) -> Response:
+        """Take who may do what."""
+        if request.method == "POST":
+            self.store.put(policy.POLICY, policy.checked(orders.parsed("policy", await request.body())))
+        return JSONResponse(self.store.get(policy.POLICY) or policy.OPEN)
+
+    async def _deliveries(self, request: Request) -> Response:
+        """Tell what was pushed, and how it was taken; `atLeast` waits until there are as many attempts."""
+        at_least = request.query_params.get("atLeast", "0")
+        if not re.fullmatch("[0-9]{1,3}", at_least):
+            raise ApiError(400, "atLeast must be a number of attempts, at most 999")
+        return JSONResponse(await self.pusher.attempts(int(at_least)))
 
     async def _tokens(self, request: Request) -> Response:
         """Sign any claims, for tests of receivers: {"email", "audience", "claims", "iap"}."""
         order = orders.read("tokens", await request.body())
-        made = claims(order.get("email", "pusher@example.com"), order.get("audience", "")) | order.get("claims", {})
-        return JSONResponse({"token": self.signer.token(made, iap=bool(order.get("iap")))})
+        made = tokens.claims(order.get("email", "pusher@example.com"), order.get("audience", ""), self.now())
+        token = self.signer.token(made | order.get("claims", {}), iap=bool(order.get("iap")))
+        return JSONResponse({"token": token})
 
     async def _rotate(self, request: Request) -> Response:
         """Take other keys."""

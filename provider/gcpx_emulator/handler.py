@@ -28,6 +28,8 @@ class Call:
         body: without output-only fields.
         media: contents that were uploaded.
         content_type: of the contents.
+        now: gives the time of Pub/Sub and of tokens.
+        caller: the e-mail address in the access token, if the emulator signed it.
         failure: what a fault injected to end the operation with, if anything.
     """
 
@@ -40,6 +42,8 @@ class Call:
     query: Mapping[str, str]
     body: Json
     signer: Signer
+    now: Callable[[], float]
+    caller: str = ""
     media: bytes | None = None
     content_type: str = ""
     failure: Json | None = None

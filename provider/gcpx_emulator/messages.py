@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import time
 import uuid
 from typing import Final
 
@@ -27,7 +26,7 @@ def publish(call: Call) -> Json:
         raise ApiError(400, f"A publish request has 1 to {_MOST:,} messages.")
     for message in messages:
         _check(message)
-    return {"messageIds": [deliver(call.store, topic, message) for message in messages]}
+    return {"messageIds": [deliver(call, topic, message) for message in messages]}
 
 
 def _check(message: Json) -> None:
@@ -41,11 +40,12 @@ def _check(message: Json) -> None:
         raise ApiError(400, "The message is too large; at most 10 MB are allowed.")
 
 
-def deliver(store: Store, topic: str, message: Json) -> str:
+def deliver(call: Call, topic: str, message: Json) -> str:
     """Put a message into every subscription of a topic; gives its ID."""
+    store = call.store
     number = str(10**16 + store.next("messages"))
     kept = {key: message[key] for key in ("data", "attributes", "orderingKey") if message.get(key)}
-    kept |= {"messageId": number, "publishTime": timestamp()}
+    kept |= {"messageId": number, "publishTime": timestamp(call.now())}
     for subscription in subscriptions_of(store, topic):
         body = {"message": kept, "due": 0.0, "attempt": 0, "ackId": ""}
         store.put(f"{subscription['name']}/messages/{number}", body)
@@ -66,7 +66,7 @@ def pull(call: Call) -> Json:
     most = int(call.body.get("maxMessages") or 0)
     if most < 1:
         raise ApiError(400, "max_messages must be at least 1.")
-    now = time.time()
+    now = call.now()
     received: list[Json] = []
     for path, entry in waiting(call.store, subscription["name"]):
         if entry["due"] <= now and len(received) < most:
@@ -95,5 +95,5 @@ def acknowledge(call: Call) -> Json:
 def modify_ack_deadline(call: Call) -> Json:
     """Give more time, or with 0 give back."""
     for path, entry in _leased(call):
-        call.store.put(path, entry | {"due": time.time() + int(call.body.get("ackDeadlineSeconds") or 0)})
+        call.store.put(path, entry | {"due": call.now() + int(call.body.get("ackDeadlineSeconds") or 0)})
     return {}

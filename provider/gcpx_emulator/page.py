@@ -9,7 +9,7 @@ from typing import Any, Final
 _SHOWN: Final = 25
 _WORDS: Final = {"b": "buckets", "o": "objects"}
 """Kinds whose name in a path says too little."""
-_HIDDEN: Final = frozenset({"limits", "outages"})
+_HIDDEN: Final = frozenset({"limits", "outages", "policy"})
 """What tests ordered, which is no resource."""
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8884; --soft: #888; --good: #1a7f37; --bad: #cf222e }

@@ -153,15 +153,23 @@ def _checked(body: Json) -> Json:
 
 def _check_push(config: Json) -> None:
     endpoint = config.get("pushEndpoint", "")
-    parts = urlsplit(endpoint)
-    plain = parts.scheme == "http" and parts.hostname in LOOPBACK
-    if endpoint and not (parts.hostname and (parts.scheme == "https" or plain)):
+    if endpoint and not _is_endpoint(endpoint):
         raise ApiError(400, f"Invalid push endpoint given (endpoint={endpoint}); it begins with https://.")
     if config.get("noWrapper"):
         raise ApiError(501, "pushes without a wrapper are not emulated")
     token = config.get("oidcToken")
     if token is not None and not _EMAIL.fullmatch(token.get("serviceAccountEmail", "")):
         raise ApiError(400, "The push configuration's service account e-mail is not valid.")
+
+
+def _is_endpoint(endpoint: str) -> bool:
+    """Tell whether this is a URL to push to: with https, or on this machine."""
+    try:
+        parts = urlsplit(endpoint)
+        plain = parts.scheme == "http" and parts.hostname in LOOPBACK
+        return bool(parts.hostname and parts.port != 0 and (parts.scheme == "https" or plain))
+    except ValueError:
+        return False
 
 
 @handles("pubsub.projects.subscriptions.get")

@@ -6,25 +6,31 @@ Only loopback endpoints are called: nothing that runs here reaches out of the ma
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import time
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import attrs
-import httpx
 
 from gcpx_emulator.messages import waiting
+from gcpx_emulator.posting import ANSWERS, post
 from gcpx_emulator.pubsub import LOOPBACK
 from gcpx_emulator.store import Json, Store
 from gcpx_emulator.tokens import Signer
 
-_RECEIVED: Final = frozenset({102, *range(200, 300)})
+_RECEIVED: Final = ANSWERS | frozenset(range(200, 300))
 _REMEMBERED: Final = 1000
 _SIDE_BY_SIDE: Final = 16
+"""Attempts of one subscription at a time."""
 _FIRST_PAUSE: Final = 0.1
 _LONGEST_PAUSE: Final = 60.0
+_Key = tuple[int, str]
+"""A message on its way: how often everything was forgotten before, and the path."""
 
 
 @attrs.define
@@ -33,69 +39,105 @@ class Pusher:
 
     Attributes:
         deliveries: the latest attempts, for tests and the page.
+        clock: gives the time.
     """
 
     store: Store
     signer: Signer
+    clock: Callable[[], float] = time.time
     deliveries: deque[Json] = attrs.Factory(lambda: deque(maxlen=_REMEMBERED))
     _task: asyncio.Task[None] | None = None
     _news: asyncio.Event = attrs.Factory(asyncio.Event)
+    _attempted: asyncio.Condition = attrs.Factory(asyncio.Condition)
+    _under_way: set[_Key] = attrs.Factory(set)
+    _resets: int = 0
 
     def wake(self) -> None:
         """Look for something to deliver."""
         self._news.set()
-        if self._entries() and (self._task is None or self._task.done()):
+        if (self._task is None or self._task.done()) and self._entries():
             self._task = asyncio.get_running_loop().create_task(self._run())
 
-    async def _run(self) -> None:
-        """Deliver what is due and wait for what is due later, until nothing is left."""
-        async with httpx.AsyncClient(trust_env=False) as client:
-            while (pause := await self._round(client)) is not None:
-                self._news.clear()
-                try:
-                    await asyncio.wait_for(self._news.wait(), pause)
-                except TimeoutError:
-                    continue
+    def reset(self) -> None:
+        """Forget what was delivered; an attempt that is under way is not recorded when it ends."""
+        self._resets += 1
+        self.deliveries.clear()
 
-    async def _round(self, client: httpx.AsyncClient) -> float | None:
-        """Deliver what is due; gives the seconds until the next, or None when nothing is left."""
-        entries = self._entries()
-        due = [item for item in entries if item[2]["due"] <= time.time()][:_SIDE_BY_SIDE]
-        await asyncio.gather(*(self._deliver(client, *item) for item in due))
-        left = [entry["due"] for _, _, entry in self._entries()]
-        return max(0.0, min(left) - time.time()) if left else None
+    async def attempts(self, at_least: int) -> list[Json]:
+        """Give the latest attempts once there are this many."""
+        async with self._attempted:
+            await self._attempted.wait_for(lambda: len(self.deliveries) >= at_least)
+        return list(self.deliveries)
+
+    async def _run(self) -> None:
+        """Deliver what is due, and wait for news or for what is due next, as long as the emulator runs.
+
+        News are taken note of before looking, so that what is published while looking is seen in the next round.
+        """
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._news.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), self._start(group))
+
+    def _start(self, group: asyncio.TaskGroup) -> float | None:
+        """Begin what is due; gives the seconds until more is due, or None when only news can change something."""
+        now, resets, waits = self.clock(), self._resets, []
+        begun = Counter(path.rpartition("/messages/")[0] for _, path in self._under_way)
+        for subscription, path, entry in self._entries():
+            key, name = (resets, path), subscription["name"]
+            if key in self._under_way:
+                continue
+            if entry["due"] > now:
+                waits.append(entry["due"] - now)
+            elif begun[name] < _SIDE_BY_SIDE:
+                begun[name] += 1
+                self._under_way.add(key)
+                group.create_task(self._deliver(key, subscription, entry))
+        return min(waits, default=None)
 
     def _entries(self) -> list[tuple[Json, str, Json]]:
         paths = self.store.collections("projects/", "/subscriptions")
         pushed = [item for path in paths for item in self.store.list(path) if _endpoint(item)]
         return [(item, path, entry) for item in pushed for path, entry in waiting(self.store, item["name"])]
 
-    async def _deliver(self, client: httpx.AsyncClient, subscription: Json, path: str, entry: Json) -> None:
-        status, error = await self._post(client, subscription, entry)
+    async def _deliver(self, key: _Key, subscription: Json, entry: Json) -> None:
+        try:
+            status, error = await self._post(subscription, entry)
+            if key[0] == self._resets:
+                await self._record(key[1], subscription, entry, status, error)
+        finally:
+            self._under_way.discard(key)
+            self._news.set()
+
+    async def _record(self, path: str, subscription: Json, entry: Json, status: int | None, error: str | None) -> None:
         attempt = entry["attempt"] + 1
         record = {"subscription": subscription["name"], "endpoint": _endpoint(subscription), "status": status}
-        record |= {"messageId": entry["message"]["messageId"], "attempt": attempt, "error": error, "time": time.time()}
-        self.deliveries.append(record)
-        if status in _RECEIVED:
+        record |= {"messageId": entry["message"]["messageId"], "attempt": attempt, "error": error, "time": self.clock()}
+        self._settle(path, subscription, entry | {"attempt": attempt}, received=status in _RECEIVED)
+        async with self._attempted:
+            self.deliveries.append(record)
+            self._attempted.notify_all()
+
+    def _settle(self, path: str, subscription: Json, entry: Json, *, received: bool) -> None:
+        """Forget what was received; keep the rest for another attempt, unless it is gone by now."""
+        if received:
             self.store.delete(path)
         elif self.store.get(path) is not None:
-            self.store.put(path, entry | {"attempt": attempt, "due": time.time() + _pause(subscription, attempt)})
+            self.store.put(path, entry | {"due": self.clock() + _pause(subscription, entry["attempt"])})
 
-    async def _post(self, client: httpx.AsyncClient, subscription: Json, entry: Json) -> tuple[int | None, str | None]:
+    async def _post(self, subscription: Json, entry: Json) -> tuple[int | None, str | None]:
         endpoint = _endpoint(subscription)
+        headers = self._headers(subscription["pushConfig"], endpoint)
+        body = json.dumps(_body(subscription, entry["message"])).encode()
         try:
-            response = await client.post(
-                endpoint,
-                json=_body(subscription, entry["message"]),
-                headers=self._headers(subscription["pushConfig"], endpoint),
-                timeout=subscription["ackDeadlineSeconds"],
-            )
-        except httpx.HTTPError as error:
+            async with asyncio.timeout(subscription["ackDeadlineSeconds"]):
+                return await post(endpoint, headers, body), None
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with one endpoint, the others are pushed to
             return None, type(error).__name__
-        return response.status_code, None
 
     def _headers(self, config: Json, endpoint: str) -> dict[str, str]:
-        headers = {"User-Agent": "gcpx-emulator"}
+        headers = {"User-Agent": "gcpx-emulator", "Content-Type": "application/json"}
         token = config.get("oidcToken")
         if token:
             signed = self.signer.identity(token["serviceAccountEmail"], token.get("audience") or endpoint)

@@ -165,7 +165,7 @@ def _publish(call: Call, event: str, body: Json, more: Json) -> None:
         }
         payload = json.dumps(_shown(body)).encode() if config["payload_format"] == "JSON_API_V1" else b""
         topic = config["topic"].removeprefix("//pubsub.googleapis.com/")
-        deliver(call.store, topic, {"data": base64.b64encode(payload).decode(), "attributes": attributes})
+        deliver(call, topic, {"data": base64.b64encode(payload).decode(), "attributes": attributes})
 
 
 def _interested(call: Call, event: str, name: str) -> Iterator[Json]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
+import math
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -15,6 +18,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from cryptography.x509.oid import NameOID
+from jwt.types import Options
 from starlette.responses import JSONResponse
 
 from gcpx_emulator.errors import ApiError
@@ -26,93 +30,121 @@ IAP_ISSUER: Final = "https://cloud.google.com/iap"
 LIFE: Final = 3600
 _SHARED: Final = 300
 """Seconds in which one token serves all pushes to one audience."""
+_UNTIMED: Final[Options] = {"verify_aud": False, "verify_exp": False, "verify_iat": False, "verify_nbf": False}
 _KEPT: Final = 20_000
 """Seconds that clients may keep certificates."""
 
 
+@attrs.frozen(slots=False)
+class _Key:
+    """One key, with what is published of it."""
+
+    private: Any
+
+    @functools.cached_property
+    def id(self) -> str:
+        public = self.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        return hashlib.sha256(public).hexdigest()[:40]
+
+    @functools.cached_property
+    def certificate(self) -> str:
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "federated-signon.system.gserviceaccount.com")])
+        now = datetime.now(UTC)
+        made = (
+            x509.CertificateBuilder(subject, subject, self.private.public_key(), 1, now, now + timedelta(days=7))
+            .sign(self.private, hashes.SHA256())
+        )  # fmt: skip
+        return made.public_bytes(Encoding.PEM).decode()
+
+
 @attrs.define
 class Signer:
-    """The keys of accounts (RSA) and of Identity-Aware Proxy (elliptic curve); a rotation takes new ones."""
+    """The keys of accounts (RSA) and of Identity-Aware Proxy (elliptic curve); a rotation takes new ones.
 
-    generation: int = 0
-    _shared: dict[tuple[str, str, int], tuple[float, str]] = attrs.Factory(dict)
+    A key is made when it is first needed, since that takes its time.
+
+    Attributes:
+        clock: gives the time.
+    """
+
+    clock: Callable[[], float] = time.time
+    _keys: dict[str, _Key] = attrs.Factory(dict)
+    _shared: dict[tuple[str, str], tuple[float, str]] = attrs.Factory(dict)
+
+    @property
+    def _account(self) -> _Key:
+        if "account" not in self._keys:
+            self._keys["account"] = _Key(rsa.generate_private_key(public_exponent=65537, key_size=2048))
+        return self._keys["account"]
+
+    @property
+    def _proxy(self) -> _Key:
+        if "proxy" not in self._keys:
+            self._keys["proxy"] = _Key(ec.generate_private_key(ec.SECP256R1()))
+        return self._keys["proxy"]
 
     def rotate(self) -> None:
         """Sign with other keys from now on, and publish those alone."""
-        self.generation += 1
+        self._keys.clear()
+        self._shared.clear()
 
     def token(self, claims: Json, *, iap: bool = False) -> str:
-        """Sign claims."""
-        name = f"{'iap' if iap else 'accounts'}-{self.generation}"
-        algorithm = "ES256" if iap else "RS256"
-        return jwt.encode(claims, _key(name), algorithm=algorithm, headers={"kid": _key_id(name)})
+        """Sign claims, whatever their types."""
+        key, algorithm = (self._proxy, "ES256") if iap else (self._account, "RS256")
+        payload = json.dumps(claims).encode()
+        return jwt.PyJWS().encode(payload, key.private, algorithm=algorithm, headers={"kid": key.id})
 
     def identity(self, email: str, audience: str) -> str:
         """Sign a token for an account, or give the one of a moment ago."""
-        known = (email, audience, self.generation)
-        made, token = self._shared.get(known, (0.0, ""))
-        if time.time() - made > _SHARED:
-            made, token = time.time(), self.token(claims(email, audience))
-            self._shared[known] = (made, token)
+        now = self.clock()
+        made, token = self._shared.get((email, audience), (-math.inf, ""))
+        if not 0 <= now - made <= _SHARED:
+            made, token = now, self.token(claims(email, audience, now))
+            self._shared[email, audience] = (made, token)
         return token
 
     def certificates(self) -> Json:
         """Give certificates by key ID."""
-        name = f"accounts-{self.generation}"
-        return {_key_id(name): _certificate(name)}
+        return {self._account.id: self._account.certificate}
 
     def proxy_keys(self) -> Json:
         """Give the proxy's public keys by key ID."""
-        name = f"iap-{self.generation}"
-        pem = _key(name).public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        return {_key_id(name): pem.decode()}
+        pem = self._proxy.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return {self._proxy.id: pem.decode()}
 
     def key_set(self) -> Json:
         """Give the same as a JSON Web Key Set."""
-        name = f"accounts-{self.generation}"
-        key = jwt.algorithms.RSAAlgorithm.to_jwk(_key(name).public_key(), as_dict=True)
-        return {"keys": [{**key, "kid": _key_id(name), "alg": "RS256", "use": "sig"}]}
+        key = jwt.algorithms.RSAAlgorithm.to_jwk(self._account.private.public_key(), as_dict=True)
+        return {"keys": [{**key, "kid": self._account.id, "alg": "RS256", "use": "sig"}]}
 
     def read(self, token: str) -> Json:
         """Read a token that these keys signed, with its header; whatever is wrong with it is a ValueError."""
         try:
-            key = _key(f"accounts-{self.generation}").public_key()
-            body: Json = jwt.decode(token, key, algorithms=["RS256"], options={"verify_aud": False})
-            return {**jwt.get_unverified_header(token), **body}
+            body: Json = jwt.decode(token, self._account.private.public_key(), ["RS256"], _UNTIMED)
+            found = {**jwt.get_unverified_header(token), **body}
         except jwt.PyJWTError as error:
             raise ValueError(str(error)) from None
+        if not isinstance(found.get("exp"), int | float) or found["exp"] <= self.clock():
+            raise ValueError("the token has expired")
+        return found
+
+    def caller(self, authorization: str) -> str:
+        """Name the account whose token a request carries; nobody where these keys did not sign it."""
+        if "account" not in self._keys:
+            return ""
+        try:
+            email = self.read(authorization.removeprefix("Bearer ")).get("email")
+        except ValueError:
+            return ""
+        return email if isinstance(email, str) else ""
 
 
-def claims(email: str, audience: str) -> Json:
-    """Write the claims of an account's token."""
+def claims(email: str, audience: str, now: float) -> Json:
+    """Write the claims of an account's token that is issued now."""
     number = str(10**20 + int(hashlib.sha256(email.encode()).hexdigest()[:16], 16))
-    now = int(time.time())
+    issued = int(now)
     person = {"azp": number, "sub": number, "email": email, "email_verified": True}
-    return {"aud": audience, "iss": ISSUER, "iat": now, "exp": now + LIFE, **person}
-
-
-@functools.lru_cache(maxsize=8)
-def _key(name: str) -> Any:
-    """Make a key once for the process, since that takes its time."""
-    if name.startswith("iap"):
-        return ec.generate_private_key(ec.SECP256R1())
-    return rsa.generate_private_key(public_exponent=65537, key_size=2048)
-
-
-def _key_id(name: str) -> str:
-    public = _key(name).public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    return hashlib.sha256(public).hexdigest()[:40]
-
-
-@functools.lru_cache(maxsize=8)
-def _certificate(name: str) -> str:
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "federated-signon.system.gserviceaccount.com")])
-    now = datetime.now(UTC)
-    made = (
-        x509.CertificateBuilder(subject, subject, _key(name).public_key(), 1, now, now + timedelta(days=7))
-        .sign(_key(name), hashes.SHA256())
-    )  # fmt: skip
-    return made.public_bytes(Encoding.PEM).decode()
+    return {"aud": audience, "iss": ISSUER, "iat": issued, "exp": issued + LIFE, **person}
 
 
 def _kept(document: Json) -> JSONResponse:
@@ -155,7 +187,7 @@ def generate_id_token(call: Call) -> Json:
     email = call.path["serviceAccountsId"]
     if not call.body.get("audience"):
         raise ApiError(400, "The request's audience is required.")
-    made = claims(email, call.body["audience"])
+    made = claims(email, call.body["audience"], call.now())
     if not call.body.get("includeEmail"):
         made = {name: value for name, value in made.items() if not name.startswith("email")}
     return {"token": call.signer.token(made)}

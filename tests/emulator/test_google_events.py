@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import io
 import json
@@ -20,6 +21,7 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient, types
 from programs import BUCKET, PROJECT
 from receiving import endpoint
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -58,10 +60,11 @@ def _recorder(*statuses):
     return app
 
 
-def _pushing(subscriber, url, **token):
+def _pushing(subscriber, url, name="worker", **token):
     oidc = types.PushConfig.OidcToken(service_account_email=PUSHER, **token)
     config = types.PushConfig(push_endpoint=url, oidc_token=oidc)
-    return subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, "push_config": config})
+    path = f"projects/{PROJECT}/subscriptions/{name}"
+    return subscriber.create_subscription(request={"name": path, "topic": TOPIC, "push_config": config})
 
 
 def test_topics_are_made_read_listed_changed_and_deleted(publisher, subscriber):
@@ -101,16 +104,8 @@ def test_what_pubsub_refuses(publisher, subscriber):
         subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, "filter": "attributes:a"})
 
 
-def test_who_may_not_act_as_the_account_makes_no_subscription(cloud, subscriber):
-    cloud.fail(
-        "pubsub.projects.subscriptions.create", status=403, message="User not authorized to act as the service account"
-    )
-
-    with pytest.raises(exceptions.Forbidden, match="act as"):
-        _pushing(subscriber, "https://example.com/push")
-
-
-def test_messages_are_pulled_leased_and_acknowledged(publisher, subscriber):
+def test_messages_are_pulled_leased_and_acknowledged(cloud, publisher, subscriber):
+    cloud.emulator.clock = lambda: 1_000.0
     subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC})
     messages = [types.PubsubMessage(data=b"one", attributes={"a": "b"}), types.PubsubMessage(data=b"two")]
     made = publisher.publish(topic=TOPIC, messages=messages).message_ids
@@ -124,6 +119,20 @@ def test_messages_are_pulled_leased_and_acknowledged(publisher, subscriber):
     assert [
         entry.message.data for entry in subscriber.pull(subscription=SUBSCRIPTION, max_messages=10).received_messages
     ] == [b"two"]
+
+
+def test_what_is_not_acknowledged_in_time_is_pulled_again(cloud, publisher, subscriber):
+    cloud.emulator.clock = lambda: 1_000.0
+    subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, "ack_deadline_seconds": 20})
+    _publish(publisher, b"x")
+    first = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
+    for moment, received in ((1_019.9, 0), (1_020.0, 1), (1_030.0, 0)):
+        cloud.emulator.clock = lambda moment=moment: moment
+        again = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
+        assert len(again) == received
+    subscriber.modify_ack_deadline(subscription=SUBSCRIPTION, ack_ids=[first[0].ack_id], ack_deadline_seconds=0)
+
+    assert not subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages, "that lease was over"
 
 
 def test_a_push_is_signed_and_google_auth_agrees(cloud, publisher, subscriber):
@@ -165,13 +174,95 @@ def test_what_is_not_taken_is_pushed_again_until_it_is(cloud, publisher, subscri
         _pushing(subscriber, receiver.url)
         publisher.publish(topic=TOPIC, messages=[types.PubsubMessage(data=b"x")])
         pushed = [receiver.next()[1]["message"]["messageId"] for _ in range(3)]
-        publisher.publish(topic=TOPIC, messages=[types.PubsubMessage(data=b"y")])
-        receiver.next()
-    deliveries = httpx.get(f"http://{cloud.host}/_emulator/deliveries", trust_env=False).json()
+        _publish(publisher, b"y")
+        pushed_then = receiver.next()[1]["message"]["data"]
+        deliveries = cloud.deliveries(4)
 
+    attempts = [(entry["attempt"], entry["status"]) for entry in deliveries if entry["messageId"] == pushed[0]]
     assert len(set(pushed)) == 1
-    assert [entry["status"] for entry in deliveries[:3]] == [500, 400, 201]
-    assert [entry["attempt"] for entry in deliveries[:3]] == [1, 2, 3]
+    assert attempts == [(1, 500), (2, 400), (3, 201)]
+    assert base64.b64decode(pushed_then) == b"y"
+
+
+def test_a_message_is_delivered_at_whatever_moment_it_is_published(cloud, publisher, subscriber):
+    with endpoint(_recorder()) as receiver:
+        _pushing(subscriber, receiver.url)
+        for number in range(30):
+            publisher.publish(topic=TOPIC, messages=[types.PubsubMessage(data=str(number).encode())])
+            assert base64.b64decode(receiver.next()[1]["message"]["data"]) == str(number).encode()
+            assert [entry["status"] for entry in cloud.deliveries(number + 1)] == [204] * (number + 1)
+
+
+class _Gate:
+    """Keeps answers back until it is opened; a receiver that ends meanwhile is not held up."""
+
+    def __init__(self):
+        self._open = asyncio.Event()
+
+    def enter(self):
+        self._loop = asyncio.get_running_loop()
+
+    async def passed(self):
+        await self._open.wait()
+
+    def open(self):
+        self._loop.call_soon_threadsafe(self._open.set)
+
+
+def _waiting_for(gate, data, status):
+    """Answer one message only once the gate is open, with this status; tell what arrives, and when it was answered."""
+
+    def app(_url, received):
+        async def take(request):
+            found = base64.b64decode((await request.json())["message"]["data"])
+            gate.enter()
+            received.put(found)
+            if found != data:
+                return Response(status_code=204)
+            await gate.passed()
+            return Response(status_code=status, background=BackgroundTask(received.put, "answered"))
+
+        return Starlette(routes=[Route("/push", take, methods=["POST"])])
+
+    return app
+
+
+def _publish(publisher, data):
+    publisher.publish(topic=TOPIC, messages=[types.PubsubMessage(data=data)])
+
+
+def test_a_receiver_that_does_not_answer_holds_up_no_other(cloud, publisher, subscriber):
+    gate = _Gate()
+    with endpoint(_waiting_for(gate, b"x", 204)) as first, endpoint(_recorder()) as second:
+        _pushing(subscriber, first.url)
+        _publish(publisher, b"x")
+        first.next()
+        _pushing(subscriber, second.url, name="other")
+        _publish(publisher, b"y")
+        _, body = second.next()
+        assert base64.b64decode(body["message"]["data"]) == b"y"
+        gate.open()
+
+        assert [entry["status"] for entry in cloud.deliveries(3)] == [204] * 3
+
+
+def test_what_is_under_way_at_a_reset_is_not_told_after_it(cloud, publisher, subscriber):
+    gate = _Gate()
+    with endpoint(_waiting_for(gate, b"old", 500)) as receiver:
+        _pushing(subscriber, receiver.url)
+        _publish(publisher, b"old")
+        assert receiver.next() == b"old"
+        cloud.reset()
+        publisher.create_topic(name=TOPIC)
+        _pushing(subscriber, receiver.url)
+        _publish(publisher, b"new")
+        assert receiver.next() == b"new"
+        gate.open()
+        assert receiver.next() == "answered"
+        _publish(publisher, b"last")
+        assert receiver.next() == b"last"
+
+        assert [entry["status"] for entry in cloud.deliveries(2)] == [204, 204]
 
 
 def test_a_subscription_turns_from_pull_to_push_and_back(publisher, subscriber):
@@ -267,12 +358,12 @@ def test_only_events_that_are_asked_for_are_published(cloud, publisher, subscrib
 
 
 def _signed(cloud, **order):
-    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False).json()["token"]
+    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, timeout=600, trust_env=False).json()["token"]
 
 
 def test_a_token_is_inspected(cloud):
     token = _signed(cloud, email=PUSHER, audience="me")
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False) as http:
+    with httpx.Client(base_url=f"http://{cloud.host}", timeout=600, trust_env=False) as http:
         good = http.get("/tokeninfo", params={"id_token": token})
         bad = http.get("/tokeninfo", params={"id_token": token[:-2]})
         none = http.get("/tokeninfo")
@@ -296,17 +387,27 @@ def test_a_token_is_inspected(cloud):
     assert token not in json.dumps(list(cloud.emulator.requests.kept))
 
 
+@pytest.mark.parametrize(
+    "order", [b"{", b"[]", b'{"email": 1}', b'{"iap": "yes"}', b'{"claims": []}', b'{"mail": "a"}']
+)
+def test_an_order_of_a_token_that_is_not_known_is_refused(cloud, order):
+    answer = httpx.post(f"http://{cloud.host}/_emulator/tokens", content=order, timeout=600, trust_env=False)
+
+    assert answer.status_code == 400
+    assert "email and audience" in answer.json()["error"]["message"]
+
+
 def test_tokens_are_signed_for_service_accounts(cloud):
     path = f"/v1/projects/-/serviceAccounts/{PUSHER}:generateIdToken"
     made = httpx.post(
-        f"http://{cloud.host}{path}", json={"audience": "me", "includeEmail": True}, trust_env=False
+        f"http://{cloud.host}{path}", json={"audience": "me", "includeEmail": True}, timeout=600, trust_env=False
     ).json()
 
     assert id_token.verify_oauth2_token(made["token"], _relocated(cloud), audience="me")["email"] == PUSHER
 
 
 def test_keys_are_published_in_every_form_and_rotated(cloud):
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False) as http:
+    with httpx.Client(base_url=f"http://{cloud.host}", timeout=600, trust_env=False) as http:
         pem, jwk = http.get("/oauth2/v1/certs"), http.get("/oauth2/v3/certs")
         http.post("/_emulator/keys/rotate")
         later = http.get("/oauth2/v1/certs")

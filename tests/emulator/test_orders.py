@@ -90,7 +90,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("path", "order", "words"), REFUSED)
 def test_an_order_of_another_form_is_refused_and_changes_nothing(cloud, path, order, words):
-    before, keys = dict(cloud.emulator.store.counts()), cloud.emulator.signer.generation
+    before, keys = dict(cloud.emulator.store.counts()), cloud.emulator.signer.certificates()
     answer = _ask(cloud, path, content=json.dumps(order))
     error = answer.json()["error"]
 

@@ -335,6 +335,25 @@ def test_a_push_token_is_verified_without_the_network(engine, cloud):
     assert "PEM" in failures[0].message
 
 
+@pytest.mark.parametrize("claims", [
+    {"iss": ["accounts.google.com"]}, {"exp": 10**400}, {"sub": 1}, {"azp": {}}, {"nbf": 1 << 39}, {"nbf": "0"},
+])  # fmt: skip
+def test_a_claim_of_another_type_is_a_verdict(engine, cloud, claims):
+    verdict = _verdict(engine, cloud, claims=claims)
+
+    assert verdict["valid"] is False
+    assert verdict["reason"]
+
+
+@pytest.mark.parametrize("missing", ["audience", "serviceAccountEmail"])
+def test_what_a_push_token_is_held_to_is_not_empty(engine, cloud, missing):
+    given = {"token": secret(_token(cloud)), "audience": "me", "serviceAccountEmail": EMAIL}
+    with failing() as failures:
+        engine.invoke(VERIFY, **(given | {missing: ""}))
+
+    assert "must not be empty" in failures[0].message
+
+
 def test_a_proxys_assertion_is_verified(engine, cloud):
     claims = {"iss": "https://cloud.google.com/iap"}
     given = {"token": secret(_token(cloud, iap=True, claims=claims)), "audience": "me", "serviceAccountEmail": EMAIL}

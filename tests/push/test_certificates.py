@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import httpx
 import pytest
 from programs import PROJECT
@@ -14,7 +12,7 @@ EMAIL = "pusher@example.com"
 
 
 def _post(cloud, path, **body):
-    return httpx.post(f"http://{cloud.host}{path}", json=body, trust_env=False).json()
+    return httpx.post(f"http://{cloud.host}{path}", json=body, timeout=600, trust_env=False).json()
 
 
 def _token(cloud, **order):
@@ -22,45 +20,46 @@ def _token(cloud, **order):
 
 
 class Clock:
-    def __init__(self):
-        self.now = time.time()
+    now = 1_700_000_000.0
 
     def __call__(self):
         return self.now
 
 
-def _verifier(cloud, clock=None, path="/oauth2/v1/certs", **more):
-    clock = clock or Clock()
-    return PushVerifier(
-        "me", EMAIL, certificates=Certificates(f"http://{cloud.host}{path}", now=clock), now=clock, **more
-    )
+@pytest.fixture
+def clock(cloud):
+    """One time for the emulator, which signs, and for the receiver."""
+    cloud.emulator.clock = Clock()
+    return cloud.emulator.clock
 
 
-def test_keys_are_fetched_once_for_many_tokens(cloud):
-    verifier = _verifier(cloud)
+def _verifier(cloud, clock, path="/oauth2/v1/certs", **more):
+    keys = Certificates(f"http://{cloud.host}{path}", timeout=600, now=clock)
+    return PushVerifier("me", EMAIL, certificates=keys, now=clock, **more)
+
+
+def test_keys_are_fetched_once_for_many_tokens(cloud, clock):
+    verifier = _verifier(cloud, clock)
     tokens = [_token(cloud, claims={"nonce": str(number)}) for number in range(5)]
 
     assert {verifier.verify(token).email for token in tokens} == {EMAIL}
     assert cloud.calls("oauth2") == ["oauth2.certs"]
 
 
-def test_a_key_set_serves_as_well(cloud):
-    assert _verifier(cloud, path="/oauth2/v3/certs").verify(_token(cloud)).audience == "me"
+def test_a_key_set_serves_as_well(cloud, clock):
+    assert _verifier(cloud, clock, path="/oauth2/v3/certs").verify(_token(cloud)).audience == "me"
 
 
-def test_keys_are_fetched_again_when_their_time_is_over(cloud):
-    clock = Clock()
+def test_keys_are_fetched_again_when_their_time_is_over(cloud, clock):
     verifier = _verifier(cloud, clock)
     verifier.verify(_token(cloud))
     clock.now += 20_001
-    with pytest.raises(InvalidToken, match="expired"):
-        verifier.verify(_token(cloud, claims={"nonce": "2"}))
 
+    assert verifier.verify(_token(cloud)).email == EMAIL
     assert cloud.calls("oauth2") == ["oauth2.certs"] * 2
 
 
-def test_a_rotation_is_followed_at_once_and_a_flood_of_unknown_keys_is_not(cloud):
-    clock = Clock()
+def test_a_rotation_is_followed_at_once_and_a_flood_of_unknown_keys_is_not(cloud, clock):
     verifier = _verifier(cloud, clock)
     old = _token(cloud)
     verifier.verify(old)
@@ -77,14 +76,13 @@ def test_a_rotation_is_followed_at_once_and_a_flood_of_unknown_keys_is_not(cloud
     assert verifier.verify(_token(cloud)).email == EMAIL
 
 
-def test_old_keys_serve_on_while_the_issuer_cannot_be_reached(cloud):
-    clock = Clock()
-    verifier = _verifier(cloud, clock, clock_skew=1e9)
+def test_old_keys_serve_on_while_the_issuer_cannot_be_reached(cloud, clock):
+    verifier = _verifier(cloud, clock)
     verifier.verify(_token(cloud))
     cloud.fail("oauth2.certs", status=503)
     clock.now += 20_001
 
-    assert verifier.verify(_token(cloud, claims={"iat": int(clock.now), "exp": int(clock.now) + 60})).email == EMAIL
+    assert verifier.verify(_token(cloud)).email == EMAIL
 
 
 @pytest.mark.parametrize(
@@ -95,12 +93,17 @@ def test_old_keys_serve_on_while_the_issuer_cannot_be_reached(cloud):
         {"body": "[]"},
         {"body": "{}"},
         {"body": '{"keys": [{}]}'},
+        {"body": '{"keys": [{"kid": "a", "kty": "RSA", "n": 5, "e": "AQAB"}]}'},
+        {"body": '{"keys": [{"kid": "a", "kty": ["RSA"], "n": {}, "e": null}]}'},
+        {"body": '{"a": {"b": 1}, "c": "-----BEGIN CERTIFICATE-----"}'},
+        {"body": '{"a":' * 100_000},
+        {"body": "9" * 5000},
         {"body": '{"a": "b"}'},
         {"drop": "before"},
     ],
 )
-def test_without_any_key_there_is_no_verdict(cloud, fault):
-    verifier, token = _verifier(cloud), _token(cloud)
+def test_without_any_key_there_is_no_verdict(cloud, clock, fault):
+    verifier, token = _verifier(cloud, clock), _token(cloud)
     cloud.fail("oauth2.certs", **fault)
 
     with pytest.raises(CertificatesError):
@@ -109,11 +112,18 @@ def test_without_any_key_there_is_no_verdict(cloud, fault):
         verifier.verify(token)
 
 
-def test_given_certificates_need_no_network(cloud):
-    document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", trust_env=False).json()
+def test_an_address_that_is_malformed_gives_no_verdict(cloud, clock):
+    verifier = PushVerifier("me", EMAIL, certificates=Certificates("http://127.0.0.1:99999/"), now=clock)
+
+    with pytest.raises(CertificatesError):
+        verifier.verify(_token(cloud))
+
+
+def test_given_certificates_need_no_network(cloud, clock):
+    document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", timeout=600, trust_env=False).json()
     token = _token(cloud)
     cloud.emulator.requests.kept.clear()
-    verifier = PushVerifier("me", EMAIL, certificates=Certificates.given(document))
+    verifier = PushVerifier("me", EMAIL, certificates=Certificates.given(document), now=clock)
 
     assert verifier.verify(token).email == EMAIL
     assert cloud.calls() == []
@@ -121,8 +131,7 @@ def test_given_certificates_need_no_network(cloud):
         Certificates.given({"a": "nothing"})
 
 
-def test_a_verified_token_is_not_verified_again_until_it_expires(cloud):
-    clock = Clock()
+def test_a_verified_token_is_not_verified_again_until_it_expires(cloud, clock):
     verifier = _verifier(cloud, clock)
     token = _token(cloud)
     first = verifier.verify(token)
@@ -133,12 +142,12 @@ def test_a_verified_token_is_not_verified_again_until_it_expires(cloud):
         verifier.verify(token)
 
 
-def test_behind_a_proxy_its_own_token_counts(cloud):
+def test_behind_a_proxy_its_own_token_counts(cloud, clock):
     audience = f"/projects/{PROJECT}/global/backendServices/1"
     claims = {"iss": "https://cloud.google.com/iap", "aud": audience}
     proxied = _token(cloud, iap=True, claims={**claims, "email_verified": False})
-    keys = Certificates(f"http://{cloud.host}/iap/verify/public_key")
-    verifier = PushVerifier(audience, EMAIL, issuer=IAP, certificates=keys)
+    keys = Certificates(f"http://{cloud.host}/iap/verify/public_key", timeout=600)
+    verifier = PushVerifier(audience, EMAIL, issuer=IAP, certificates=keys, now=clock)
 
     assert verifier.verify_headers({"x-svc-iap-jwt-assertion": proxied}).email == EMAIL
     for token in (_token(cloud, claims=claims), _token(cloud, iap=True), proxied[:-4]):

@@ -3,140 +3,141 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import hmac
 import json
 import logging
-import time
 
 import httpx
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from starlette.applications import Starlette
-from starlette.responses import Response
-from starlette.routing import Route
+from pushing import AUDIENCE, BODY, EMAIL, GOOD, KEY, NOW, OWN, PEM, claims, headers, segment, signed, token, verifier
 
-from gcpx.push import GOOGLE, Certificates, PushMiddleware, PushVerifier, receive
+from gcpx.push import GOOGLE, InvalidToken, PushMiddleware, PushVerifier, receive
 
-AUDIENCE = "https://example.com/push"
-EMAIL = "pusher@demo-project.iam.gserviceaccount.com"
-OWN = "my-verification-token"
-KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-PEM = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-KEYS = {"one": PEM.decode()}
-BODY = json.dumps({"message": {"data": base64.b64encode(b"hello").decode(), "attributes": {"a": "b"}}}).encode()
 
 
-def _segment(value):
-    text = value if isinstance(value, bytes) else json.dumps(value).encode()
-    return base64.urlsafe_b64encode(text).rstrip(b"=").decode()
-
-
-def _claims(**changes):
-    now = int(time.time())
-    made = {"aud": AUDIENCE, "azp": "1", "sub": "1", "email": EMAIL, "email_verified": True,
-            "iss": "https://accounts.google.com", "iat": now - 5, "exp": now + 3595}  # fmt: skip
-    return {key: value for key, value in (made | changes).items() if value is not None}
-
-
-def _token(key=KEY, header=None, **changes):
-    return jwt.encode(_claims(**changes), key, algorithm="RS256", headers={"kid": "one", **(header or {})})
-
-
-def _raw(header, claims=None, signature=b""):
-    return f"{_segment(header)}.{_segment(claims or _claims())}.{_segment(signature)}"
+def _raw(header, signature=b""):
+    return f"{segment(header)}.{segment(claims())}.{segment(signature)}"
 
 
 def _with_public_key():
     """Sign with HMAC, the public key for a secret: a receiver that believes the header would take it."""
-    head = f"{_segment({'alg': 'HS256', 'kid': 'one', 'typ': 'JWT'})}.{_segment(_claims())}"
-    return f"{head}.{_segment(hmac.new(PEM, head.encode(), hashlib.sha256).digest())}"
+    head = f"{segment({'alg': 'HS256', 'kid': 'one', 'typ': 'JWT'})}.{segment(claims())}"
+    return f"{head}.{segment(hmac.new(PEM, head.encode(), hashlib.sha256).digest())}"
 
 
 def _resigned(**changes):
     """Put other claims under a good signature."""
-    header, _, signature = _token().split(".")
-    return f"{header}.{_segment(_claims(**changes))}.{signature}"
+    header, _, signature = token().split(".")
+    return f"{header}.{segment(claims(**changes))}.{signature}"
 
 
-NOW = int(time.time())
+def _signed(payload):
+    return signed({"alg": "RS256", "kid": "one"}, payload)
+
+
+def _under(header):
+    return signed(header, claims())
+
+
 TOKENS = {
     "algorithm none": _raw({"alg": "none", "kid": "one", "typ": "JWT"}),
     "algorithm None in capitals": _raw({"alg": "NONE", "kid": "one"}),
     "no algorithm": _raw({"kid": "one"}),
     "algorithm that is no text": _raw({"alg": ["RS256"], "kid": "one"}),
     "HS256 with the public key": _with_public_key(),
-    "RS512": jwt.encode(_claims(), KEY, algorithm="RS512", headers={"kid": "one"}),
-    "PS256": jwt.encode(_claims(), KEY, algorithm="PS256", headers={"kid": "one"}),
-    "another key": _token(OTHER),
-    "unknown key ID": _token(header={"kid": "two"}),
-    "no key ID": jwt.encode(_claims(), KEY, algorithm="RS256"),
+    "RS512": jwt.encode(claims(), KEY, algorithm="RS512", headers={"kid": "one"}),
+    "PS256": jwt.encode(claims(), KEY, algorithm="PS256", headers={"kid": "one"}),
+    "another key": token(OTHER),
+    "unknown key ID": token(header={"kid": "two"}),
+    "no key ID": jwt.encode(claims(), KEY, algorithm="RS256"),
     "key ID that is no text": _raw({"alg": "RS256", "kid": 1}),
-    "key in the header": _token(OTHER, header={"jwk": {"kty": "RSA"}}),
-    "key by URL in the header": _token(OTHER, header={"jku": "https://example.com/keys"}),
-    "critical extension": _token(header={"crit": ["b64"], "b64": True}),
-    "another type": _token(header={"typ": "at+jwt"}),
-    "truncated signature": _token()[:-20],
-    "no signature": _token().rpartition(".")[0] + ".",
-    "changed signature": _token()[:-8] + "AAAAAAAA",
+    "key in the header": token(OTHER, header={"jwk": {"kty": "RSA"}}),
+    "key by URL in the header": token(OTHER, header={"jku": "https://example.com/keys"}),
+    "critical extension": token(header={"crit": ["b64"], "b64": True}),
+    "another type": token(header={"typ": "at+jwt"}),
+    "truncated signature": token()[:-20],
+    "no signature": token().rpartition(".")[0] + ".",
+    "changed signature": token()[:-8] + "AAAAAAAA",
     "changed claims": _resigned(email="someone@example.com"),
-    "two parts": _token().rpartition(".")[0],
-    "four parts": _token() + ".x",
+    "two parts": token().rpartition(".")[0],
+    "four parts": token() + ".x",
     "five parts": "a.b.c.d.e",
     "empty": "",
     "dots": "..",
     "no base64": "!!!.???.***",
-    "header that is no JSON": f"{_segment(b'{')}.{_segment(_claims())}.x",
+    "header that is no JSON": f"{segment(b'{')}.{segment(claims())}.x",
     "header that is a list": _raw(["RS256"]),
     "claims that are no JSON": jwt.api_jws.encode(b"nothing", KEY, algorithm="RS256", headers={"kid": "one"}),
     "claims that are a list": jwt.api_jws.encode(b"[]", KEY, algorithm="RS256", headers={"kid": "one"}),
-    "another audience": _token(aud="https://example.com/other"),
-    "audience with a slash more": _token(aud=f"{AUDIENCE}/"),
-    "audience in capitals": _token(aud=AUDIENCE.upper()),
-    "list of audiences": _token(aud=[AUDIENCE]),
-    "no audience": _token(aud=None),
-    "another issuer": _token(iss="https://accounts.example.com"),
-    "issuer over http": _token(iss="http://accounts.google.com"),
-    "issuer with more": _token(iss="accounts.google.com.example.com"),
-    "issuer that is no text": _raw({"alg": "RS256", "kid": "one"}, _claims(iss=["accounts.google.com"])),
-    "no issuer": _token(iss=None),
-    "another account": _token(email="someone@example.com"),
-    "account with more": _token(email=f"{EMAIL}.example.com"),
-    "no account": _token(email=None),
-    "not verified": _token(email_verified=False),
-    "verified as text": _token(email_verified="true"),
-    "verified as a number": _token(email_verified=1),
-    "nothing about verification": _token(email_verified=None),
-    "expired": _token(iat=NOW - 3000, exp=NOW - 60),
-    "no expiry": _token(exp=None),
-    "expiry as text": _raw({"alg": "RS256", "kid": "one"}, _claims(exp=str(NOW + 60))),
-    "expiry true": jwt.api_jws.encode(
-        json.dumps(_claims(exp=True)).encode(), KEY, algorithm="RS256", headers={"kid": "one"}
+    "another audience": token(aud="https://example.com/other"),
+    "audience with a slash more": token(aud=f"{AUDIENCE}/"),
+    "audience in capitals": token(aud=AUDIENCE.upper()),
+    "list of audiences": token(aud=[AUDIENCE]),
+    "no audience": token(aud=None),
+    "another issuer": token(iss="https://accounts.example.com"),
+    "issuer over http": token(iss="http://accounts.google.com"),
+    "issuer with more": token(iss="accounts.google.com.example.com"),
+    "issuer that is a list": _signed(claims(iss=["accounts.google.com"])),
+    "no issuer": token(iss=None),
+    "another account": token(email="someone@example.com"),
+    "account with more": token(email=f"{EMAIL}.example.com"),
+    "no account": token(email=None),
+    "not verified": token(email_verified=False),
+    "verified as text": token(email_verified="true"),
+    "verified as a number": token(email_verified=1),
+    "nothing about verification": token(email_verified=None),
+    "expired": token(iat=NOW - 3000, exp=NOW - 60),
+    "no expiry": token(exp=None),
+    "expiry as text": _signed(claims(exp=str(NOW + 60))),
+    "expiry true": _signed(claims(exp=True)),
+    "expiry that is huge": _signed(claims(exp=10**400)),
+    "expiry with more digits than are read": _signed(
+        json.dumps(claims(exp=1)).encode().replace(b'"exp": 1', b'"exp": ' + b"9" * 5000)
     ),
-    "issued in the future": _token(iat=NOW + 600, exp=NOW + 4200),
-    "not issued": _token(iat=None),
-    "older than an hour": _token(iat=NOW - 3700, exp=NOW + 600),
+    "expiry as a fraction": _signed(claims(exp=NOW + 60.5)),
+    "expiry at infinity": _signed(claims(exp=float("inf"))),
+    "good from later on": token(nbf=NOW + 60),
+    "good from a text on": _signed(claims(nbf=str(NOW))),
+    "issued at a time that is no number": _signed(claims(iat=float("nan"))),
+    "another claim that is no number": _signed(claims(more=float("nan"))),
+    "subject as a number": _signed(claims(sub=1)),
+    "a claim twice": _signed(json.dumps(claims()).encode().replace(b"{", b'{"email": "someone@example.com", ')),
+    "claims in UTF-16": _signed(json.dumps(claims()).encode("utf-16")),
+    "claims in UTF-32": _signed(json.dumps(claims()).encode("utf-32-le")),
+    "claims with a byte order mark": _signed(b"\xef\xbb\xbf" + json.dumps(claims()).encode()),
+    "claims that are not UTF-8": _signed(json.dumps(claims(more="x")).encode().replace(b'"x"', b'"\xff"')),
+    "claims with half a character": _signed(claims(more="\ud800")),
+    "deeply nested claims": _signed(b'{"a":' * 100_000),
+    "deeply nested claims that end": _signed(b'{"a":' * 100_000 + b"1" + b"}" * 100_000),
+    "header in UTF-16": _under(json.dumps({"alg": "RS256", "kid": "one"}).encode("utf-16")),
+    "header with a byte order mark": _under(b'\xef\xbb\xbf{"alg": "RS256", "kid": "one"}'),
+    "header with a name twice": _under(b'{"alg": "none", "alg": "RS256", "kid": "one"}'),
+    "header with a constant": _under(b'{"alg": "RS256", "kid": "one", "more": NaN}'),
+    "padding behind the signature": token() + "==",
+    "a line break behind the signature": token() + "\n",
+    "issued in the future": token(iat=NOW + 600, exp=NOW + 4200),
+    "not issued": token(iat=None),
+    "older than an hour": token(iat=NOW - 3700, exp=NOW + 600),
     "very long": "a" * 20_000 + ".b.c",
-    "deeply nested header": f"{_segment(b'[' * 5000)}.{_segment(_claims())}.x",
+    "deeply nested header": f"{segment(b'[' * 5000)}.{segment(claims())}.x",
 }
-GOOD = f"Bearer {_token()}"
 HEADERS = {
     "no header": None,
     "empty header": "",
     "only the word": "Bearer",
     "word and blank": "Bearer ",
-    "two blanks": f"Bearer  {_token()}",
-    "lower case": f"bearer {_token()}",
-    "capitals": f"BEARER {_token()}",
-    "tab": f"Bearer\t{_token()}",
-    "something behind": f"Bearer {_token()} x",
-    "another scheme": f"Basic {_token()}",
-    "token alone": _token(),
-    "twice": f"Bearer {_token()}, Bearer {_token()}",
+    "two blanks": f"Bearer  {token()}",
+    "lower case": f"bearer {token()}",
+    "capitals": f"BEARER {token()}",
+    "tab": f"Bearer\t{token()}",
+    "something behind": f"Bearer {token()} x",
+    "another scheme": f"Basic {token()}",
+    "token alone": token(),
+    "twice": f"Bearer {token()}, Bearer {token()}",
     "oversized": f"Bearer {'a' * 100_000}",
     "not ASCII": "Bearer äöü.ß.é",
 }
@@ -153,6 +154,23 @@ BODIES = {
     "data that is no base64": b'{"message": {"data": "not base64!"}}',
     "data cut off": b'{"message": {"data": "aGVsbG8"}}',
     "data that is a number": b'{"message": {"data": 1}}',
+    "two messages": BODY[:-1] + b', "message": {}}',
+    "a constant": b'{"message": {"data": ""}, "more": NaN}',
+    "UTF-16 without a mark": BODY.decode().encode("utf-16-le"),
+    "UTF-32": BODY.decode().encode("utf-32"),
+    "a byte order mark": b"\xef\xbb\xbf" + BODY,
+    "half a character": b'{"message": {"data": "", "attributes": {"a": "\\ud800"}}}',
+    "a huge number": b'{"message": {"data": ""}, "deliveryAttempt": ' + b"9" * 5000 + b"}",
+    "an attempt that is a text": b'{"message": {"data": ""}, "deliveryAttempt": "1"}',
+    "an ID that is a number": b'{"message": {"data": "", "messageId": 1}}',
+    "a subscription that is a list": b'{"message": {"data": ""}, "subscription": []}',
+    "data that is null": b'{"message": {"data": null}}',
+    "data with a line break": b'{"message": {"data": "aGVs\\nbG8="}}',
+    "attributes that are an empty list": b'{"message": {"data": "", "attributes": []}}',
+    "attributes that are null": b'{"message": {"data": "", "attributes": null}}',
+    "attributes that are false": b'{"message": {"data": "", "attributes": false}}',
+    "attributes that are an empty text": b'{"message": {"data": "", "attributes": ""}}',
+    "attributes that are 0": b'{"message": {"data": "", "attributes": 0}}',
     "attributes that are a list": b'{"message": {"data": "", "attributes": ["a"]}}',
     "attribute that is a number": b'{"message": {"data": "", "attributes": {"a": 1}}}',
     "deeply nested": b"[" * 100_000,
@@ -160,18 +178,8 @@ BODIES = {
 TYPES = ["text/plain", "application/x-www-form-urlencoded", "", "application/jsonp"]
 
 
-def _verifier(**more):
-    return PushVerifier(AUDIENCE, EMAIL, certificates=Certificates.given(KEYS), **more)
-
-
-def _headers(authorization=GOOD, kind="application/json"):
-    return {
-        name: value for name, value in (("Authorization", authorization), ("Content-Type", kind)) if value is not None
-    }
-
-
-def _receive(verifier=None, *, method="POST", headers=None, query="", body=BODY):
-    return receive(verifier or _verifier(), method, headers or _headers(), query, body)
+def _receive(by=None, *, method="POST", sent=None, query="", body=BODY):
+    return receive(by or verifier(), method, sent or GOOD, query, body)
 
 
 def test_a_good_push_is_taken():
@@ -185,18 +193,19 @@ def test_a_good_push_is_taken():
 @pytest.mark.parametrize("issuer", ["accounts.google.com", "https://accounts.google.com"])
 def test_the_issuer_may_be_with_and_without_scheme(issuer):
     assert issuer in GOOGLE.names
-    assert _receive(headers=_headers(f"Bearer {_token(iss=issuer)}")).status == 204
+    assert _receive(sent=headers(f"Bearer {token(iss=issuer)}")).status == 204
 
 
 @pytest.mark.parametrize(("changes", "skew", "status"), [
     ({"iat": NOW - 3600, "exp": NOW + 60}, 10, 204), ({"iat": NOW - 3640, "exp": NOW + 60}, 10, 400),
     ({"iat": NOW - 99, "exp": NOW - 5}, 60, 204), ({"iat": NOW - 99, "exp": NOW - 65}, 60, 400),
     ({"iat": NOW + 30}, 60, 204), ({"iat": NOW + 95}, 60, 400),
+    ({"nbf": NOW - 5}, 0, 204), ({"nbf": NOW + 55}, 60, 204), ({"nbf": NOW + 65}, 60, 400),
 ])  # fmt: skip
 def test_times_hold_within_the_skew(changes, skew, status):
-    verifier = _verifier(clock_skew=skew, now=lambda: NOW)
+    skewed = verifier(clock_skew=skew)
 
-    assert _receive(verifier, headers=_headers(f"Bearer {_token(**changes)}")).status == status
+    assert _receive(skewed, sent=headers(f"Bearer {token(**changes)}")).status == status
 
 
 @pytest.fixture
@@ -217,13 +226,13 @@ def _refused(answer, *texts):
 @pytest.mark.usefixtures("_quiet")
 @pytest.mark.parametrize("case", TOKENS)
 def test_a_tampered_token_is_refused(case):
-    _refused(_receive(headers=_headers(f"Bearer {TOKENS[case]}")), *TOKENS[case].split("."))
+    _refused(_receive(sent=headers(f"Bearer {TOKENS[case]}")), *TOKENS[case].split("."))
 
 
 @pytest.mark.usefixtures("_quiet")
 @pytest.mark.parametrize("case", HEADERS)
 def test_a_malformed_header_is_refused(case):
-    _refused(_receive(headers=_headers(HEADERS[case])), HEADERS[case])
+    _refused(_receive(sent=headers(HEADERS[case])), HEADERS[case])
 
 
 @pytest.mark.parametrize("case", BODIES)
@@ -233,12 +242,12 @@ def test_a_body_that_is_no_push_is_refused(case):
 
 @pytest.mark.parametrize("kind", TYPES)
 def test_another_content_type_is_refused(kind):
-    _refused(_receive(headers=_headers(kind=kind)))
+    _refused(_receive(sent=headers(GOOD["Authorization"], kind)))
 
 
 @pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
 def test_json_by_any_spelling_is_taken(kind):
-    assert _receive(headers=_headers(kind=kind)).status == 204
+    assert _receive(sent=headers(GOOD["Authorization"], kind)).status == 204
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "post", ""])
@@ -257,58 +266,85 @@ def _carrying(**attributes):
     (f"token={OWN}", _carrying(token="other"), 400), (f"token={OWN}&token=other", BODY, 400), ("Token=" + OWN, BODY, 400),
 ])  # fmt: skip
 def test_the_receivers_own_token_is_asked_for(query, body, status):
-    assert _receive(_verifier(verification_token=OWN), query=query, body=body).status == status
-
-
-def _send(method, path="/push", guarded=None, **request):
-    """Send one request through the middleware."""
-
-    async def take(request):
-        return Response(request.scope["gcpx.push"].text, headers={"length": str(len(await request.body()))})
-
-    app = Starlette(routes=[Route("/push", take, methods=["GET", "POST"]), Route("/free", lambda _: Response("free"))])
-
-    async def send():
-        transport = httpx.ASGITransport(PushMiddleware(app, _verifier(), path=guarded))
-        async with httpx.AsyncClient(transport=transport, base_url="http://receiver") as client:
-            return await client.request(method, path, **request)
-
-    return asyncio.run(send())
+    assert _receive(verifier(verification_token=OWN), query=query, body=body).status == status
 
 
 @pytest.mark.parametrize("case", {**TOKENS, **{f"header: {name}": value for name, value in HEADERS.items()}})
-def test_the_middleware_never_fails(case):
+def test_the_middleware_refuses_the_same(case):
     value = f"Bearer {TOKENS[case]}" if case in TOKENS else HEADERS[case.removeprefix("header: ")]
-    headers = {name: text.encode("latin-1", "replace") for name, text in _headers(value).items()}
+    sent = {name: text.encode("latin-1", "replace") for name, text in headers(value).items()}
 
-    assert _send("POST", content=BODY, headers=headers).status_code == 400
+    async def never(_scope, _receive, _send):
+        pytest.fail("what is refused reached the application")
 
+    async def send():
+        transport = httpx.ASGITransport(PushMiddleware(never, verifier()))
+        async with httpx.AsyncClient(transport=transport, base_url="http://receiver") as client:
+            return await client.post("/push", content=BODY, headers=sent)
 
-def test_the_middleware_hands_the_message_on():
-    answer = _send("POST", content=BODY, headers=_headers())
-
-    assert (answer.status_code, answer.text, answer.headers["length"]) == (200, "hello", str(len(BODY)))
-
-
-def test_the_middleware_says_what_is_allowed():
-    answer = _send("GET", headers=_headers())
-
-    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert asyncio.run(send()).status_code == 400
 
 
-def test_the_middleware_guards_one_path_where_it_is_told_to():
-    assert _send("GET", "/free", guarded="/push").text == "free"
-    assert _send("POST", guarded="/push").status_code == 400
-    assert _send("GET", "/free").status_code == 405
+VALUES = [None, True, False, 0, -1, 1.5, 1e300, 10**30, "", "x", [], [None], ["accounts.google.com"], {}, {"a": [1]}]
+TYPED = {
+    "aud": (), "email": (), "iss": (), "iat": (), "exp": (), "email_verified": (True,), "nbf": (0,),
+    "sub": ("", "x"), "azp": ("", "x"), "jti": ("", "x"),
+}  # fmt: skip
+"""Claims, and which of the values each takes."""
+HEADER = {"alg": (), "kid": (), "typ": (), "crit": ()}
 
 
-def test_a_body_that_never_ends_is_refused():
-    async def endless():
-        for _ in range(100):
-            yield b" " * (1 << 20)
-
-    assert _send("POST", content=endless(), headers=_headers()).status_code == 400
+def _is_one_of(value, taken):
+    return any(type(value) is type(other) and value == other for other in taken)
 
 
-def test_the_table_is_long_enough():
-    assert len(TOKENS) + len(HEADERS) + len(BODIES) + len(TYPES) >= 40
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("name", TYPED)
+def test_a_claim_of_another_type_is_refused(name, value):
+    answer = _receive(sent=headers(f"Bearer {_signed(claims() | {name: value})}"))
+
+    assert answer.status == (204 if _is_one_of(value, TYPED[name]) else 400)
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("name", HEADER)
+def test_a_header_of_another_type_is_refused(name, value):
+    made = _under({"alg": "RS256", "kid": "one"} | {name: value})
+
+    assert _receive(sent=headers(f"Bearer {made}")).status == 400
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_a_claim_that_nobody_reads_may_be_anything(value):
+    assert _receive(sent=headers(f"Bearer {_signed(claims() | {'more': value})}")).status == 204
+
+
+def test_a_header_that_is_there_twice_is_malformed():
+    sent = {"authorization": "Bearer x", **GOOD}
+
+    assert _receive(sent=sent).status == 400
+
+
+@pytest.mark.parametrize("settings", [
+    {"audience": ""}, {"service_account_email": ""}, {"verification_token": ""}, {"authenticated": False},
+    {"authenticated": False, "verification_token": OWN},
+])  # fmt: skip
+def test_settings_that_would_let_anybody_in_are_refused(settings):
+    with pytest.raises(ValueError, match=r"must|takes"):
+        PushVerifier(**{"audience": AUDIENCE, "service_account_email": EMAIL, **settings})
+
+
+@pytest.mark.parametrize(("query", "body", "sent", "status"), [
+    (f"token={OWN}", BODY, None, 204), ("", _carrying(token=OWN), None, 204), (f"token={OWN}", _carrying(token=OWN), None, 204),
+    ("", BODY, None, 400), ("token=", BODY, None, 400), ("token=other", BODY, None, 400), ("token=%ff", BODY, None, 400),
+    (f"token={OWN}", _carrying(token="other"), None, 400), (f"token={OWN}&token=x", BODY, None, 400),
+    (f"token={OWN}", BODY, "", 400), (f"token={OWN}", BODY, "Bearer x", 400), (f"token={OWN}", BODY, GOOD["Authorization"], 400),
+])  # fmt: skip
+def test_without_authentication_the_receivers_own_token_decides(query, body, sent, status):
+    own = PushVerifier(verification_token=OWN, authenticated=False)
+    answer = _receive(own, sent=headers(sent), query=query, body=body)
+
+    assert (answer.status, answer.claims) == (status, None)
+    assert _receive(verifier(verification_token=OWN), sent=headers(None), query=query, body=body).status == 400
+    with pytest.raises(InvalidToken):
+        own.verify(token())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +17,9 @@ from programs import PROJECT, ZONE
 from gcpx_emulator.__main__ import listen
 from gcpx_emulator.app import Emulator
 from gcpx_emulator.faults import Fault
+
+_HANGS = 600.0
+"""Seconds after which nothing comes any more, however busy the machine is: a failure instead of a test that hangs."""
 
 
 @attrs.frozen
@@ -52,7 +56,7 @@ class Emulated:
 
     def post(self, path: str, body: dict[str, Any]) -> None:
         """Make something through the API, and forget that it was asked for."""
-        response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False)
+        response = httpx.post(f"http://{self.host}{path}", json=body, timeout=_HANGS, trust_env=False)
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
@@ -83,9 +87,18 @@ class Emulated:
         )
         return f"projects/{PROJECT}/regions/{region}/disks/{name}"
 
+    def deliveries(self, at_least: int) -> list[dict[str, Any]]:
+        """Wait until there are as many attempts to push; gives them all."""
+        url = f"http://{self.host}/_emulator/deliveries"
+        found: list[dict[str, Any]] = httpx.get(
+            url, params={"atLeast": at_least}, timeout=_HANGS, trust_env=False
+        ).json()
+        return found
+
     def reset(self) -> None:
         """Begin anew."""
         self.emulator.reset()
+        self.emulator.clock = time.time
         self.emulator.operations.latency = 0.0
 
 

@@ -14,6 +14,9 @@ import uvicorn
 
 from gcpx_emulator.__main__ import listen
 
+_HANGS = 600.0
+"""Seconds after which nothing comes any more, however busy the machine is: a failure instead of a test that hangs."""
+
 
 @attrs.frozen
 class Endpoint:
@@ -28,7 +31,7 @@ class Endpoint:
 
     def next(self) -> Any:
         """Wait for the next thing that arrives."""
-        return self.received.get(timeout=10)
+        return self.received.get(timeout=_HANGS)
 
 
 @contextmanager

@@ -75,13 +75,7 @@ class VerifyPushToken(Function):
         """Check it."""
         del call
         proxied = bool(arguments.get("identityAwareProxy"))
-        verifier = PushVerifier(
-            audience=arguments["audience"],
-            service_account_email=arguments["serviceAccountEmail"],
-            issuer=IAP if proxied else GOOGLE,
-            certificates=self._certificates(arguments.get("certificates"), proxied=proxied),
-            clock_skew=float(arguments.get("clockSkewSeconds", 10)),
-        )
+        verifier = _verifier(arguments, self._certificates(arguments.get("certificates"), proxied=proxied))
         try:
             found = verifier.verify(arguments["token"])
         except InvalidToken as error:
@@ -100,6 +94,19 @@ class VerifyPushToken(Function):
             url = (IAP if proxied else GOOGLE).certificates_url
             self._fetched[proxied] = Certificates(self._google.relocated(url))
         return self._fetched[proxied]
+
+
+def _verifier(arguments: dict[str, Any], certificates: Certificates) -> PushVerifier:
+    try:
+        return PushVerifier(
+            audience=arguments["audience"],
+            service_account_email=arguments["serviceAccountEmail"],
+            issuer=IAP if arguments.get("identityAwareProxy") else GOOGLE,
+            certificates=certificates,
+            clock_skew=float(arguments.get("clockSkewSeconds", 10)),
+        )
+    except ValueError:
+        raise UserError("audience and serviceAccountEmail must not be empty") from None
 
 
 def _read(given: dict[str, str]) -> Certificates:

@@ -11,19 +11,24 @@ from typing import Any, Final
 import attrs
 import httpx
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from jwt import PyJWK, PyJWTError
+
+from gcpx.push import strict_json
 
 _DEFAULT_LIFE: Final = 3600.0
 """Seconds to keep keys for which the issuer names no time."""
 _PAUSE: Final = 30.0
 """Seconds between two fetches for unknown keys, so that made-up key IDs cause no flood of calls."""
+_UNREADABLE: Final = (AttributeError, KeyError, PyJWTError, TypeError, UnsupportedAlgorithm, ValueError)
+"""What the readers of keys raise, depending on what is wrong with one."""
 _LONGEST: Final = 1 << 20
 _MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age=(\d+)")
 
 
 class CertificatesError(Exception):
-    """The issuer's keys cannot be had; the push may be good, so it is to be tried again later."""
+    """The issuer's keys cannot be fetched; the push may be good, so Pub/Sub should try again later."""
 
 
 @attrs.define(eq=False)
@@ -73,17 +78,19 @@ class Certificates:
             self._not_before = now + _PAUSE
         try:
             self._fetch(now)
-        except (httpx.HTTPError, ValueError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             self._not_before = now + _PAUSE
             if not self._keys:
-                raise CertificatesError(f"the issuer's certificates cannot be had: {type(error).__name__}") from error
+                raise CertificatesError(
+                    f"the issuer's certificates could not be fetched: {type(error).__name__}"
+                ) from error
 
     def _fetch(self, now: float) -> None:
         response = httpx.get(str(self.url), timeout=self.timeout)
         response.raise_for_status()
         if len(response.content) > _LONGEST:
             raise ValueError("too long")
-        self._keys = _read(response.json())
+        self._keys = _read(strict_json.parse(response.content))
         self._fresh_until = now + _life(response.headers)
 
 
@@ -94,7 +101,7 @@ def _life(headers: Mapping[str, str]) -> float:
         return 0.0
     found = _MAX_AGE.search(control)
     age = headers.get("age", "0")
-    return max(0.0, float(found[1]) - (float(age) if age.isdigit() else 0.0)) if found else _DEFAULT_LIFE
+    return max(0.0, float(found[1]) - (float(age) if age.isdecimal() else 0.0)) if found else _DEFAULT_LIFE
 
 
 def _read(document: Any) -> dict[str, Any]:
@@ -115,7 +122,7 @@ def _read(document: Any) -> dict[str, Any]:
 def _from_jwk(item: Mapping[str, Any]) -> Any | None:
     try:
         return PyJWK(dict(item)).key
-    except (PyJWTError, ValueError):
+    except _UNREADABLE:
         return None
 
 
@@ -125,5 +132,5 @@ def _from_pem(text: Any) -> Any | None:
         if "BEGIN CERTIFICATE" in str(text):
             return x509.load_pem_x509_certificate(data).public_key()
         return serialization.load_pem_public_key(data)
-    except ValueError:
+    except _UNREADABLE:
         return None

@@ -16,7 +16,7 @@ class PushError(Exception):
 
 
 class MalformedRequest(PushError):  # noqa: N818 - this and its siblings name what is wrong
-    """A header or a body that is none of a push."""
+    """A header or a body that a push does not have."""
 
 
 class InvalidToken(PushError):  # noqa: N818
@@ -27,3 +27,9 @@ class WrongMethod(PushError):  # noqa: N818
     """A push is a POST."""
 
     status = 405
+
+
+class BodyTooLong(PushError):  # noqa: N818
+    """A body that is longer than any push."""
+
+    status = 413

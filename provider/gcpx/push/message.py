@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
+from gcpx.push import strict_json
 from gcpx.push.errors import MalformedRequest
 
 
@@ -36,20 +36,19 @@ class PushMessage:
 
     @property
     def text(self) -> str:
-        """The payload as text; `UnicodeDecodeError` where it is none."""
+        """The payload as text; `UnicodeDecodeError` where it is not UTF-8."""
         return self.data.decode()
 
     @classmethod
     def parse(cls, body: bytes) -> PushMessage:
         """Read a body."""
         try:
-            document = json.loads(body.decode())
-        except (ValueError, RecursionError):
-            raise MalformedRequest("the body is not JSON in UTF-8") from None
+            document = strict_json.parse(body)
+        except ValueError:
+            raise MalformedRequest("the body must be a JSON object in UTF-8") from None
         message = document.get("message") if isinstance(document, dict) else None
         if not isinstance(message, dict):
-            raise MalformedRequest("the body is no object with a message")
-        attempt = document.get("deliveryAttempt")
+            raise MalformedRequest("the body must be an object with a message")
         return cls(
             data=_data(message),
             attributes=_attributes(message),
@@ -57,7 +56,7 @@ class PushMessage:
             publish_time=_text(message, "publishTime", "publish_time"),
             ordering_key=_text(message, "orderingKey", "ordering_key"),
             subscription=_text(document, "subscription"),
-            delivery_attempt=attempt if isinstance(attempt, int) else None,
+            delivery_attempt=_attempt(document),
         )
 
 
@@ -68,15 +67,26 @@ def _data(message: dict[str, Any]) -> bytes:
             return base64.b64decode(data, validate=True)
     except (binascii.Error, ValueError):
         pass
-    raise MalformedRequest("the message's data is not base64")
+    raise MalformedRequest("the message's data must be base64")
 
 
 def _attributes(message: dict[str, Any]) -> dict[str, str]:
-    found = message.get("attributes") or {}
+    found = message.get("attributes", {})
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise MalformedRequest("the message's attributes are no map of texts")
+        raise MalformedRequest("the message's attributes must be an object of texts")
     return found
 
 
 def _text(owner: dict[str, Any], *names: str) -> str:
-    return next((owner[name] for name in names if isinstance(owner.get(name), str)), "")
+    """Read a text that may be left out, by the first name that is there."""
+    given = [owner[name] for name in names if name in owner]
+    if not all(isinstance(value, str) for value in given):
+        raise MalformedRequest(f"{names[0]} must be a text")
+    return given[0] if given else ""
+
+
+def _attempt(document: dict[str, Any]) -> int | None:
+    found = document.get("deliveryAttempt")
+    if "deliveryAttempt" in document and (isinstance(found, bool) or not isinstance(found, int)):
+        raise MalformedRequest("deliveryAttempt must be an integer")
+    return found

@@ -8,8 +8,10 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.push.errors import MalformedRequest
-from gcpx.push.receiver import LONGEST_BODY, Answer, receive
+from gcpx.push.certificates import CertificatesError
+from gcpx.push.errors import PushError
+from gcpx.push.message import PushMessage
+from gcpx.push.receiver import Answer, check_head, check_start, read, refusal
 from gcpx.push.verifier import PushVerifier
 
 Scope = MutableMapping[str, Any]
@@ -21,40 +23,55 @@ KEY: Final = "gcpx.push"
 """Where the application finds the message: `scope["gcpx.push"]`, or `request.scope[...]` in Starlette."""
 
 
+_REFUSED: Final = 1008
+"""The close code of a WebSocket whose use is against the rules."""
+
+
+class _DisconnectedError(Exception):
+    """The caller is gone; there is nobody to answer."""
+
+
 @attrs.frozen(eq=False)
 class PushMiddleware:
-    """Lets through what `receive` finds good, and answers the rest itself.
+    """Guards the whole application that it wraps: lets through good pushes, and answers the rest itself.
 
-    Attributes:
-        path: guard only this path; None guards every one.
+    There are no paths to leave out. To guard a part of an application, let the framework route to it:
+    `Mount("/hooks", PushMiddleware(receiver, verifier))`. WebSockets are refused; the lifespan passes, since it is
+    the server's own.
     """
 
     app: App
     verifier: PushVerifier
-    path: str | None = None
 
     async def __call__(self, scope: Scope, receive_: Receive, send: Send) -> None:
         """Answer, or pass on."""
-        if scope["type"] != "http" or self.path not in (None, scope["path"]):
+        if scope["type"] == "http":
+            await self._guard(scope, receive_, send)
+        elif scope["type"] == "websocket":
+            await receive_()
+            await send({"type": "websocket.close", "code": _REFUSED, "reason": ""})
+        elif scope["type"] == "lifespan":
             await self.app(scope, receive_, send)
-            return
-        try:
-            body = await _body(receive_)
-        except MalformedRequest as error:
-            await _refuse(Answer(error.status, str(error)), send)
-            return
-        answer = await self._checked(scope, body)
-        if answer.message is None:
-            await _refuse(answer, send)
-            return
-        scope[KEY] = answer.message
-        await self.app(scope, _replayed(body, receive_), send)
+        else:
+            raise ValueError("the type of a connection must be http, websocket or lifespan")
 
-    async def _checked(self, scope: Scope, body: bytes) -> Answer:
-        """Check in a thread: keys may have to be fetched, and a signature takes its time."""
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    async def _guard(self, scope: Scope, receive_: Receive, send: Send) -> None:
+        try:
+            body, scope[KEY] = await self._received(scope, receive_)
+        except (PushError, CertificatesError) as error:
+            await _refuse(refusal(error), send)
+        except _DisconnectedError:
+            return
+        else:
+            await self.app(scope, _replayed(body, receive_), send)
+
+    async def _received(self, scope: Scope, receive_: Receive) -> tuple[bytes, PushMessage]:
+        """Check the head, then read the body; in threads, since keys may have to be fetched and checking takes time."""
+        headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in scope["headers"]]
         query = scope.get("query_string", b"").decode("latin-1")
-        return await asyncio.to_thread(receive, self.verifier, scope["method"], headers, query, body)
+        await asyncio.to_thread(check_head, self.verifier, scope["method"], headers, query)
+        body = await _body(receive_)
+        return body, await asyncio.to_thread(read, self.verifier, query, body)
 
 
 async def _body(receive_: Receive) -> bytes:
@@ -62,10 +79,9 @@ async def _body(receive_: Receive) -> bytes:
     while True:
         message = await receive_()
         if message["type"] == "http.disconnect":
-            raise MalformedRequest("the request ended too early")
+            raise _DisconnectedError
         body += message.get("body", b"")
-        if len(body) > LONGEST_BODY:
-            raise MalformedRequest(f"the body is longer than {LONGEST_BODY:,} bytes")
+        check_start(body)
         if not message.get("more_body"):
             return bytes(body)
 

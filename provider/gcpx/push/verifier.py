@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
-import json
+import re
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -14,8 +13,8 @@ from typing import Any, Final
 
 import attrs
 import jwt
-from jwt.types import Options
 
+from gcpx.push import strict_json
 from gcpx.push.certificates import Certificates
 from gcpx.push.errors import InvalidToken, MalformedRequest
 
@@ -23,17 +22,12 @@ _MAX_AGE: Final = 3600.0
 """Seconds; a push may carry a token that is up to one hour old."""
 _LONGEST_TOKEN: Final = 16_384
 _REMEMBERED: Final = 1024
-_PARTS: Final = 3
-_SIGNATURE_ALONE: Final[Options] = {
-    "verify_signature": True,
-    "verify_aud": False,
-    "verify_exp": False,
-    "verify_iat": False,
-    "verify_iss": False,
-    "verify_jti": False,
-    "verify_nbf": False,
-    "verify_sub": False,
-}
+_TOKEN: Final = re.compile(r"([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+"""Header, claims and signature, each base64url without padding."""
+_LATEST: Final = 1 << 40
+"""A time beyond every calendar that is in use, in seconds since 1970."""
+_TEXTS: Final = ("sub", "azp", "jti")
+"""Claims that may be left out, and otherwise are texts."""
 
 
 @attrs.frozen
@@ -79,7 +73,7 @@ IAP: Final = Issuer(
 
 @attrs.frozen
 class Claims:
-    """What a good token says. `claims` holds everything."""
+    """What a good token says. `claims` holds everything, `not_before` is there where the token says so."""
 
     email: str
     audience: str
@@ -88,6 +82,7 @@ class Claims:
     issued_at: int
     expires_at: int
     claims: Mapping[str, Any] = attrs.field(repr=False)
+    not_before: int | None = None
 
 
 @attrs.define(eq=False)
@@ -102,28 +97,47 @@ class PushVerifier:
         certificates: the issuer's keys; by default they are fetched and kept. `Certificates.given(...)` needs no
             network.
         verification_token: a text of your own that the push carries as the query parameter or the attribute `token`.
+        authenticated: False for a subscription without authentication. Its pushes carry no token of the issuer, so
+            `verification_token` alone tells them from others'; set neither audience nor account then.
         clock_skew: seconds by which the clocks of issuer and receiver may differ.
     """
 
-    audience: str
-    service_account_email: str
+    audience: str = ""
+    service_account_email: str = ""
     issuer: Issuer = GOOGLE
     certificates: Certificates = attrs.field(
         default=attrs.Factory(lambda self: Certificates(self.issuer.certificates_url), takes_self=True)
     )
     verification_token: str | None = attrs.field(default=None, repr=False)
+    authenticated: bool = attrs.field(default=True, kw_only=True)
     clock_skew: float = 10.0
     _now: Callable[[], float] = attrs.field(default=time.time, alias="now")
     _verified: OrderedDict[bytes, Claims] = attrs.field(factory=OrderedDict, init=False, repr=False)
 
-    def verify_headers(self, headers: Mapping[str, str]) -> Claims:
-        """Check the token of a request's headers, whose names are in lower case.
+    def __attrs_post_init__(self) -> None:
+        """Refuse settings that would let anybody in."""
+        expected = (self.audience, self.service_account_email)
+        if self.verification_token == "":
+            raise ValueError("verification_token must not be empty; leave it out where the push carries none")
+        if self.authenticated and not all(expected):
+            raise ValueError(
+                "audience and service_account_email must be set, or authenticated=False with a verification_token"
+            )
+        if not self.authenticated and (self.verification_token is None or any(expected)):
+            raise ValueError("authenticated=False takes a verification_token, and neither audience nor account")
+
+    def verify_headers(self, headers: Mapping[str, str]) -> Claims | None:
+        """Check the token of a request's headers, whose names are in lower case; None without authentication.
 
         Raises:
             PushError: when it is to be refused.
-            CertificatesError: when the issuer's keys cannot be had.
+            CertificatesError: when the issuer's keys cannot be fetched.
         """
         value = headers.get(self.issuer.header)
+        if not self.authenticated:
+            if value is not None:
+                raise MalformedRequest(f"the header {self.issuer.header} must be absent; no authentication is expected")
+            return None
         if value is None:
             raise MalformedRequest(f"the header {self.issuer.header} is missing")
         if not self.issuer.scheme:
@@ -137,6 +151,8 @@ class PushVerifier:
 
     def verify(self, token: str) -> Claims:
         """Check a token; one that was good before is only looked up, and its times are checked again."""
+        if not self.authenticated:
+            raise InvalidToken("no token is expected, since authenticated is False")
         if len(token) > _LONGEST_TOKEN:
             raise InvalidToken(f"the token is longer than {_LONGEST_TOKEN:,} characters")
         known = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
@@ -168,14 +184,16 @@ class PushVerifier:
             raise InvalidToken("the token is signed with a key that the issuer does not have")
         claims = self._read(token, key)
         self._check_identity(claims)
+        _check_types(claims)
         made = Claims(
             email=claims["email"],
             audience=claims["aud"],
             issuer=claims["iss"],
-            subject=str(claims.get("sub", "")),
+            subject=claims.get("sub", ""),
             issued_at=_seconds(claims, "iat"),
             expires_at=_seconds(claims, "exp"),
             claims=claims,
+            not_before=_seconds(claims, "nbf") if "nbf" in claims else None,
         )
         self._check_times(made)
         return made
@@ -183,13 +201,13 @@ class PushVerifier:
     def _read(self, token: str, key: Any) -> dict[str, Any]:
         """Check the signature; the claims are checked by ourselves, so that each has its own words."""
         try:
-            found: dict[str, Any] = jwt.decode(token, key, algorithms=[self.issuer.algorithm], options=_SIGNATURE_ALONE)
+            payload = jwt.PyJWS().decode(token, key, algorithms=[self.issuer.algorithm])
         except (jwt.PyJWTError, ValueError, TypeError):
             raise InvalidToken("the token's signature is not the issuer's") from None
-        return found
+        return _object(payload, "claims")
 
     def _check_identity(self, claims: dict[str, Any]) -> None:
-        if claims.get("iss") not in self.issuer.names:
+        if not any(_equal(claims.get("iss"), name) for name in self.issuer.names):
             raise InvalidToken("the token's issuer is another one")
         if not _equal(claims.get("aud"), self.audience):
             raise InvalidToken("the token is for another audience")
@@ -200,7 +218,8 @@ class PushVerifier:
 
     def _is_in_time(self, claims: Claims) -> bool:
         now, skew = self._now(), self.clock_skew
-        return claims.issued_at - skew <= now <= min(claims.expires_at, claims.issued_at + _MAX_AGE) + skew
+        first = max(claims.issued_at, claims.not_before or 0)
+        return first - skew <= now <= min(claims.expires_at, claims.issued_at + _MAX_AGE) + skew
 
     def _check_times(self, claims: Claims) -> None:
         if self._is_in_time(claims):
@@ -208,29 +227,49 @@ class PushVerifier:
         now = self._now()
         if now < claims.issued_at - self.clock_skew:
             raise InvalidToken("the token was issued in the future; do the clocks agree?")
+        if now < (claims.not_before or 0) - self.clock_skew:
+            raise InvalidToken("the token is not good yet; do the clocks agree?")
         if now > claims.expires_at + self.clock_skew:
             raise InvalidToken("the token has expired")
         raise InvalidToken("the token is older than one hour")
 
 
 def _header(token: str) -> dict[str, Any]:
-    parts = token.split(".")
-    if len(parts) != _PARTS or not all(parts):
-        raise InvalidToken("the token does not have three parts")
+    parts = _TOKEN.fullmatch(token)
+    if parts is None:
+        raise InvalidToken("the token must have three parts in base64url")
+    return _object(_decoded(parts[1]), "header")
+
+
+def _decoded(part: str) -> bytes:
     try:
-        text = base64.b64decode(parts[0] + "=" * (-len(parts[0]) % 4), altchars=b"-_", validate=True)
-        found = json.loads(text)
-    except (binascii.Error, ValueError, RecursionError):
-        raise InvalidToken("the token's header cannot be read") from None
+        return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
+    except ValueError:
+        return b""
+
+
+def _object(text: bytes, name: str) -> dict[str, Any]:
+    try:
+        found = strict_json.parse(text)
+    except ValueError:
+        found = None
     if not isinstance(found, dict):
-        raise InvalidToken("the token's header cannot be read")
+        raise InvalidToken(f"the token's {name} must be a JSON object in UTF-8")
     return found
+
+
+def _check_types(claims: dict[str, Any]) -> None:
+    for name in _TEXTS:
+        if not isinstance(claims.get(name, ""), str):
+            raise InvalidToken(f"the token's {name} must be a text")
+    if not isinstance(claims.get("email_verified", False), bool):
+        raise InvalidToken("the token's email_verified must be true or false")
 
 
 def _seconds(claims: dict[str, Any], name: str) -> int:
     value = claims.get(name)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise InvalidToken(f"the token's {name} is no time")
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LATEST:
+        raise InvalidToken(f"the token's {name} must be a time in whole seconds since 1970")
     return value
 
 
