@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import driver
 import emulated
 import pytest
+import search
 from hypothesis import settings
 from programs import BUCKET, PROJECT
 
-settings.register_profile("steady", derandomize=True)
-settings.register_profile("search", derandomize=False)
-settings.load_profile("search" if "GCPX_SEARCH" in os.environ else "steady")
+settings.register_profile("gcpx", search.examples(steady=100, searched=1000))
+settings.load_profile("gcpx")
 
 
 @pytest.fixture(scope="session")
