@@ -40,3 +40,8 @@ def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
     """An engine whose plugin talks to the emulator."""
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as made:
         yield made
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests of the real CLI, which take longest, so that no worker ends long after the other."""
+    items.sort(key=lambda item: item.get_closest_marker("pulumi") is None)
