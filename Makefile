@@ -7,7 +7,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 PORT ?= 8095
 
-.PHONY: help demo test check lint types check-generated format schema sdk setup env emulator bench build clean
+.PHONY: help demo test search check lint types check-generated format schema sdk setup env emulator bench build clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,9 +15,14 @@ help: ## Show this list
 demo: setup ## Run a real `pulumi up` against the emulator, from nothing to nothing
 	@$(BIN)/python tools/demo.py
 
-test: setup ## Run every test, those with the real Pulumi CLI included
+test: setup ## Run every test, those with the real Pulumi CLI included, and measure the coverage
 	@$(BIN)/coverage erase
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4
+	@$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+search: $(READY) ## Try many new examples of each property, a minute each at most
+	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
 
 check: lint types check-generated test ## Lint, types, generated files, tests: what has to hold before a commit
 

@@ -1,17 +1,16 @@
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import driver
 import emulated
 import pytest
+import search
 from hypothesis import settings
 from programs import BUCKET, PROJECT
 
-settings.register_profile("steady", derandomize=True)
-settings.register_profile("search", derandomize=False)
-settings.load_profile("search" if "GCPX_SEARCH" in os.environ else "steady")
+settings.register_profile("gcpx", search.examples(steady=100, searched=1000))
+settings.load_profile("gcpx")
 
 
 @pytest.fixture(scope="session")
@@ -41,3 +40,8 @@ def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
     """An engine whose plugin talks to the emulator."""
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as made:
         yield made
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the tests of the real CLI, which take longest, so that no worker ends long after the other."""
+    items.sort(key=lambda item: item.get_closest_marker("pulumi") is None)

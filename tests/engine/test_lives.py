@@ -6,13 +6,15 @@ import json
 
 import driver
 import pytest
+import search
 from driver import SIGNATURE, UNKNOWN, rpc, struct
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from programs import BUCKET, PROJECT
 from valid import HIDDEN, INPUTS
 
-EXAMPLES = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+EXAMPLES = search.examples(steady=60, searched=1000)
+pytestmark = pytest.mark.search
 
 
 @pytest.fixture(scope="module")
@@ -66,16 +68,19 @@ def test_these_helpers_can_fail():
 @pytest.mark.parametrize("token", INPUTS)
 def test_the_life_of_any_right_inputs(made_ready, token):
     engine, cloud = made_ready
-    lives = [0]
+    tried, lived, budget = [], [], search.Budget()
 
     @given(INPUTS[token])
     @EXAMPLES
     def live(inputs):
+        if budget.is_spent():
+            return
         engine.log.messages.clear()
+        tried.append(_named(inputs))
         checked = engine.check(token, "life", inputs)
         if checked.failures:
             return  # parts that do not go together, which is what rules are for
-        lives[0] += 1
+        lived.append(_named(inputs))
         first = driver.plain(checked.inputs)
         assert engine.checked(token, "life", first, first) == first, "checking again changes nothing"
         preview = engine.preview(token, "life", first)
@@ -86,8 +91,15 @@ def test_the_life_of_any_right_inputs(made_ready, token):
             engine.delete(made)
 
     live()
-    assert lives[0] >= 500, "most of what is put together goes together"
+    assert len(lived) >= len(tried) / 2, "most of what is put together goes together"
+    assert set().union(*lived) == set().union(*tried), "each property is in something that lived"
     cloud.emulator.requests.kept.clear()
+
+
+def _named(inputs):
+    """Give the properties that are set, those of the instances included."""
+    below = inputs.get("properties") or inputs.get("instanceProperties") or {}
+    return {*inputs, *(f"*.{name}" for name in below)}
 
 
 def _hold(engine, token, first, preview, made):
@@ -128,10 +140,13 @@ def _resolves(path, values):
 @pytest.mark.parametrize("token", INPUTS)
 def test_differences_are_told_by_paths_that_are_there(made_ready, token):
     engine, _ = made_ready
+    budget = search.Budget()
 
     @given(INPUTS[token], INPUTS[token])
     @EXAMPLES
     def compare(old, new):
+        if budget.is_spent():
+            return
         old, new = ({**driver.plain(engine.check(token, "x", inputs).inputs)} for inputs in (old, new))
         request = rpc.DiffRequest(
             urn=engine.urn(token, "x"), olds=struct(old), old_inputs=struct(old), news=struct(new)
@@ -151,10 +166,13 @@ def test_differences_are_told_by_paths_that_are_there(made_ready, token):
 @pytest.mark.parametrize("token", INPUTS)
 def test_unknowns_and_secrets_keep_their_places(made_ready, token):
     engine, _ = made_ready
+    budget = search.Budget()
 
     @given(INPUTS[token], st.data())
     @EXAMPLES
     def keep(inputs, data):
+        if budget.is_spent():
+            return
         chosen = data.draw(st.sampled_from(sorted(inputs)))
         mark = data.draw(st.sampled_from([UNKNOWN, driver.secret(UNKNOWN), driver.secret(inputs[chosen])]))
         given_inputs = inputs | {chosen: mark}

@@ -1,12 +1,14 @@
-"""Wrong inputs by the ten thousand: each is refused at its place, by itself, soon, and with nothing secret in its words."""
+"""Every wrong value at every place: each is refused where it is, by itself, soon, and with nothing secret in its words."""
 
 from __future__ import annotations
 
 import copy
-import random
+import itertools
+import time
 
 import driver
 import pytest
+import search
 from driver import secret
 from programs import (
     ATTACHMENT,
@@ -28,6 +30,7 @@ from gcpx.model.values import format_path
 from gcpx.provider import resource_class
 
 COUNT = 10_000
+"""How many mixtures of several mistakes a search tries."""
 HIDDEN = "hunter2hunter2"
 SPOILED = f" {HIDDEN}/ü?#"
 """A secret that no form of a text takes."""
@@ -45,6 +48,8 @@ WRONG = {
     "number": ["many", True, [1], {"a": 1}],
     "boolean": ["yes", 1, 0, "true", [True], {"a": True}],
 }
+BRIEF = 2.0
+"""Seconds of computing, not of the clock, in which a refusal is due however long a text is."""
 KEYS = [
     "",
     "x",
@@ -107,8 +112,8 @@ def _set(owner, path, value):
         owner[path[-1]] = value
 
 
-def _wrong_scalar(chance, prop, kind):
-    """Give a value that the property's declaration does not take; None where it takes any."""
+def _wrong_scalars(prop, kind):
+    """Give every value that the property's declaration does not take; none where it takes any."""
     rules, choices = prop.rules, list(WRONG[kind.name]) if kind != Scalar("any") else []
     if kind.name == "integer":
         choices += [rules.minimum - 1] if rules.minimum is not None else []
@@ -120,49 +125,47 @@ def _wrong_scalar(chance, prop, kind):
         choices += [f"{rules.enum[0]}X", rules.enum[-1].lower(), "no such value", ""]
     if kind.name == "string" and rules.max_length:
         choices.append("x" * (rules.max_length + 1))
-    return chance.choice(choices) if choices else None
+    return [((), value) for value in choices]
 
 
-def _wrong(chance, prop, kind):
-    """Give a path below the property, and what is wrong there."""
+def _wrongs(prop, kind):
+    """Give every mistake of a property: a path below it, and what is wrong there."""
     if isinstance(kind, ListOf):
-        return _wrong_list(chance, prop, kind)
-    if isinstance(kind, MapOf) and chance.random() < 0.5 and kind.item != Scalar("any"):
-        below, value = _wrong(chance, prop, kind.item)
-        return (chance.choice(["a", "b.c", "d/e"]), *below), value
-    if isinstance(kind, Scalar):
-        return (), _wrong_scalar(chance, prop, kind)
-    return (), chance.choice(["x", 5, ["a"], True])
+        wrong = [((), "x"), ((), {"a": 1}), ((0,), None)]
+        if prop.rules.max_items:
+            wrong.append(((), [None if isinstance(kind.item, Scalar) else {}] * (prop.rules.max_items + 1)))
+        return wrong + [((0, *below), value) for below, value in _wrongs(prop, kind.item)]
+    if isinstance(kind, MapOf) and kind.item != Scalar("any"):
+        keys = itertools.cycle(["a", "b.c", "d/e"])
+        below = [((key, *below), value) for key, (below, value) in zip(keys, _wrongs(prop, kind.item), strict=False)]
+        return [((), value) for value in ("x", 5, ["a"], True)] + below
+    return _wrong_scalars(prop, kind) if isinstance(kind, Scalar) else [((), value) for value in ("x", 5, ["a"], True)]
 
 
-def _wrong_list(chance, prop, kind):
-    how = chance.choice(["text", "map", "null", "item", *(["many"] if prop.rules.max_items else [])])
-    if how == "many":
-        return (), [None if isinstance(kind.item, Scalar) else {}] * (prop.rules.max_items + 1)
-    if how == "item":
-        below, value = _wrong(chance, prop, kind.item)
-        return (0, *below), value
-    return ((0,), None) if how == "null" else ((), {"text": "x", "map": {"a": 1}}[how])
+def _mistakes(kind):
+    """Give every place with every value that is wrong there, and strange keys in every object."""
+    objects = set()
+    for path, _, prop in _places(kind):
+        wrong = [((), value) for value in ("x", 1, {}, [])] if prop.rules.output else _wrongs(prop, prop.type)
+        yield from (((*path, prop.name, *below), value) for below, value in wrong)
+        if path not in objects:
+            objects.add(path)
+            yield from (
+                ((*path, key), value) for key, value in zip(KEYS, itertools.cycle(["x", 1, {}, HIDDEN]), strict=False)
+            )
 
 
-def _malformed(chance, places, base):
-    """Spoil good inputs at one place; gives them and the place."""
-    while True:
-        path, _, prop = chance.choice(places)
-        inputs = copy.deepcopy(base)
-        if prop.rules.output:
-            where, value = (*path, prop.name), chance.choice(["x", 1, {}, []])
-        elif chance.random() < 0.15:
-            where, value = (*path, chance.choice(KEYS)), chance.choice(["x", 1, {}, HIDDEN])
-        else:
-            below, value = _wrong(chance, prop, prop.type)
-            where = (*path, prop.name, *below)
-            if value is None and (not below or below[-1] != 0):
-                continue
-        if chance.random() < 0.1 and value is not None:
-            value = secret(SPOILED if value in TEXTS else value)
-        _set(inputs, where, value)
-        return inputs, where
+def _hidden(mistake):
+    """Give the mistake with a value that is secret."""
+    where, value = mistake
+    return where, secret(SPOILED if value in TEXTS else value)
+
+
+def _all(token):
+    """Give every mistake of a resource, and the last of each place once more as a secret."""
+    mistakes = list(_mistakes(object_type(resource_class(token).model)))
+    by_place = {where: (where, value) for where, value in mistakes if value is not None}
+    return [*mistakes, *map(_hidden, by_place.values())]
 
 
 @pytest.fixture(scope="module")
@@ -171,21 +174,43 @@ def offline():
         yield made
 
 
+def _refused(offline, token, *mistakes):
+    """Hold the answer to inputs with these mistakes to what is due to each."""
+    inputs = copy.deepcopy(BASES[token])
+    for where, value in mistakes:
+        _set(inputs, where, copy.deepcopy(value))
+    begun = time.process_time()
+    failures = offline.check(token, "x", inputs).failures
+    assert time.process_time() - begun < BRIEF, inputs
+    said = [f"{failure.property} {failure.reason}".removeprefix(" ") for failure in failures]
+    assert said, (inputs, mistakes)
+    assert all(failure.reason for failure in failures)
+    assert HIDDEN not in " ".join(said), (inputs, said)
+    return said
+
+
+def _is_named(where, said):
+    """Tell whether a failure names the place, or something that the place is in."""
+    heads = [format_path(where[:depth]) for depth in range(1, len(where) + 1)]
+    return any(text.startswith(head) for head in heads for text in said)
+
+
 @pytest.mark.parametrize("token", BASES)
 def test_whatever_is_wrong_is_refused_where_it_is(offline, token):
-    chance, base = random.Random(token), BASES[token]
-    places = list(_places(object_type(resource_class(token).model)))
-    for number in range(COUNT):
-        inputs, where = _malformed(chance, places, base)
-        request = driver.rpc.CheckRequest(
-            urn=offline.urn(token, "x"), news=driver.struct(inputs), randomSeed=b"x", name="x", type=token
-        )
-        failures = offline.stub.Check(request, timeout=5).failures
-        said = [f"{failure.property} {failure.reason}".removeprefix(" ") for failure in failures]
-        assert said, (number, where, inputs)
-        assert all(failure.reason for failure in failures)
-        assert any(
-            text.startswith(format_path(where[:depth])) for depth in range(1, len(where) + 1) for text in said
-        ), (where, said)
-        assert HIDDEN not in " ".join(said)
+    for mistake in _all(token):
+        said = _refused(offline, token, mistake)
+        assert _is_named(mistake[0], said), (mistake, said)
+    assert not [text for _, _, text in offline.log.messages if HIDDEN in text]
+
+
+@pytest.mark.search
+@pytest.mark.parametrize("token", BASES)
+def test_several_mistakes_at_once_are_refused(offline, token):
+    """At least the one highest up is named: it may stand where the others were."""
+    every = _all(token)
+    for chance in search.chances(steady=100, searched=COUNT):
+        chosen = chance.sample(every, chance.randint(2, 4))
+        mistakes = sorted(chosen, key=lambda mistake: len(mistake[0]), reverse=True)
+        said = _refused(offline, token, *mistakes)
+        assert _is_named(mistakes[-1][0], said), (chance.number, mistakes, said)
     assert not [text for _, _, text in offline.log.messages if HIDDEN in text]

@@ -11,6 +11,16 @@ from workspace import ROOT, Workspace
 from yaml_program import Stack
 
 
+@pytest.fixture(autouse=True)
+def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the coverage of the CLI's own processes out.
+
+    Measuring would cost each of several hundred programs and plugins its start, and show nothing that other tests do
+    not: they run the same code in their own process, and the plugin's start in `tests/test_plugin.py`.
+    """
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+
+
 @pytest.fixture(scope="session")
 def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A PULUMI_HOME with the plugin in it, made once."""

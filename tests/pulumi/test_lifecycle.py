@@ -136,17 +136,28 @@ def test_every_resource_has_a_life():
     assert {life.token for life in LIVES.values()} == set(RESOURCES)
 
 
-@pytest.fixture(params=LIVES)
-def life(request, vm):
-    return LIVES[request.param]
+def _program(inputs):
+    """Give the program of all resources, which live side by side in one stack: a run of the CLI shows them all."""
+    return {name: {"type": LIVES[name].token, "properties": values} for name, values in inputs.items()}
+
+
+@pytest.fixture
+def lives(stack, vm):
+    """A stack in which every resource is up."""
+    stack.write(**_program({name: life.inputs for name, life in LIVES.items()}))
+    stack.up()
+    return stack
+
+
+def _changes(steps):
+    return {name: set(step.changes) for name, step in steps.items()}
 
 
 def _take_away(cloud, life):
     """Remove what the resource stands for behind everyone's back."""
     if life.token == FLEET:
         for number in (1, 2, 3):
-            cloud.emulator.store.delete(f"projects/{PROJECT}/zones/{ZONE}/instances/web-00{number}")
-            cloud.emulator.store.delete(f"projects/{PROJECT}/zones/{ZONE}/disks/web-00{number}")
+            _lose(cloud, f"projects/{PROJECT}/zones/{ZONE}/instances/web-00{number}")
     elif life.token == ATTACHMENT:
         cloud.change(life.path, lambda body: body.update(disks=body["disks"][:1]))
         cloud.change(f"projects/{PROJECT}/zones/{ZONE}/disks/example-data", lambda body: body.update(users=[]))
@@ -154,82 +165,101 @@ def _take_away(cloud, life):
         cloud.emulator.store.delete(life.path)
 
 
-def _is_gone(cloud, life):
-    found = cloud.get(life.path)
-    return len(found["disks"]) == 1 if life.token == ATTACHMENT else found is None
+def _lose(cloud, path):
+    cloud.emulator.store.delete(path)
+    cloud.emulator.store.delete(path.replace("/instances/", "/disks/"))
 
 
-def test_a_whole_life(stack, cloud, life):
-    before = cloud.emulator.store.counts()
-    stack.write(thing={"type": life.token, "properties": life.inputs})
-    stack.up()
-    stack.is_clean()
+def _are_gone(cloud):
+    """Tell for each resource whether it is gone."""
+    found = {name: cloud.get(life.path) for name, life in LIVES.items()}
+    return {
+        name: len(body["disks"]) == 1 if LIVES[name].token == ATTACHMENT else body is None
+        for name, body in found.items()
+    }
 
-    change, path = life.drift
-    if change is None:
-        cloud.emulator.store.delete(life.path)
-        cloud.emulator.store.delete(life.path.replace("/instances/", "/disks/"))
-    else:
-        cloud.change(life.path, change)
-    drifted = stack.preview_refresh()["thing"]
-    assert set(drifted.changes) == {path}
+
+EVERY = dict.fromkeys(LIVES, True)
+
+
+def test_whole_lives(lives, cloud):
+    lives.is_clean()
+    _drift_and_repair(lives, cloud)
+    inputs = {name: life.inputs for name, life in LIVES.items()}
+    for number in range(max(len(life.edits) for life in LIVES.values())):
+        _edit(lives, inputs, {name: life.edits[number] for name, life in LIVES.items() if len(life.edits) > number})
+    lives.destroy()
+
+    assert _are_gone(cloud) == EVERY
+    # The instance and the disks that were there before are all that is left.
+    assert cloud.emulator.store.counts() == {"b": 1, "instances": 1, "disks": 2}
+
+
+def _drift_and_repair(stack, cloud):
+    drifted = {}
+    for name, life in LIVES.items():
+        change, path = life.drift
+        drifted[name] = {path}
+        if change is None:
+            _lose(cloud, life.path)
+        else:
+            cloud.change(life.path, change)
+    assert _changes(stack.preview_refresh()) == drifted
     stack.workspace.run("refresh", "--yes", "--skip-preview")
-    assert set(stack.preview()["thing"].changes) == {path}
+    assert _changes(stack.preview()) == drifted
     stack.up()
     stack.is_clean()
 
-    inputs = life.inputs
-    for edit, step, paths in life.edits:
-        inputs = {name: value for name, value in {**inputs, **edit}.items() if value is not None}
-        stack.write(thing={"type": life.token, "properties": inputs})
-        found = stack.preview()["thing"]
-        assert found.op in {step, f"create-{step}ment", "delete-replaced"}, found
-        assert set(found.changes) == paths
-        stack.up()
-        stack.is_clean()
 
-    stack.destroy()
-    assert _is_gone(cloud, life)
-    assert cloud.emulator.store.counts() == before
-
-
-def test_an_import_by_every_id_is_followed_by_a_clean_preview(stack, cloud, life, tmp_path):
-    stack.write(thing={"type": life.token, "properties": life.inputs})
+def _edit(stack, inputs, edits):
+    """Edit several resources at once; each goes its own step, by its own paths."""
+    for name, (edit, _, _) in edits.items():
+        inputs[name] = {key: value for key, value in {**inputs[name], **edit}.items() if value is not None}
+    stack.write(**_program(inputs))
+    found = stack.preview()
+    assert _changes(found) == {name: paths for name, (_, _, paths) in edits.items()}
+    for name, (_, step, _) in edits.items():
+        assert found[name].op in {step, f"create-{step}ment", "delete-replaced"}, found[name]
     stack.up()
-    for number, resource_id in enumerate(life.imports):
-        stack.workspace.run("state", "delete", stack.resource("thing")["urn"], "--yes")
-        out = tmp_path / f"import-{number}.yaml"
-        stack.workspace.run(
-            "import", life.token, "thing", resource_id, "--yes", "--skip-preview", "--protect=false", "--out", str(out)
-        )
-        stack.is_clean()
+    stack.is_clean()
 
-        generated = _as_json(out.read_text())
-        assert "name" not in life.inputs or life.inputs["name"] in generated
+
+def test_an_import_by_every_id_is_followed_by_a_clean_preview(lives, cloud, tmp_path):
+    for number in range(max(len(life.imports) for life in LIVES.values())):
+        ids = {name: life.imports[number] for name, life in LIVES.items() if len(life.imports) > number}
+        lives.workspace.run("state", "delete", *(lives.resource(name)["urn"] for name in ids), "--yes")
+        generated = _imported(lives, ids, tmp_path)
+        lives.is_clean()
+
+        named = {LIVES[name].inputs["name"] for name in ids if "name" in LIVES[name].inputs}
+        assert {name for name in named if f"name: {name}\n" in generated} == named
         assert "compute#" not in generated, "no output is offered as an input"
-    stack.destroy()
-    assert _is_gone(cloud, life)
+    lives.destroy()
+    assert _are_gone(cloud) == EVERY
 
 
-def _as_json(text: str) -> str:
-    return json.dumps(text)
+def _imported(stack, ids, folder):
+    """Import all in one go; gives the program that the CLI writes for it."""
+    wanted = [{"type": LIVES[name].token, "name": name, "id": found} for name, found in ids.items()]
+    order, out = folder / "import.json", folder / "imported.yaml"
+    order.write_text(json.dumps({"resources": wanted}))
+    stack.workspace.run("import", "--file", str(order), "--yes", "--skip-preview", "--protect=false", "--out", str(out))
+    return out.read_text()
 
 
-def test_something_deleted_by_hand_is_noticed_and_made_again(stack, cloud, life):
-    stack.write(thing={"type": life.token, "properties": life.inputs})
-    stack.up()
-    _take_away(cloud, life)
+def test_something_deleted_by_hand_is_noticed_and_made_again(lives, cloud):
+    for life in LIVES.values():
+        _take_away(cloud, life)
 
-    assert stack.preview_refresh()["thing"].op == "delete"
-    stack.workspace.run("refresh", "--yes", "--skip-preview")
-    assert stack.preview()["thing"].op == "create"
-    stack.up()
-    stack.destroy()
+    assert {name: step.op for name, step in lives.preview_refresh().items()} == dict.fromkeys(LIVES, "delete")
+    lives.workspace.run("refresh", "--yes", "--skip-preview")
+    assert {name: step.op for name, step in lives.preview().items()} == dict.fromkeys(LIVES, "create")
+    lives.up()
+    lives.destroy()
 
 
-def test_something_already_gone_is_destroyed_without_complaint(stack, cloud, life):
-    stack.write(thing={"type": life.token, "properties": life.inputs})
-    stack.up()
-    _take_away(cloud, life)
+def test_something_already_gone_is_destroyed_without_complaint(lives, cloud):
+    for life in LIVES.values():
+        _take_away(cloud, life)
 
-    stack.destroy()
+    lives.destroy()
