@@ -23,6 +23,27 @@ class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
     """The work goes on at Google, but we no longer wait for it."""
 
 
+@attrs.frozen
+class Outcome:
+    """How an operation ended.
+
+    Attributes:
+        operation: as it was when it ended.
+        error: what it failed with, if it did.
+    """
+
+    operation: dict[str, Any]
+    error: ApiError | None
+
+    @property
+    def per_location(self) -> dict[str, Any]:
+        """The status of each location that a bulk creation went to, by name."""
+        found: dict[str, Any] = self.operation.get("instancesBulkInsertOperationMetadata", {}).get(
+            "perLocationStatus", {}
+        )
+        return found
+
+
 class Surroundings(Waiting, Protocol):
     """What the engine's call gives."""
 
@@ -84,6 +105,26 @@ class Operations:
         if operation.get("error"):
             raise from_operation(what, operation)
         return operation
+
+    def outcome(
+        self,
+        operation: dict[str, Any],
+        call: Surroundings,
+        what: str,
+        timeout: float,
+        describe: Callable[[dict[str, Any]], str] | None = None,
+    ) -> Outcome:
+        """Wait as `wait` does; a failure of the operation is part of what it came to."""
+        ended, say = [operation], describe or _percentage
+
+        def remember(current: dict[str, Any]) -> str:
+            ended[0] = current
+            return say(current)
+
+        try:
+            return Outcome(self.wait(operation, call, what, timeout, remember), None)
+        except ApiError as error:
+            return Outcome(error.operation or ended[0], error)
 
     def _next(
         self, operation: dict[str, Any], waiting: Waiting, what: str, poll: _Poll, deadline: float

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.errors import ProviderError
 from gcpx.google.client import STORAGE, Google, Request
 from gcpx.google.compute import split_link
 from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
@@ -20,6 +21,7 @@ from gcpx.model.fields import ObjectType, Record, field, record
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, exclusive, rule
 from gcpx.resources.instance_properties import PROJECT
+from gcpx.resources.keeping import certainly_made
 from gcpx.resources.listed import project_of
 from gcpx.resources.online import Place
 
@@ -166,24 +168,39 @@ class NotificationConfig(Resource):
                 f"To manage that one instead: pulumi import {self.token} NAME {_Address(address.bucket, number).id}"
             )
         found = self._insert(call, address, body, inputs, set(before))
-        return self._live(attrs.evolve(address, number=str(found["id"])), found, inputs)
+        made = attrs.evolve(address, number=str(found["id"]))
+        with certainly_made(Live.unread(made.id, inputs)):
+            return self._live(made, found, inputs)
 
     def _insert(
         self, call: Call, address: _Address, body: dict[str, Any], inputs: dict[str, Any], before: set[str]
     ) -> dict[str, Any]:
-        for attempt in range(_ATTEMPTS):
+        lost: ApiError = Unreachable(f"POST {address.collection}: the answer has no ID")
+        for _ in range(_ATTEMPTS):
             try:
-                return self._send(call, "POST", address.collection, inputs, body=body)
+                found = self._send(call, "POST", address.collection, inputs, body=body)
             except PermissionDenied as error:
                 raise self._explained(call, error) from error
-            except (Unreachable, ServerError):
-                alike = self._alike(call, address, inputs)
-                made = next((found for number, found in alike.items() if number not in before), None)
-                if made is not None:
-                    return made
-                if attempt == _ATTEMPTS - 1:
-                    raise
-        raise AssertionError("the last attempt returns or raises")
+            except (Unreachable, ServerError) as error:
+                lost, found = error, {}
+            made = found if found.get("id") else self._made_since(call, address, inputs, before, lost)
+            if made is not None:
+                return made
+        raise lost
+
+    def _made_since(
+        self, call: Call, address: _Address, inputs: dict[str, Any], before: set[str], lost: ApiError
+    ) -> dict[str, Any] | None:
+        """Find what an insertion made whose answer was lost."""
+        try:
+            alike = self._alike(call, address, inputs)
+        except ProviderError as error:
+            raise ApiError(
+                f"{lost} It may have been made all the same, and the bucket's list could not be read: {error} Before "
+                f"another `pulumi up`, look for it with `pulumi do {self.token} list --all --bucket {address.bucket}`; "
+                "what was made can be imported by its ID"
+            ) from error
+        return next((found for number, found in alike.items() if number not in before), None)
 
     def _alike(self, call: Call, address: _Address, inputs: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """Find the bucket's configurations that say what these inputs say, by number."""

@@ -15,11 +15,12 @@ import attrs
 
 from gcpx.google.client import OSLOGIN, Google, Request
 from gcpx.google.compute import split_link
-from gcpx.google.errors import Conflict, NotFound, PermissionDenied
+from gcpx.google.errors import Conflict, NotFound, PermissionDenied, ServerError
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
 from gcpx.model.rules import Failure, rule
+from gcpx.resources.keeping import certainly_made
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 """Seconds between looks for a new key: Google shows it with a delay, most often none."""
@@ -152,7 +153,8 @@ class SshKey(Resource):
         except PermissionDenied as error:
             hint = f"Keys of {address.user} can be managed by {address.user} alone: set gcpx:impersonateServiceAccount."
             raise PermissionDenied(f"{error} {hint}", status=error.status, reason=error.reason) from error
-        return self._settled(call, address, inputs)
+        with certainly_made(_unread(address, inputs)):
+            return self._settled(call, address, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by fingerprint."""
@@ -161,6 +163,8 @@ class SshKey(Resource):
             found = self._send(call, "GET", address.id)
         except NotFound:
             return None
+        if not found.get("key"):
+            raise ServerError(f"Google's answer about {address.id} holds no key")
         given = {name: inputs[name] for name in ("projectId", "regions") if inputs and inputs.get(name) is not None}
         return Live(address.id, {**codec.from_body(self.type, found), "user": address.user, **given})
 
@@ -220,10 +224,8 @@ class SshKey(Resource):
             call.progress("waiting until Google shows the key")
             if call.cancelled.wait(pause):
                 break
-        known = {**inputs, "fingerprint": address.fingerprint, "name": address.id}
-        raise PartialError(
-            Live(address.id, known), f"{address.id} was created but cannot be read yet; run `pulumi up` again"
-        )
+        words = f"{address.id} was created but cannot be read yet; run `pulumi up` again"
+        raise PartialError(_unread(address, inputs), words)
 
     def _send(
         self,
@@ -242,7 +244,12 @@ class SshKey(Resource):
 
     def _parse(self, resource_id: str) -> _Address:
         path = re.sub(r"^v1(?:alpha|beta)?/", "", split_link(resource_id))
-        found = re.fullmatch(r"(?:users/)?([^/]+)/(?:sshPublicKeys/)?([0-9a-f]{64})/?", path)
+        found = re.fullmatch(r"(?:users/)?([^/]+)/(?:sshPublicKeys/)?([^/]+)/?", path)
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
         return _Address(found[1], found[2])
+
+
+def _unread(address: _Address, inputs: dict[str, Any]) -> Live:
+    """Describe a key that was made and not read."""
+    return Live.unread(address.id, {**inputs, "fingerprint": address.fingerprint, "name": address.id})

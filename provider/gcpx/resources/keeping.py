@@ -1,0 +1,31 @@
+"""What was made at Google is kept in the state, whatever goes wrong afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gcpx.errors import words_of
+from gcpx.google.operations import Unfinished
+from gcpx.model.resource import Live, PartialError
+
+
+@contextmanager
+def possibly_made(known: Live) -> Iterator[None]:
+    """Keep the ID when Google took on the work and its end is not known."""
+    try:
+        yield
+    except Unfinished as error:
+        raise PartialError(known, str(error)) from error
+
+
+@contextmanager
+def certainly_made(known: Live) -> Iterator[None]:
+    """Keep the ID whatever goes wrong after Google said that the work is done."""
+    try:
+        yield
+    except PartialError:
+        raise
+    except Exception as error:
+        words = f"{known.id} was made, but it could not be read: {words_of(error)}"
+        raise PartialError(known, f"{words.rstrip('.')}. Run `pulumi up` again to finish it.") from error
