@@ -103,7 +103,7 @@ def test_a_disk_that_went_away_while_it_was_detached_is_no_error(engine, cloud, 
         f"zones/{ZONE}/disks/example-data",
         f"projects/{PROJECT}/zones/{ZONE}/disks/example-data",
         f"https://compute.googleapis.com/compute/v1/projects/{PROJECT}/zones/{ZONE}/disks/example-data",
-        f"//compute.googleapis.com/projects/{PROJECT}/zones/{ZONE}/disks/example-data",
+        f"https://www.googleapis.com/compute/beta/projects/{PROJECT}/zones/{ZONE}/disks/example-data",
     ],
 )
 def test_every_spelling_of_a_disk_finds_it(engine, cloud, vm, disk):
