@@ -6,7 +6,6 @@ import pytest
 from driver import failing
 from programs import FLEET, IMAGE, PROJECT, TEMPLATE, fleet, image, template
 
-QUOTA = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
 CREATIONS = {
     "template": (TEMPLATE, {"name": "web", **template()}, "compute.instanceTemplates.insert"),
     "regional template": (
@@ -24,34 +23,35 @@ def creation(request, vm):
     return CREATIONS[request.param]
 
 
+def _fail(engine, cloud, creation, message):
+    """Let a creation fail, however often it is asked for."""
+    token, inputs, insert = creation
+    cloud.fail(insert, times=10, operation={"errors": [{"code": "QUOTA_EXCEEDED", "message": message}]})
+    with failing() as failed:
+        engine.create(token, "made", inputs)
+    cloud.emulator.faults.queue.clear()
+    assert message in failed[0].message
+    assert failed[0].partial is None
+
+
 @pytest.mark.parametrize("failures", [1, 2, 3, 4, 6])
 def test_a_creation_succeeds_once_there_is_room_however_often_it_failed(engine, cloud, creation, failures):
-    token, inputs, insert = creation
+    token, inputs, _ = creation
     for _ in range(failures):
-        cloud.fail(insert, operation=QUOTA)
-        with failing() as failed:
-            engine.create(token, "made", inputs)
-        assert "Quota exceeded" in failed[0].message
-        assert failed[0].partial is None
+        _fail(engine, cloud, creation, "Quota exceeded")
     made = engine.create(token, "made", inputs)
 
     assert engine.refresh(made) == made
 
 
 def test_a_creation_that_fails_again_tells_the_new_failure(engine, cloud, creation):
-    token, inputs, insert = creation
-    for message in ("first", "second", "third"):
-        cloud.fail(insert, operation={"errors": [{"code": "QUOTA_EXCEEDED", "message": message}]})
-        with failing() as failed:
-            engine.create(token, "made", inputs)
-        assert message in failed[0].message
+    for message in ("first", "second", "third", "fourth", "fifth"):
+        _fail(engine, cloud, creation, message)
 
 
 def test_an_interrupted_run_finds_what_it_made_behind_failures_of_before(engine, cloud, creation):
     token, inputs, insert = creation
-    cloud.fail(insert, operation=QUOTA)
-    with failing():
-        engine.create(token, "made", inputs)
+    _fail(engine, cloud, creation, "Quota exceeded")
     first = engine.create(token, "made", inputs)
     again = engine.create(token, "made", inputs)
 

@@ -90,7 +90,7 @@ class Fleet:
             content=[call.urn, self.project, self.region, self.id, body, there],
             send=lambda request_id: self._insert(call, body, request_id),
             follow=lambda operation: operations.outcome(operation, call, "bulk insert", _TIMEOUT, progress_of),
-            there=lambda _: len(self.members(call)) > len(before),
+            there=lambda outcome: _made_some(outcome) and len(self.members(call)) > len(before),
         ).run()
 
     def _insert(self, call: Surroundings, body: dict[str, Any], request_id: str) -> dict[str, Any]:
@@ -160,8 +160,18 @@ def progress_of(operation: dict[str, Any]) -> str:
     zones = operation.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
     if not zones:
         return f"{operation.get('progress', 0)}%"
-    made = sum(zone.get("createdVmCount", 0) - zone.get("deletedVmCount", 0) for zone in zones.values())
+    made = _made(zones)
     wanted = sum(zone.get("targetVmCount", 0) for zone in zones.values())
     ways = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
     parts = [f"zone {last_part(name)} {ways.get(zone.get('status', ''), 'waiting')}" for name, zone in zones.items()]
     return f"{made:,}/{wanted:,} VMs, {', '.join(parts)}"
+
+
+def _made(zones: dict[str, Any]) -> int:
+    """Count the instances that a bulk creation made and did not take back."""
+    return sum(zone.get("createdVmCount", 0) - zone.get("deletedVmCount", 0) for zone in zones.values())
+
+
+def _made_some(outcome: Outcome) -> bool:
+    zones = outcome.per_location
+    return _made(zones) > 0 if zones else outcome.error is None
