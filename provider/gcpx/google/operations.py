@@ -10,7 +10,16 @@ import attrs
 
 from gcpx.errors import ProviderError
 from gcpx.google.client import COMPUTE, Google, Request, Waiting
-from gcpx.google.errors import ApiError, RateLimited, ServerError, TimedOut, Unreachable, from_operation
+from gcpx.google.errors import (
+    ApiError,
+    RateLimited,
+    Refused,
+    ServerError,
+    TimedOut,
+    Uncallable,
+    Unreachable,
+    from_operation,
+)
 
 _LONG_POLL: Final = 5.0
 """Seconds of one long poll; short enough that a cancel is noticed in time."""
@@ -127,17 +136,19 @@ class Operations:
             return Outcome(error.operation or ended[0], error)
 
     def _next(
-        self, operation: dict[str, Any], waiting: Waiting, what: str, poll: _Poll, deadline: float
+        self, operation: dict[str, Any], call: Surroundings, what: str, poll: _Poll, deadline: float
     ) -> tuple[dict[str, Any], _Poll]:
         """Ask once more. An error of the asking is not a failure of the operation."""
         try:
-            return self._poll(operation, waiting, deadline, long_poll=poll.long), _Poll(
+            return self._poll(operation, call, deadline, long_poll=poll.long), _Poll(
                 long=poll.long, pause=not poll.long
             )
         except ApiError as error:
             if poll.long and error.status in _NO_LONG_POLL:
                 return operation, _Poll(long=False, pause=False)
-            if isinstance(error, Unreachable | RateLimited | ServerError):
+            passing = isinstance(error, Unreachable | RateLimited | ServerError)
+            if passing and not isinstance(error, Refused | Uncallable):
+                call.progress(f"{what}: {error.message}; asking again")
                 return operation, _Poll(long=poll.long, pause=True)
             raise Unfinished(f"{what}: its operation could not be followed: {error}") from error
 
