@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import quote
 
 import attrs
 
@@ -57,6 +58,11 @@ class Waiting(Protocol):
     @property
     def progress(self) -> Callable[[str], None]:
         """Shows a line to the user."""
+
+
+def segment(text: str) -> str:
+    """Write an ID of Google's, which may hold any characters, as one part of a path."""
+    return quote(text, safe="@:")
 
 
 @attrs.frozen(kw_only=True)

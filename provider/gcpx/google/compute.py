@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.google.client import COMPUTE, Google, Request, Waiting
+from gcpx.google.client import COMPUTE, Google, Request, Waiting, segment
 from gcpx.google.creation import Creation
 from gcpx.google.errors import ApiError, Conflict, NotFound, PreconditionFailed
 from gcpx.google.operations import Operations, Surroundings
@@ -43,11 +43,14 @@ class Collection:
         """The collection below the API's path."""
         return f"{self.version}/projects/{self.project}/{self.path}"
 
+    def _path(self, name: str) -> str:
+        return f"{self.url}/{segment(name)}"
+
     def get(self, name: str, waiting: Waiting) -> dict[str, Any] | None:
         """Read one resource; None when there is none."""
         try:
             query = {"view": self.view} if self.view else {}
-            return self.google.send(Request(api=COMPUTE, method="GET", path=f"{self.url}/{name}", query=query), waiting)
+            return self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), waiting)
         except NotFound:
             return None
 
@@ -86,7 +89,7 @@ class Collection:
         """Call a method of one resource, such as `setLabels`, and wait until its operation is done."""
         if f"{self.path.rpartition('/')[2]}.{verb}" not in _WITHOUT_REQUEST_ID:
             query = {"requestId": str(uuid.uuid4()), **query}
-        path = f"{self.url}/{name}/{verb}"
+        path = f"{self._path(name)}/{verb}"
         operation = self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=body), call)
         what = f"{verb} of {self.path}/{name}"
         return self._operations.wait(operation, call, what, self.timeout)
@@ -124,7 +127,7 @@ class Collection:
 
     def _delete(self, call: Surroundings, name: str) -> None:
         query = {"requestId": str(uuid.uuid4())}
-        request = Request(api=COMPUTE, method="DELETE", path=f"{self.url}/{name}", query=query)
+        request = Request(api=COMPUTE, method="DELETE", path=self._path(name), query=query)
         try:
             operation = self.google.send(request, call)
             self._operations.wait(operation, call, f"delete {self.path}/{name}", self.timeout)

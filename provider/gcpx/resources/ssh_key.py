@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.google.client import OSLOGIN, Google, Request
+from gcpx.google.client import OSLOGIN, Google, Request, segment
 from gcpx.google.compute import split_link
 from gcpx.google.errors import Conflict, NotFound, PermissionDenied, ServerError
 from gcpx.model import codec
@@ -120,6 +120,14 @@ class _Address:
     def id(self) -> str:
         return f"users/{self.user}/sshPublicKeys/{self.fingerprint}"
 
+    @property
+    def owner(self) -> str:
+        return f"users/{segment(self.user)}"
+
+    @property
+    def path(self) -> str:
+        return f"{self.owner}/sshPublicKeys/{segment(self.fingerprint)}"
+
 
 class SshKey(Resource):
     """Keys by fingerprint in `users/USER/sshPublicKeys`."""
@@ -160,7 +168,7 @@ class SshKey(Resource):
         """Get by fingerprint."""
         address = self._parse(resource_id)
         try:
-            found = self._send(call, "GET", address.id)
+            found = self._send(call, "GET", address.path)
         except NotFound:
             return None
         if not found.get("key"):
@@ -177,7 +185,7 @@ class SshKey(Resource):
         self._send(
             call,
             "PATCH",
-            address.id,
+            address.path,
             {"updateMask": "expirationTimeUsec"},
             {"expirationTimeUsec": expiry} if expiry else {},
         )
@@ -186,7 +194,7 @@ class SshKey(Resource):
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete by fingerprint."""
         try:
-            self._send(call, "DELETE", self._parse(resource_id).id)
+            self._send(call, "DELETE", self._parse(resource_id).path)
         except NotFound:
             return
 
@@ -194,21 +202,20 @@ class SshKey(Resource):
         """List a user's keys, which come with the login profile, all at once."""
         del token, size
         user = query["user"].removeprefix("users/")
-        keys = self._send(call, "GET", f"users/{user}/loginProfile").get("sshPublicKeys", {})
+        keys = self._send(call, "GET", f"users/{segment(user)}/loginProfile").get("sshPublicKeys", {})
         return Page([Found(_Address(user, fingerprint).id, fingerprint) for fingerprint in sorted(keys)])
 
     def _add(self, call: Call, address: _Address, inputs: dict[str, Any]) -> None:
         body = codec.to_body(self.type, inputs)
-        parent = f"users/{address.user}"
         if inputs.get("projectId"):
             query = {"projectId": inputs["projectId"], "regions": inputs.get("regions")}
-            self._send(call, "POST", f"{parent}:importSshPublicKey", query, body)
+            self._send(call, "POST", f"{address.owner}:importSshPublicKey", query, body)
         else:
-            self._send(call, "POST", f"{parent}/sshPublicKeys", {}, body)
+            self._send(call, "POST", f"{address.owner}/sshPublicKeys", {}, body)
 
     def _adopt(self, call: Call, address: _Address, inputs: dict[str, Any], error: Conflict) -> None:
         """Take a key that is already there, when it is just what is wanted: a lost answer leaves one."""
-        found = self._send(call, "GET", address.id)
+        found = self._send(call, "GET", address.path)
         if found.get("expirationTimeUsec", "0") != inputs.get("expirationTimeUsec", "0"):
             raise Conflict(
                 f"{address.id} exists with another expiry; to manage it: pulumi import {self.token} NAME {address.id}",
