@@ -149,7 +149,7 @@ class BulkInstances(InProject):
         known = self._unread(fleet, inputs, call.last)
         with possibly_made(known):
             outcome = fleet.grow(call, self._body(fleet, inputs, len(before), count, names), before)
-        with certainly_made(known):
+        with certainly_made(known, outcome.error or "it was made"):
             members = fleet.members(call)
             live = self._live(fleet, members, inputs, {}, outcome)
         wanted = size(inputs)
