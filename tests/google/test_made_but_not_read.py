@@ -50,6 +50,7 @@ FAULTS = {
     "no JSON": {"body": "<html>"},
     "no object": {"body": "[]"},
     "another object": {"body": '{"items": 7, "disks": 7, "name": 7, "id": "x"}'},
+    "an empty object": {"body": "{}"},
     "no answer": {"drop": "before"},
 }
 CASES = [
@@ -57,7 +58,9 @@ CASES = [
     for name, methods in LOOKS.items()
     for method in methods
     for fault in FAULTS
-    if not (method.endswith(".wait") and fault == "404")  # an operation that is not waited for is read
+    # An operation that is not waited for is read, and a list that is empty is a list.
+    if not (method.endswith(".wait") and fault == "404")
+    if not (method.endswith("aggregatedList") and fault == "an empty object")
 ]
 
 
@@ -153,6 +156,37 @@ def test_an_image_that_someone_else_made_meanwhile_is_not_taken(engine, cloud, v
 
     assert engine.refresh(state) is None
     assert cloud.get(state.id) is not None
+
+
+@pytest.mark.parametrize("name", ["template", "image"])
+def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud, vm, name):
+    token, inputs = CREATIONS[name]
+    cloud.fail(LOOKS[name][0], times=9, status=403)
+    state, _ = _state(engine, token, inputs)
+    cloud.emulator.faults.queue.clear()
+    cloud.change(state.id, lambda body: body.update(id="42"))
+    engine.delete(state)
+
+    assert engine.refresh(state) is None
+    assert cloud.get(state.id) is not None
+
+
+@pytest.mark.parametrize(
+    ("name", "insert"),
+    [
+        ("template", "compute.instanceTemplates.insert"),
+        ("image", "compute.machineImages.insert"),
+        ("attachment", "compute.instances.attachDisk"),
+        ("fleet", "compute.regionInstances.bulkInsert"),
+    ],
+)
+def test_an_answer_that_is_no_operation_keeps_the_id(engine, cloud, vm, name, insert):
+    token, inputs = CREATIONS[name]
+    cloud.fail(insert, body='{"hello": "world"}')
+    state, message = _state(engine, token, inputs)
+
+    assert "could not be understood" in message
+    assert state.id
 
 
 @pytest.mark.parametrize("body", ["{}", "[]", '{"kind": "storage#notification"}'])

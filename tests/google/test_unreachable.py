@@ -61,9 +61,8 @@ def test_a_missing_emulator_is_told_within_two_seconds(closed, form):
     host = form.format(closed)
     patience, error = _send(emulator_host=host)
 
-    assert str(error) == (
-        f"no emulator at {host.removeprefix('http://')}; start it with `gcpx-emulator --port {closed}`"
-    )
+    words = f"no emulator at {host.removeprefix('http://')}; start it with `gcpx-emulator --port {closed}`"
+    assert str(error).startswith(words)
     assert 1 <= len(patience.pauses) <= 2
     assert sum(patience.pauses) < 2
 
@@ -72,7 +71,8 @@ def test_a_missing_emulator_is_told_to_the_user(closed):
     with driver.engine(project=PROJECT, emulatorHost=f"127.0.0.1:{closed}") as lost, failing() as failed:
         lost.create(TEMPLATE, "web", template())
 
-    assert failed[0].message == f"no emulator at 127.0.0.1:{closed}; start it with `gcpx-emulator --port {closed}`"
+    words = f"no emulator at 127.0.0.1:{closed}; start it with `gcpx-emulator --port {closed}`"
+    assert failed[0].message.startswith(words)
 
 
 def test_an_endpoint_of_this_machine_that_is_no_emulator_is_told_as_soon(closed):

@@ -53,7 +53,8 @@ class Creation:
         try:
             return self.there(outcome)
         except Exception as error:  # whatever it is, what was made is not to be forgotten
-            raise Unfinished(f"made by an earlier run, but it could not be read: {words_of(error)}") from error
+            words = f"made by an earlier run, but it could not be read: {words_of(error)}"
+            raise Unfinished(words, outcome.operation) from error
 
     def _request_ids(self) -> Iterator[str]:
         for number in range(_ATTEMPTS - 1):

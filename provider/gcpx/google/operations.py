@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 import attrs
 
-from gcpx.errors import ProviderError
+from gcpx.errors import ProviderError, words_of
 from gcpx.google.client import COMPUTE, Google, Request, Waiting
 from gcpx.google.errors import (
     ApiError,
@@ -29,7 +29,15 @@ _NO_LONG_POLL: Final = (404, 501)
 
 
 class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
-    """The work goes on at Google, but we no longer wait for it."""
+    """The work was taken on by Google, and its end was not seen.
+
+    Attributes:
+        operation: the work, as far as it is known.
+    """
+
+    def __init__(self, message: str, operation: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.operation = operation or {}
 
 
 @attrs.frozen
@@ -97,7 +105,21 @@ class Operations:
 
         `describe` says how far an operation has come, where a percentage is not enough.
         """
-        deadline = time.monotonic() + (call.timeout or timeout)
+        try:
+            return self._ended(operation, call, what, time.monotonic() + (call.timeout or timeout), describe)
+        except ApiError:
+            raise
+        except Exception as error:  # also an answer that is no operation: the work itself was taken on
+            raise Unfinished(words_of(error, what), operation) from error
+
+    def _ended(
+        self,
+        operation: dict[str, Any],
+        call: Surroundings,
+        what: str,
+        deadline: float,
+        describe: Callable[[dict[str, Any]], str] | None,
+    ) -> dict[str, Any]:
         say = describe or _percentage
         shown, pause, poll = None, _FIRST_PAUSE, _Poll(long=True, pause=False)
         while operation.get("status") != "DONE":

@@ -61,13 +61,20 @@ def _wrong(error: Exception) -> str:
     if isinstance(error, httpx.LocalProtocolError | UnicodeError):
         return "it holds characters that HTTP does not allow; look at requestReason, accessToken and billingProject"
     untrusted = _cause(error, ssl.SSLCertVerificationError)
-    return f"the certificate is not trusted: {untrusted.verify_message}" if untrusted else ""
+    return (
+        f"the certificate is not trusted ({untrusted.verify_message}); SSL_CERT_FILE names others to trust"
+        if untrusted
+        else ""
+    )
 
 
 def _missing(url: str, *, emulated: bool) -> str:
     port = urlsplit(url).port or (443 if url.startswith("https:") else 80)
     if emulated:
-        return f"no emulator at {_place(url)}; start it with `gcpx-emulator --port {port}`"
+        return (
+            f"no emulator at {_place(url)}; start it with `gcpx-emulator --port {port}`, or remove emulatorHost "
+            "(GCPX_EMULATOR_HOST) to call Google"
+        )
     return (
         f"nothing listens at {_place(url)} (connection refused); start what is to answer there, or correct the "
         "...CustomEndpoint that names it"

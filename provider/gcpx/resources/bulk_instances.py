@@ -146,8 +146,8 @@ class BulkInstances(InProject):
         count: int,
         names: list[str],
     ) -> Live:
-        known = self._unread(fleet, inputs, call.last)
-        with possibly_made(known):
+        known = self._unlisted(fleet, inputs, call.last)
+        with possibly_made(lambda _: known):
             outcome = fleet.grow(call, self._body(fleet, inputs, len(before), count, names), before)
         with certainly_made(known, outcome.error or "it was made"):
             members = fleet.members(call)
@@ -221,7 +221,7 @@ class BulkInstances(InProject):
         }
         return Live(_id(fleet), properties)
 
-    def _unread(self, fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> Live:
+    def _unlisted(self, fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> Live:
         """Describe a fleet whose members could not be listed after a creation: by what was known before it."""
         known = {name: last[name] for name, prop in self.type.properties.items() if prop.rules.output and name in last}
         place = {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}

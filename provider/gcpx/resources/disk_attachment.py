@@ -185,7 +185,7 @@ class DiskAttachment(Resource):
         ours = attrs.evolve(address, device=inputs.get("deviceName") or "", disk=source)
         known = Live.unread(ours.id, {**inputs, "project": address.project, "zone": address.zone})
         with self._alone(call, address):
-            with possibly_made(known):
+            with possibly_made(lambda _: known):
                 self._instances(address).act(call, address.instance, "attachDisk", body, **query)
             with certainly_made(known):
                 live = self._find(call, ours, inputs)

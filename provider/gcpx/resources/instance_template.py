@@ -6,6 +6,7 @@ Source: Compute API, `instanceTemplates` and `regionInstanceTemplates`.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import attrs
@@ -219,10 +220,10 @@ class InstanceTemplate(InProject):
         address = self._address(inputs)
         body = codec.to_body(self.type, inputs)
         collection = self._collection(address, beta=codec.uses_beta(self.type, inputs))
-        known = {**inputs, "project": address.project}
-        with possibly_made(Live.unread(address.id, known)):
+        known = partial(self._unread, address.id, {**inputs, "project": address.project})
+        with possibly_made(known):
             done = collection.insert(call, body, address.name)
-        with certainly_made(Live.unread(address.id, {**known, "numericId": done.get("targetId")})):
+        with certainly_made(known(done)):
             return self._live(address, collection.made(call, address.name, done))
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from gcpx.errors import words_of
 from gcpx.google.operations import Unfinished
@@ -11,12 +12,12 @@ from gcpx.model.resource import Live, PartialError
 
 
 @contextmanager
-def possibly_made(known: Live) -> Iterator[None]:
-    """Keep the ID when Google took on the work and its end is not known."""
+def possibly_made(known: Callable[[dict[str, Any]], Live]) -> Iterator[None]:
+    """Keep the ID when Google took on the work and its end was not seen; `known` reads what the operation tells."""
     try:
         yield
     except Unfinished as error:
-        raise PartialError(known, str(error)) from error
+        raise PartialError(known(error.operation), str(error)) from error
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Source: Compute API, `machineImages`.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 from gcpx.google.compute import Collection, split_link
@@ -208,10 +209,10 @@ class MachineImage(InProject):
         """Insert, wait as long as it takes, and read back."""
         project, name = self._project(inputs), inputs["name"]
         query = {"sourceInstance": inputs["sourceInstance"]}
-        images, known = self._images(project), {**inputs, "project": project}
-        with possibly_made(Live.unread(_id(project, name), known)):
+        images, known = self._images(project), partial(self._unread, _id(project, name), {**inputs, "project": project})
+        with possibly_made(known):
             done = images.insert(call, codec.to_body(self.type, inputs), name, query)
-        with certainly_made(Live.unread(_id(project, name), {**known, "numericId": done.get("targetId")})):
+        with certainly_made(known(done)):
             return self._live(project, images.made(call, name, done))
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
