@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.resources
 import threading
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,9 +65,12 @@ class Provider:
 
     def __init__(self) -> None:
         self._args: dict[str, Any] | None = None
+        self._client: Google | None = None
         self._retired: list[Google] = []
         self._resources: dict[str, Resource] = {}
         self._functions: dict[str, Function] = {}
+        self._lock = threading.RLock()
+        """Calls come from many threads at once, and share one client, and one object for each resource."""
         self._cancelled = threading.Event()
 
     @property
@@ -103,26 +105,29 @@ class Provider:
     def configure(self, args: dict[str, Any]) -> None:
         """Take a configuration; an engine that attaches does so again in every run."""
         self._cancelled = threading.Event()
-        if args == self._args:
-            return
-        # Calls of an earlier run may still be under way, so its connections are let go of only at the end.
-        if "_google" in self.__dict__:
-            self._retired.append(self.__dict__.pop("_google"))
-        self._args = args
-        self._resources.clear()
-        self._functions.clear()
+        with self._lock:
+            if args == self._args:
+                return
+            # Calls of an earlier run may still be under way, so its connections are let go of only at the end.
+            if self._client is not None:
+                self._retired.append(self._client)
+            self._client, self._args = None, args
+            self._resources.clear()
+            self._functions.clear()
 
     def resource(self, token: str) -> Resource:
         """Find the resource of a type token."""
-        if token not in self._resources:
-            self._resources[token] = resource_class(token)(self._google)
-        return self._resources[token]
+        with self._lock:
+            if token not in self._resources:
+                self._resources[token] = resource_class(token)(self._google)
+            return self._resources[token]
 
     def function(self, token: str) -> Function:
         """Find the function of a token."""
-        if token not in self._functions:
-            self._functions[token] = function_class(token)(self._google)
-        return self._functions[token]
+        with self._lock:
+            if token not in self._functions:
+                self._functions[token] = function_class(token)(self._google)
+            return self._functions[token]
 
     def cancel(self) -> None:
         """Wake every wait."""
@@ -131,17 +136,21 @@ class Provider:
     def close(self) -> None:
         """Let go of what the process holds, at its end."""
         self.cancel()
-        current = [self._google] if "_google" in self.__dict__ else []
-        for google in (*self._retired, *current):
-            google.close()
+        with self._lock:
+            for google in (*self._retired, *([self._client] if self._client is not None else [])):
+                google.close()
 
     def call(self, **surroundings: Any) -> Call:
         """Bundle what surrounds one call."""
         return Call(cancelled=self._cancelled, **surroundings)
 
-    @cached_property
+    @property
     def _google(self) -> Google:
+        """The client of the configuration; there is one, whoever asks first."""
         from gcpx import config  # noqa: PLC0415 - loaded with the first resource
         from gcpx.google.client import Google  # noqa: PLC0415 - as above
 
-        return Google(config.settings(self._args or {}))
+        with self._lock:
+            if self._client is None:
+                self._client = Google(config.settings(self._args or {}))
+            return self._client

@@ -54,7 +54,7 @@ def bulk_insert(call: Call) -> Json:
     effects = list(_effects(call, body, properties, plan)) if enough and call.failure is None else []
     extra = notes(call, properties) | {
         "operationGroupId": str(uuid.uuid4()),
-        "instancesBulkInsertOperationMetadata": {"perLocationStatus": _status(plan, enough)},
+        "instancesBulkInsertOperationMetadata": {"perLocationStatus": _status(plan, enough and not call.failure)},
     }
     error = call.failure or (None if enough else _not_enough(plan, least))
     return call.operation("bulkInsert", f"{call.parent}", "0", effects, error=error, extra=extra)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import driver
@@ -160,25 +159,23 @@ def test_a_device_that_another_disk_took_is_not_detached(engine, cloud, vm):
             source=f"https://www.googleapis.com/compute/beta/projects/{PROJECT}/zones/{ZONE}/disks/stranger"
         ),
     )
-    assert engine.drift(created) == {"disk"}
-    cloud.fail("compute.instances.detachDisk", status=404)
+    assert engine.refresh(created) is None, "another disk under our device name is not ours"
     engine.delete(created)
 
     assert _devices(cloud) == ["boot", "data"]
+    assert cloud.calls("compute.instances.detachDisk") == []
 
 
-def test_an_attachment_that_took_too_long_is_found_by_the_disks_name(engine, cloud, vm):
-    cloud.emulator.operations.latency = 1.0
+def test_an_attachment_whose_end_was_not_seen_is_found_by_its_disk(engine, cloud, vm):
+    cloud.fail("compute.zoneOperations.wait", status=403)
     with failing() as failed:
-        inputs = engine.checked(ATTACHMENT, "a", attachment())
-        engine.stub.Create(
-            driver.rpc.CreateRequest(urn=engine.urn(ATTACHMENT, "a"), properties=driver.struct(inputs), timeout=0.3)
-        )
+        engine.create(ATTACHMENT, "a", attachment())
     partial = failed[0].partial
 
-    assert partial.id == f"{VM}/example-data"
-    time.sleep(1)
+    assert partial.id == f"{VM}/projects/{PROJECT}/zones/{ZONE}/disks/example-data"
+    inputs = driver.plain(partial.inputs)
     state = driver.Resource(engine.urn(ATTACHMENT, "a"), partial.id, inputs, driver.plain(partial.properties))
+    assert engine.refresh(state).id == f"{VM}/persistent-disk-0"
     assert engine.update(state, attachment()).outputs["deviceName"] == "persistent-disk-0"
 
 

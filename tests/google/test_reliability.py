@@ -9,15 +9,19 @@ import grpc
 import pytest
 from driver import failing
 from programs import (
+    ATTACHMENT,
     BUCKET,
     FINGERPRINT,
     FLEET,
+    IMAGE,
     KEY,
     NOTIFICATION,
     PROJECT,
     TEMPLATE,
     USER,
+    attachment,
     fleet,
+    image,
     key,
     notification,
     template,
@@ -168,14 +172,35 @@ def test_a_refusal_names_the_call_the_reason_and_the_next_step(engine, cloud, fa
     assert words in failed[0].message
 
 
+@pytest.mark.parametrize(
+    ("token", "inputs", "insert"),
+    [
+        (TEMPLATE, WEB, INSERT),
+        (FLEET, fleet(2), "compute.regionInstances.bulkInsert"),
+        (ATTACHMENT, attachment(), "compute.instances.attachDisk"),
+        (IMAGE, image(), "compute.machineImages.insert"),
+    ],
+)
+def test_an_operation_that_failed_names_the_field_that_caused_it(engine, cloud, vm, token, inputs, insert):
+    errors = [
+        {"code": "INVALID_FIELD_VALUE", "message": "Too small.", "location": "properties.disks[0].diskSizeGb"},
+        {"code": "INVALID_USAGE", "message": "Not with this machine type."},
+    ]
+    cloud.fail(insert, operation={"errors": errors})
+    with failing() as failed:
+        engine.create(token, "a", inputs)
+
+    assert "Too small. (caused by the field `properties.disks[0].diskSizeGb`)" in failed[0].message
+    assert "Not with this machine type. (INVALID" in failed[0].message
+
+
 def test_an_unreachable_host_is_named():
     with driver.engine(project=PROJECT, emulatorHost="127.0.0.1:1") as lost, failing() as failed:
         lost.stub.Create(
             driver.rpc.CreateRequest(urn=lost.urn(TEMPLATE, "web"), properties=driver.struct(WEB), timeout=1)
         )
 
-    assert "127.0.0.1:1 gave no answer" in failed[0].message
-    assert "endpoint settings" in failed[0].message
+    assert failed[0].message.startswith("no emulator at 127.0.0.1:1; start it with `gcpx-emulator --port 1`")
 
 
 @pytest.mark.parametrize("status", [401, 403, 500])

@@ -78,7 +78,7 @@ def test_an_unreachable_host_is_told_with_the_next_step(stack):
     stack.write(web={"type": TEMPLATE, "properties": template(), "options": {"customTimeouts": {"create": "1s"}}})
     said = stack.up_fails(variables={"GCPX_EMULATOR_HOST": "127.0.0.1:1"})
 
-    assert "127.0.0.1:1 gave no answer" in said
+    assert "no emulator at 127.0.0.1:1; start it with `gcpx-emulator --port 1`" in said
     assert "emulatorHost" in said
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
+from urllib.parse import quote
 
 import attrs
 
 from gcpx.errors import CancelledError
-from gcpx.google.errors import ApiError, RateLimited, Unauthenticated, Unreachable, from_response
+from gcpx.google.errors import ApiError, RateLimited, Refused, Unauthenticated, Uncallable, Unreachable, from_response
 from gcpx.google.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ _TRANSIENT: Final = frozenset({500, 502, 503, 504})
 _BUSY_REASONS: Final = frozenset({"resourceNotReady", "operationInProgress", "resourceOperationRateExceeded"})
 _LONGEST_PAUSE: Final = 30.0
 _OK: Final = range(200, 300)
+_REFUSALS: Final = 2
+"""Retries where nothing listens on this machine: enough for what is just starting, and over within two seconds."""
 
 
 @attrs.frozen
@@ -53,6 +55,15 @@ class Waiting(Protocol):
     def timeout(self) -> float | None:
         """Seconds for the whole of the work, where the user set them."""
 
+    @property
+    def progress(self) -> Callable[[str], None]:
+        """Shows a line to the user."""
+
+
+def segment(text: str) -> str:
+    """Write an ID of Google's, which may hold any characters, as one part of a path."""
+    return quote(text, safe="@:")
+
 
 @attrs.frozen(kw_only=True)
 class Request:
@@ -80,21 +91,26 @@ class Request:
         return f"{self.method} {self.path.partition('/')[2]}"
 
 
-@attrs.define(slots=False)
+@attrs.define
 class Google:
     """Google Cloud, as configured.
 
     Attributes:
         backoff: seconds before the first retry; doubled with each, with jitter.
+        clock: tells the time in seconds, from any beginning.
     """
 
     settings: Settings
     backoff: float = 0.5
+    clock: Callable[[], float] = time.monotonic
     _not_before: float = attrs.field(default=0.0, init=False)
+    _known: Existing | None = attrs.field(default=None, init=False)
+    _connected: Transport | None = attrs.field(default=None, init=False)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def send(self, request: Request, waiting: Waiting) -> dict[str, Any]:
         """Send a request, retrying what is safe to retry; returns the answer's body."""
-        deadline = time.monotonic() + min(request.patience, waiting.timeout or request.patience)
+        deadline = self.clock() + min(request.patience, waiting.timeout or request.patience)
         attempt, renew = 0, False
         while True:
             self._pause_for_all(waiting)
@@ -106,10 +122,11 @@ class Google:
                 renew = True
             except _Retry as retry:
                 pause = retry.pause(self.backoff, attempt)
-                if not retry.safe(request) or time.monotonic() + pause > deadline:
+                if not retry.worth_it(request, attempt) or self.clock() + pause > deadline:
                     raise retry.error from retry.__cause__
                 if isinstance(retry.error, RateLimited):
-                    self._not_before = time.monotonic() + pause
+                    self._not_before = self.clock() + pause
+                waiting.progress(f"{retry.error.message}; trying again in {pause:.1f} s")
                 if waiting.cancelled.wait(pause):
                     raise retry.error from retry.__cause__
                 attempt += 1
@@ -121,17 +138,21 @@ class Google:
             return f"{self.base(OAUTH2)}/{url.split('/', 3)[3]}"
         return url.replace("googleapis.com", self.settings.universe_domain)
 
-    @cached_property
+    @property
     def existing(self) -> Existing:
         """What is known to exist, for checks at preview."""
         from gcpx.google.existing import Existing  # noqa: PLC0415 - for those who ask for it
 
-        return Existing(self)
+        with self._lock:
+            if self._known is None:
+                self._known = Existing(self)
+            return self._known
 
     def close(self) -> None:
         """Let go of the connections."""
-        if "_transport" in self.__dict__:
-            self._transport.close()
+        with self._lock:
+            if self._connected is not None:
+                self._connected.close()
 
     def base(self, api: Api) -> str:
         """Give the base URL that an API is called on, without its path."""
@@ -145,9 +166,9 @@ class Google:
 
     def _pause_for_all(self, waiting: Waiting) -> None:
         """Hold every call back while Google asks for fewer: one budget for the whole process."""
-        pause = self._not_before - time.monotonic()
+        pause = self._not_before - self.clock()
         if pause > 0 and waiting.cancelled.wait(pause):
-            raise CancelledError("cancelled before the call was made; nothing was changed")
+            raise CancelledError("cancelled before the call was made; this call changed nothing")
 
     def _once(self, request: Request, *, renew: bool) -> dict[str, Any]:
         from gcpx.google.transport import NoAnswerError  # noqa: PLC0415 - HTTP is loaded with the first call
@@ -166,11 +187,14 @@ class Google:
             raise _Retry(error.error, unsent=error.unsent) from error.__cause__
         return _body(request, answer)
 
-    @cached_property
+    @property
     def _transport(self) -> Transport:
         from gcpx.google.transport import Transport  # noqa: PLC0415 - as above
 
-        return Transport(self.settings)
+        with self._lock:
+            if self._connected is None:
+                self._connected = Transport(self.settings)
+            return self._connected
 
 
 class _Retry(Exception):  # noqa: N818 - it asks for something, it is no failure yet
@@ -182,7 +206,10 @@ class _Retry(Exception):  # noqa: N818 - it asks for something, it is no failure
         self.unsent = unsent
         self.after = after
 
-    def safe(self, request: Request) -> bool:
+    def worth_it(self, request: Request, attempt: int) -> bool:
+        """Tell whether to send again: it may help, and does nothing twice."""
+        if isinstance(self.error, Uncallable) or (isinstance(self.error, Refused) and attempt >= _REFUSALS):
+            return False
         return request.idempotent or self.unsent or isinstance(self.error, RateLimited)
 
     def pause(self, backoff: float, attempt: int) -> float:

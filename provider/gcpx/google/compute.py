@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import uuid
 from collections.abc import Callable, Mapping
@@ -10,13 +9,12 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.google.client import COMPUTE, Google, Request, Waiting
+from gcpx.google.client import COMPUTE, Google, Request, Waiting, segment
+from gcpx.google.creation import Creation
 from gcpx.google.errors import ApiError, Conflict, NotFound, PreconditionFailed
 from gcpx.google.operations import Operations, Surroundings
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
-_ATTEMPTS: Final = 4
-"""Request IDs in line for one creation. The last is new each time: by then what was made before is known to be gone."""
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _IN_USE_ATTEMPTS: Final = 5
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
@@ -45,46 +43,53 @@ class Collection:
         """The collection below the API's path."""
         return f"{self.version}/projects/{self.project}/{self.path}"
 
+    def _path(self, name: str) -> str:
+        return f"{self.url}/{segment(name)}"
+
     def get(self, name: str, waiting: Waiting) -> dict[str, Any] | None:
         """Read one resource; None when there is none."""
         try:
             query = {"view": self.view} if self.view else {}
-            return self.google.send(Request(api=COMPUTE, method="GET", path=f"{self.url}/{name}", query=query), waiting)
+            return self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), waiting)
         except NotFound:
             return None
 
     def insert(
         self, call: Surroundings, body: dict[str, Any], name: str, query: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Create a resource and return it as Google has it.
+        """Create a resource and return the operation that did; `made` reads what came of it."""
+        creation = Creation(
+            namespace=_NAMESPACE,
+            content=[call.urn, self.url, body],
+            send=lambda request_id: self._post(call, body, {**(query or {}), "requestId": request_id}, name),
+            follow=lambda operation: self._operations.outcome(
+                operation, call, f"insert {self.path}/{name}", self.timeout
+            ),
+            there=lambda outcome: outcome.error is None and self._found(call, name, outcome.operation) is not None,
+        )
+        outcome = creation.run()
+        if outcome.error is not None:
+            raise outcome.error
+        return outcome.operation
 
-        One logical creation has one request ID, the same over retries and over another `pulumi up`, so that nothing is
-        made twice. When Google answers with the operation of an earlier creation whose resource is gone by now, or
-        which failed, the next ID in line is used.
-        """
-        what = f"insert {self.path}/{name}"
-        for salt in range(_ATTEMPTS):
-            request_id = self._request_id(call, body, salt)
-            operation = self._post(call, body, {**(query or {}), "requestId": request_id}, name)
-            replayed = operation.get("status") == "DONE"
-            try:
-                done = self._operations.wait(operation, call, what, self.timeout)
-            except ApiError:
-                if replayed and salt == 0:
-                    continue
-                raise
-            live = self.get(name, call)
-            if live is not None and str(live.get("id")) == str(done.get("targetId", live.get("id"))):
-                return live
-            if not replayed:
-                raise NotFound(f"{what}: the operation succeeded, but the resource is not there; someone deleted it")
-        raise Conflict(f"{what}: every request ID of this creation was used before; rename the resource")
+    def made(self, call: Surroundings, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
+        """Read what an operation made."""
+        found = self._found(call, name, operation)
+        if found is None:
+            raise NotFound(f"Google does not show {self.path}/{name}, or shows another of this name")
+        return found
+
+    def _found(self, call: Surroundings, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Read a resource, if it is the one that an operation made and not a later one of the same name."""
+        live = self.get(name, call)
+        ours = live is not None and str(live.get("id")) == str(operation.get("targetId", live.get("id")))
+        return live if ours else None
 
     def act(self, call: Surroundings, name: str, verb: str, body: Any = None, **query: Any) -> dict[str, Any]:
         """Call a method of one resource, such as `setLabels`, and wait until its operation is done."""
         if f"{self.path.rpartition('/')[2]}.{verb}" not in _WITHOUT_REQUEST_ID:
             query = {"requestId": str(uuid.uuid4()), **query}
-        path = f"{self.url}/{name}/{verb}"
+        path = f"{self._path(name)}/{verb}"
         operation = self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=body), call)
         what = f"{verb} of {self.path}/{name}"
         return self._operations.wait(operation, call, what, self.timeout)
@@ -122,7 +127,7 @@ class Collection:
 
     def _delete(self, call: Surroundings, name: str) -> None:
         query = {"requestId": str(uuid.uuid4())}
-        request = Request(api=COMPUTE, method="DELETE", path=f"{self.url}/{name}", query=query)
+        request = Request(api=COMPUTE, method="DELETE", path=self._path(name), query=query)
         try:
             operation = self.google.send(request, call)
             self._operations.wait(operation, call, f"delete {self.path}/{name}", self.timeout)
@@ -153,12 +158,6 @@ class Collection:
     @property
     def _operations(self) -> Operations:
         return Operations(google=self.google, version=self.version, project=self.project)
-
-    def _request_id(self, call: Surroundings, body: dict[str, Any], salt: int) -> str:
-        if salt == _ATTEMPTS - 1:
-            return str(uuid.uuid4())
-        content = json.dumps([call.urn, self.url, body, salt], sort_keys=True)
-        return str(uuid.uuid5(_NAMESPACE, content))
 
 
 def _explain(error: Conflict, what: str) -> dict[str, Any]:

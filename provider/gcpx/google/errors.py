@@ -3,6 +3,8 @@
 ApiError
     Unreachable         no answer
         TimedOut        no answer in time
+        Refused         nothing listens on this machine
+        Uncallable      no request can be made
     Unauthenticated     401
     PermissionDenied    403
     RateLimited         429, or 403 with a rate-limit reason
@@ -34,6 +36,7 @@ class ApiError(ProviderError):
 
     Attributes:
         status: the HTTP status, or None where there was no answer.
+        message: what happened, without what to do next.
         reason: Google's own reason, such as `resourceInUseByAnotherResource`.
         operation: the operation that ended with this, if one did.
     """
@@ -44,6 +47,7 @@ class ApiError(ProviderError):
         self, message: str, *, status: int | None = None, reason: str = "", operation: dict[str, Any] | None = None
     ) -> None:
         super().__init__(f"{message.rstrip('.')}. {self.next_step}".strip() if self.next_step else message)
+        self.message = message
         self.status = status
         self.reason = reason
         self.operation = operation
@@ -58,6 +62,19 @@ class Unreachable(ApiError):  # noqa: N818 - this and its siblings name the outc
 
 class TimedOut(Unreachable):
     """The request was sent, and its answer did not come in time."""
+
+
+class Refused(Unreachable):
+    """Nothing listens at an address of this machine; waiting rarely helps, starting what is to listen does."""
+
+    next_step = ""
+
+
+class Uncallable(Unreachable):
+    """The request cannot be made, now or later: its address or its headers are wrong."""
+
+    code = "INVALID_ARGUMENT"
+    next_step = "Correct the settings of gcpx (emulatorHost, ...CustomEndpoint, universeDomain)."
 
 
 class Unauthenticated(ApiError):  # noqa: N818
@@ -188,13 +205,18 @@ def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     """Read the errors of an operation that ended badly."""
     found = [item for item in operation.get("error", {}).get("errors", ()) if isinstance(item, dict)]
     codes = [str(item.get("code", "")) for item in found]
-    texts = [" ".join((_localized(item), *_hints(item.get("errorDetails") or ()))) for item in found]
+    texts = [" ".join((_localized(item) + _place(item), *_hints(item.get("errorDetails") or ()))) for item in found]
     message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
     quota = any(code in _QUOTA_REASONS for code in codes)
     kind = QuotaExceeded if quota else OperationFailed
     return kind(
         f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)
     )
+
+
+def _place(item: Mapping[str, Any]) -> str:
+    """Name the field of the request that caused an error, where Google does."""
+    return f" (caused by the field `{item['location']}`)" if item.get("location") else ""
 
 
 def _localized(item: Mapping[str, Any]) -> str:

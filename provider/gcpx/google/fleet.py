@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import time
 import uuid
@@ -16,39 +15,17 @@ import attrs
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.google.client import COMPUTE, Google, Request
 from gcpx.google.compute import Collection, last_part, split_link
-from gcpx.google.errors import ApiError, NotFound
+from gcpx.google.creation import Creation
+from gcpx.google.errors import NotFound
 from gcpx.google.listing import Listing
-from gcpx.google.operations import Operations, Surroundings
+from gcpx.google.operations import Operations, Outcome, Surroundings
 
 TRACKING_LABEL: Final = "gcpx-bulk"
 _NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
 _SIDE_BY_SIDE: Final = 16
 _PACE: Final = 1.0
 """Seconds between two lines of progress, which a log keeps."""
-_ATTEMPTS: Final = 4
-"""Request IDs in line for one creation; the last is new each time, as with single resources."""
 _TIMEOUT: Final = 1200.0
-
-
-@attrs.frozen
-class Outcome:
-    """What one bulk creation came to.
-
-    Attributes:
-        operation: when it ended, with its per-location status.
-        error: what it failed with, if it did.
-    """
-
-    operation: dict[str, Any]
-    error: ApiError | None
-
-    @property
-    def per_location(self) -> dict[str, Any]:
-        """The status of each location, by name."""
-        found: dict[str, Any] = self.operation.get("instancesBulkInsertOperationMetadata", {}).get(
-            "perLocationStatus", {}
-        )
-        return found
 
 
 @attrs.frozen
@@ -104,46 +81,28 @@ class Fleet:
         """Make instances in one call.
 
         The request ID follows from what is asked and what was there, so that a retry makes nothing twice and a later
-        creation of as many is another request. An operation of long ago that made nothing which is still there is
-        asked for once more under the next ID.
+        creation of as many is another request.
         """
-        for salt in range(_ATTEMPTS):
-            request_id = self._request_id(call, body, before, salt)
-            request = Request(
-                api=COMPUTE,
-                method="POST",
-                path=f"beta/projects/{self.project}/regions/{self.region}/instances/bulkInsert",
-                query={"requestId": request_id},
-                body=body,
-                patience=call.timeout or _TIMEOUT,
-            )
-            operation = self.google.send(request, call)
-            replayed = operation.get("status") == "DONE"
-            outcome = self._followed(call, operation)
-            if not replayed or len(self.members(call)) > len(before):
-                return outcome
-        return outcome
-
-    def _followed(self, call: Surroundings, operation: dict[str, Any]) -> Outcome:
-        ended = [operation]
-
-        def describe(current: dict[str, Any]) -> str:
-            ended[0] = current
-            return progress_of(current)
-
         operations = Operations(google=self.google, version="beta", project=self.project)
-        try:
-            done = operations.wait(operation, call, "bulk insert", _TIMEOUT, describe)
-        except ApiError as error:
-            return Outcome(error.operation or ended[0], error)
-        return Outcome(done, None)
-
-    def _request_id(self, call: Surroundings, body: dict[str, Any], before: list[dict[str, Any]], salt: int) -> str:
-        if salt == _ATTEMPTS - 1:
-            return str(uuid.uuid4())
         there = hashlib.sha256(",".join(sorted(str(item["id"]) for item in before)).encode()).hexdigest()
-        content = [call.urn, self.project, self.region, self.id, body, there, salt]
-        return str(uuid.uuid5(_NAMESPACE, json.dumps(content, sort_keys=True)))
+        return Creation(
+            namespace=_NAMESPACE,
+            content=[call.urn, self.project, self.region, self.id, body, there],
+            send=lambda request_id: self._insert(call, body, request_id),
+            follow=lambda operation: operations.outcome(operation, call, "bulk insert", _TIMEOUT, progress_of),
+            there=lambda outcome: _made_some(outcome) and len(self.members(call)) > len(before),
+        ).run()
+
+    def _insert(self, call: Surroundings, body: dict[str, Any], request_id: str) -> dict[str, Any]:
+        request = Request(
+            api=COMPUTE,
+            method="POST",
+            path=f"beta/projects/{self.project}/regions/{self.region}/instances/bulkInsert",
+            query={"requestId": request_id},
+            body=body,
+            patience=call.timeout or _TIMEOUT,
+        )
+        return self.google.send(request, call)
 
     def delete(self, call: Surroundings, members: Iterable[dict[str, Any]]) -> None:
         """Delete members side by side; those that are gone are no matter."""
@@ -201,8 +160,18 @@ def progress_of(operation: dict[str, Any]) -> str:
     zones = operation.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
     if not zones:
         return f"{operation.get('progress', 0)}%"
-    made = sum(zone.get("createdVmCount", 0) - zone.get("deletedVmCount", 0) for zone in zones.values())
+    made = _made(zones)
     wanted = sum(zone.get("targetVmCount", 0) for zone in zones.values())
     ways = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
     parts = [f"zone {last_part(name)} {ways.get(zone.get('status', ''), 'waiting')}" for name, zone in zones.items()]
     return f"{made:,}/{wanted:,} VMs, {', '.join(parts)}"
+
+
+def _made(zones: dict[str, Any]) -> int:
+    """Count the instances that a bulk creation made and did not take back."""
+    return sum(zone.get("createdVmCount", 0) - zone.get("deletedVmCount", 0) for zone in zones.values())
+
+
+def _made_some(outcome: Outcome) -> bool:
+    zones = outcome.per_location
+    return _made(zones) > 0 if zones else outcome.error is None

@@ -8,9 +8,18 @@ from typing import Any, Final, Protocol
 
 import attrs
 
-from gcpx.errors import ProviderError
+from gcpx.errors import ProviderError, words_of
 from gcpx.google.client import COMPUTE, Google, Request, Waiting
-from gcpx.google.errors import ApiError, RateLimited, ServerError, TimedOut, Unreachable, from_operation
+from gcpx.google.errors import (
+    ApiError,
+    RateLimited,
+    Refused,
+    ServerError,
+    TimedOut,
+    Uncallable,
+    Unreachable,
+    from_operation,
+)
 
 _LONG_POLL: Final = 5.0
 """Seconds of one long poll; short enough that a cancel is noticed in time."""
@@ -20,7 +29,36 @@ _NO_LONG_POLL: Final = (404, 501)
 
 
 class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
-    """The work goes on at Google, but we no longer wait for it."""
+    """The work was taken on by Google, and its end was not seen.
+
+    Attributes:
+        operation: the work, as far as it is known.
+    """
+
+    def __init__(self, message: str, operation: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.operation = operation or {}
+
+
+@attrs.frozen
+class Outcome:
+    """How an operation ended.
+
+    Attributes:
+        operation: as it was when it ended.
+        error: what it failed with, if it did.
+    """
+
+    operation: dict[str, Any]
+    error: ApiError | None
+
+    @property
+    def per_location(self) -> dict[str, Any]:
+        """The status of each location that a bulk creation went to, by name."""
+        found: dict[str, Any] = self.operation.get("instancesBulkInsertOperationMetadata", {}).get(
+            "perLocationStatus", {}
+        )
+        return found
 
 
 class Surroundings(Waiting, Protocol):
@@ -67,7 +105,21 @@ class Operations:
 
         `describe` says how far an operation has come, where a percentage is not enough.
         """
-        deadline = time.monotonic() + (call.timeout or timeout)
+        try:
+            return self._ended(operation, call, what, time.monotonic() + (call.timeout or timeout), describe)
+        except ApiError:
+            raise
+        except Exception as error:  # also an answer that is no operation: the work itself was taken on
+            raise Unfinished(words_of(error, what), operation) from error
+
+    def _ended(
+        self,
+        operation: dict[str, Any],
+        call: Surroundings,
+        what: str,
+        deadline: float,
+        describe: Callable[[dict[str, Any]], str] | None,
+    ) -> dict[str, Any]:
         say = describe or _percentage
         shown, pause, poll = None, _FIRST_PAUSE, _Poll(long=True, pause=False)
         while operation.get("status") != "DONE":
@@ -85,18 +137,40 @@ class Operations:
             raise from_operation(what, operation)
         return operation
 
+    def outcome(
+        self,
+        operation: dict[str, Any],
+        call: Surroundings,
+        what: str,
+        timeout: float,
+        describe: Callable[[dict[str, Any]], str] | None = None,
+    ) -> Outcome:
+        """Wait as `wait` does; a failure of the operation is part of what it came to."""
+        ended, say = [operation], describe or _percentage
+
+        def remember(current: dict[str, Any]) -> str:
+            ended[0] = current
+            return say(current)
+
+        try:
+            return Outcome(self.wait(operation, call, what, timeout, remember), None)
+        except ApiError as error:
+            return Outcome(error.operation or ended[0], error)
+
     def _next(
-        self, operation: dict[str, Any], waiting: Waiting, what: str, poll: _Poll, deadline: float
+        self, operation: dict[str, Any], call: Surroundings, what: str, poll: _Poll, deadline: float
     ) -> tuple[dict[str, Any], _Poll]:
         """Ask once more. An error of the asking is not a failure of the operation."""
         try:
-            return self._poll(operation, waiting, deadline, long_poll=poll.long), _Poll(
+            return self._poll(operation, call, deadline, long_poll=poll.long), _Poll(
                 long=poll.long, pause=not poll.long
             )
         except ApiError as error:
             if poll.long and error.status in _NO_LONG_POLL:
                 return operation, _Poll(long=False, pause=False)
-            if isinstance(error, Unreachable | RateLimited | ServerError):
+            passing = isinstance(error, Unreachable | RateLimited | ServerError)
+            if passing and not isinstance(error, Refused | Uncallable):
+                call.progress(f"{what}: {error.message}; asking again")
                 return operation, _Poll(long=poll.long, pause=True)
             raise Unfinished(f"{what}: its operation could not be followed: {error}") from error
 

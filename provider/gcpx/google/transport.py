@@ -16,11 +16,11 @@ import httpx
 from gcpx import __version__
 from gcpx.errors import UserError
 from gcpx.google.credentials import Credentials
-from gcpx.google.errors import TimedOut, Unreachable
+from gcpx.google.errors import Unreachable
 from gcpx.google.settings import Settings
+from gcpx.google.unreachable import BROKEN, is_loopback, unreachable
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # what it tells otherwise are whole URLs, tokens included
-_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -71,9 +71,10 @@ class Transport:
         renew: bool,
     ) -> Answer:
         """Send one request once; `renew` asks for a fresh token first."""
-        headers = self._headers(url, scope, renew=renew)
         timeout = self._settings.request_timeout
         try:
+            httpx.URL(url)  # refuses what nothing below could read
+            headers = self._headers(url, scope, renew=renew)
             response = self._client.request(
                 method,
                 url,
@@ -82,10 +83,8 @@ class Transport:
                 headers=headers,
                 timeout=httpx.Timeout(timeout, read=read_timeout or timeout),
             )
-        except httpx.HTTPError as error:
-            kind = TimedOut if isinstance(error, httpx.ReadTimeout) else Unreachable
-            host = urlsplit(url).netloc
-            failure = kind(f"{host} gave no answer to {method} {urlsplit(url).path} ({_why(error)})")
+        except BROKEN as error:
+            failure = unreachable(error, method, url, emulated=self._settings.emulator_host is not None)
             raise NoAnswerError(failure, unsent=isinstance(error, _UNSENT)) from error
         return Answer(response.status_code, _json(response), _retry_after(response))
 
@@ -103,16 +102,12 @@ class Transport:
         if self._credentials is None or not scope:
             return headers
         parts = urlsplit(url)
-        if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
+        if parts.scheme != "https" and not is_loopback(parts.hostname):
             raise UserError(
                 f"gcpx sends no credentials over plain http to {parts.hostname}; "
                 "use https, or emulatorHost for an emulator"
             )
         return headers | self._credentials.header(scope, renew=renew)
-
-
-def _why(error: httpx.HTTPError) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _json(response: httpx.Response) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 from gcpx.model.compare import equal, is_absent, match, same
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type, has_outputs
+from gcpx.model.naming import UNREAD
 from gcpx.model.values import UNKNOWN
 
 
@@ -114,21 +115,33 @@ def refreshed(kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], la
     """Bring inputs up to what is live: the user's keys with live values, and what drifted since `last`.
 
     A key that the user left out joins only when the server's value is not the one it had in the last outputs, so
-    that server defaults never look like drift.
+    that server defaults never look like drift. After a creation that was not read back there is nothing to compare
+    with, so none joins.
     """
+    return _refreshed(kind, inputs, live, UNKNOWN if last.get(UNREAD) else last)
+
+
+def _refreshed(kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: Any) -> dict[str, Any]:
     result = {key: value for key, value in inputs.items() if key.startswith("__")}
     for name, prop in kind.inputs.items():
-        value = _refresh(prop, inputs.get(name), live.get(name), last.get(name))
+        value = _refresh(prop, inputs.get(name), live.get(name), _part(last, name))
         if value is not None:
             result[name] = value
     return result
+
+
+def _part(last: Any, name: str) -> Any:
+    """Give what a property was; of what is not known nothing is."""
+    if last is UNKNOWN:
+        return UNKNOWN
+    return last.get(name) if isinstance(last, dict) else None
 
 
 def _refresh(prop: Property, user: Any, live: Any, last: Any) -> Any:
     if prop.rules.param or (live is None and prop.rules.write_only):
         return user
     if user is None:
-        drifted = not is_absent(prop, live) and not same(prop, live, last)
+        drifted = last is not UNKNOWN and not is_absent(prop, live) and not same(prop, live, last)
         return minimal_value(prop, prop.type, live) if drifted else None
     if live is None:
         return user if is_absent(prop, user) else None
@@ -137,13 +150,12 @@ def _refresh(prop: Property, user: Any, live: Any, last: Any) -> Any:
 
 def _refresh_value(prop: Property, kind: Type, user: Any, live: Any, last: Any) -> Any:
     if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
-        return refreshed(kind, user, live, last if isinstance(last, dict) else {})
+        return _refreshed(kind, user, live, last)
     if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
         return _refresh_list(prop, kind, user, live, last)
     if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
-        known = last if isinstance(last, dict) else {}
         return {
-            key: _refresh_value(prop, kind.item, user[key], item, known.get(key)) if key in user else item
+            key: _refresh_value(prop, kind.item, user[key], item, _part(last, key)) if key in user else item
             for key, item in live.items()
             if key in user or key not in prop.rules.merge_keys
         }
@@ -151,7 +163,6 @@ def _refresh_value(prop: Property, kind: Type, user: Any, live: Any, last: Any) 
 
 
 def _refresh_list(prop: Property, kind: ListOf, user: list[Any], live: list[Any], last: Any) -> list[Any]:
-    known = last if isinstance(last, list) else []
     result = []
     for left, right in match(prop, user, live):
         if right is None:
@@ -159,9 +170,15 @@ def _refresh_list(prop: Property, kind: ListOf, user: list[Any], live: list[Any]
         if left is None:
             result.append(minimal_value(prop, kind.item, live[right]))
         else:
-            before = known[left] if left < len(known) else None
-            result.append(_refresh_value(prop, kind.item, user[left], live[right], before))
+            result.append(_refresh_value(prop, kind.item, user[left], live[right], _element(last, left)))
     return result
+
+
+def _element(last: Any, index: int) -> Any:
+    """Give what an element of a list was, likewise."""
+    if last is UNKNOWN:
+        return UNKNOWN
+    return last[index] if isinstance(last, list) and index < len(last) else None
 
 
 def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None) -> dict[str, Any]:

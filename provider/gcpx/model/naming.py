@@ -19,6 +19,10 @@ IMPORTED = "__imported"
 """Marks inputs that an import made up from what Google shows, which is not all that there is."""
 
 
+UNREAD = "__unread"
+"""Marks outputs of what was made and never read: what Google chose by itself is not known yet."""
+
+
 @attrs.frozen
 class Autoname:
     """How names of a resource are made: the property, what it must match, and its longest form."""

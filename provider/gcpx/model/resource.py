@@ -11,7 +11,7 @@ import attrs
 
 from gcpx.errors import UserError
 from gcpx.model.fields import ObjectType, object_type
-from gcpx.model.naming import Autoname
+from gcpx.model.naming import UNREAD, Autoname
 from gcpx.model.rules import Failure
 from gcpx.model.values import Path
 
@@ -41,6 +41,12 @@ class Live:
 
     id: str
     properties: dict[str, Any]
+
+    @classmethod
+    def unread(cls, resource_id: str, known: dict[str, Any]) -> Live:
+        """Describe what was made, or may have been, by what is known without reading it."""
+        present = {name: value for name, value in known.items() if value is not None}
+        return cls(resource_id, {**present, UNREAD: True})
 
 
 @attrs.frozen

@@ -10,8 +10,8 @@ from typing import Any
 
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError
-from gcpx.google.fleet import TRACKING_LABEL, Fleet, Outcome
-from gcpx.google.operations import Unfinished
+from gcpx.google.fleet import TRACKING_LABEL, Fleet
+from gcpx.google.operations import Outcome
 from gcpx.model import codec
 from gcpx.model.fields import object_type
 from gcpx.model.naming import AUTONAMED, Autoname
@@ -20,6 +20,7 @@ from gcpx.model.rules import Failure, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
 from gcpx.resources.in_project import InProject
+from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.listed import grouped, listing, project_of
 from gcpx.resources.online import Place
 
@@ -145,12 +146,12 @@ class BulkInstances(InProject):
         count: int,
         names: list[str],
     ) -> Live:
-        try:
+        known = self._unlisted(fleet, inputs, call.last)
+        with possibly_made(lambda _: known):
             outcome = fleet.grow(call, self._body(fleet, inputs, len(before), count, names), before)
-        except Unfinished as error:
-            raise PartialError(self._live(fleet, fleet.members(call), inputs, {}), str(error)) from error
-        members = fleet.members(call)
-        live = self._live(fleet, members, inputs, {}, outcome)
+        with certainly_made(known, outcome.error or "it was made"):
+            members = fleet.members(call)
+            live = self._live(fleet, members, inputs, {}, outcome)
         wanted = size(inputs)
         if outcome.error is not None and len(members) < _least(inputs):
             raise _failure(live, members, outcome.error)
@@ -218,8 +219,13 @@ class BulkInstances(InProject):
             "project": fleet.project,
             "region": fleet.region,
         }
-        place = fleet.id if "/" in fleet.id else f"bulkInstances/{fleet.id}"
-        return Live(f"projects/{fleet.project}/regions/{fleet.region}/{place}", properties)
+        return Live(_id(fleet), properties)
+
+    def _unlisted(self, fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> Live:
+        """Describe a fleet whose members could not be listed after a creation: by what was known before it."""
+        known = {name: last[name] for name, prop in self.type.properties.items() if prop.rules.output and name in last}
+        place = {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
+        return Live.unread(_id(fleet), {**known, **inputs, **place})
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
         configured = self._google.settings
@@ -234,6 +240,11 @@ class BulkInstances(InProject):
         if found is None or not FLEET_ID[0].fullmatch(found[3] or found[4]):
             raise InvalidId(self.token, resource_id, self.id_forms)
         return Fleet(self._google, found[1], found[2], found[3] or found[4])
+
+
+def _id(fleet: Fleet) -> str:
+    place = fleet.id if "/" in fleet.id else f"bulkInstances/{fleet.id}"
+    return f"projects/{fleet.project}/regions/{fleet.region}/{place}"
 
 
 def planned(inputs: dict[str, Any]) -> int:

@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import re
 import threading
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
+from urllib.parse import unquote
 
 import attrs
 
 from gcpx.errors import CancelledError
 from gcpx.google.client import Google
 from gcpx.google.compute import Collection, last_part, split_link
-from gcpx.google.errors import ApiError, NotFound, Rejected
-from gcpx.google.operations import Unfinished
+from gcpx.google.errors import NotFound, Rejected
 from gcpx.model import codec
 from gcpx.model.fields import field, record
-from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, rule
 from gcpx.resources.instance_properties import PROJECT, AttachedDisk
+from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
 from gcpx.resources.online import Place
@@ -95,14 +95,28 @@ class DiskAttachmentModel(AttachedDisk):
 
 @attrs.frozen
 class _Address:
+    """An instance, and what is attached to it: a device, or where its name is not known yet, the disk by its path."""
+
     project: str
     zone: str
     instance: str
     device: str = ""
+    disk: str = ""
+
+    @property
+    def path(self) -> str:
+        """The instance's path."""
+        return f"projects/{self.project}/zones/{self.zone}/instances/{self.instance}"
 
     @property
     def id(self) -> str:
-        return f"projects/{self.project}/zones/{self.zone}/instances/{self.instance}/{self.device}"
+        """The attachment's ID."""
+        return f"{self.path}/{_quoted(self.device) if self.device else self.disk}"
+
+
+def _quoted(device: str) -> str:
+    """Write a device name as one part of an ID, whatever characters it has."""
+    return re.sub(r"[%/?#]", lambda found: f"%{ord(found[0]):02X}", device)
 
 
 @record
@@ -113,7 +127,7 @@ class DiskAttachmentQuery(Filtered):
 
 
 class DiskAttachment(Resource):
-    """Attachments by device name, or by the disk's name, on an instance."""
+    """Attachments by device name on an instance. One is ours as long as our disk is under our device name."""
 
     token = "gcpx:compute:DiskAttachment"
     model = DiskAttachmentModel
@@ -124,11 +138,12 @@ class DiskAttachment(Resource):
         "PROJECT/ZONE/INSTANCE/DEVICE",
         "ZONE/INSTANCE/DEVICE",
         "an instance's self link with /DEVICE",
+        "projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, whatever its device",
     )
 
     def __init__(self, google: Google) -> None:
         self._google = google
-        self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+        self._locks: dict[str, threading.Lock] = {}
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
         """Miss a project or zone that comes from nowhere."""
@@ -167,25 +182,21 @@ class DiskAttachment(Resource):
         source = self._source(address, inputs["disk"])
         body = codec.to_body(self.type, inputs) | {"source": source}
         query = {"forceAttach": True} if inputs.get("forceAttach") else {}
+        ours = attrs.evolve(address, device=inputs.get("deviceName") or "", disk=source)
+        known = Live.unread(ours.id, {**inputs, "project": address.project, "zone": address.zone})
         with self._alone(call, address):
-            try:
+            with possibly_made(lambda _: known):
                 self._instances(address).act(call, address.instance, "attachDisk", body, **query)
-            except Unfinished as error:
-                raise PartialError(self._provisional(address, inputs), str(error)) from error
-            live = self._find(call, address, source, inputs)
-        if live is None:
-            raise NotFound(f"{source} was attached to {address.instance}, and is not on it any more")
-        return live
-
-    def _provisional(self, address: _Address, inputs: dict[str, Any]) -> Live:
-        device = inputs.get("deviceName") or inputs["disk"].rpartition("/")[2]
-        known = {**inputs, "project": address.project, "zone": address.zone}
-        return Live(attrs.evolve(address, device=device).id, known)
+            with certainly_made(known):
+                live = self._find(call, ours, inputs)
+                if live is None:
+                    raise NotFound(f"Google does not show {source} on {address.path}")
+                return live
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Find the disk on the instance; without the instance there is no attachment."""
-        address = self._parse(resource_id)
-        return self._find(call, address, address.device, inputs or {})
+        known = {name: call.last.get(name) for name in ("deviceName", "disk")}
+        return self._find(call, self._parse(resource_id), {**known, **(inputs or {})})
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Set whether the disk goes with the instance."""
@@ -205,14 +216,15 @@ class DiskAttachment(Resource):
         """Detach the disk, if it is still the one that we attached."""
         address = self._parse(resource_id)
         with self._alone(call, address):
-            live = self._find(call, address, call.last.get("disk") or address.device, call.last)
+            live = self._find(call, address, call.last)
             if live is None:
                 return
             try:
                 device = live.properties["deviceName"]
                 self._instances(address).act(call, address.instance, "detachDisk", None, deviceName=device)
             except (NotFound, Rejected) as error:
-                self._gone_or(call, address, live, error)
+                if self._find(call, address, call.last) is not None:
+                    raise error from None
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the disks on instances, other than boot disks and local SSDs, which belong to the instance itself."""
@@ -220,39 +232,37 @@ class DiskAttachment(Resource):
         names = ("beta", "instances", "selfLink,disks(deviceName,boot,type)")
         items, after = scoped(self._google, call, query, scope, names, token, size)
         found = [
-            Found(f"{split_link(item['selfLink'])}/{disk['deviceName']}", disk["deviceName"])
+            Found(f"{split_link(item['selfLink'])}/{_quoted(disk['deviceName'])}", disk["deviceName"])
             for item in items
             for disk in item.get("disks", ())
             if not disk.get("boot") and disk.get("type") != "SCRATCH"
         ]
         return Page(found, after)
 
-    def _gone_or(self, call: Call, address: _Address, live: Live, error: ApiError) -> None:
-        """Forgive a failed detaching when the disk went away meanwhile."""
-        if self._find(call, address, live.properties["disk"], {}) is not None:
-            raise error
+    def _find(self, call: Call, address: _Address, known: dict[str, Any]) -> Live | None:
+        """Find our disk on the instance. Another disk under our device name is not ours, nor is another device.
 
-    def _find(self, call: Call, address: _Address, wanted: str, inputs: dict[str, Any]) -> Live | None:
-        """Find a disk on the instance by its path, its device name, or its name, in this order."""
+        Google's answers tell the device name; before the first of them, and in an ID that names the disk, the disk
+        decides. In an import by device name, the device name decides.
+        """
         instance = self._instances(address).get(address.instance, call)
-        disks = instance.get("disks", ()) if instance else ()
-        tests = (
-            lambda disk: split_link(disk.get("source", "")) == split_link(wanted),
-            lambda disk: disk.get("deviceName") == wanted,
-            lambda disk: disk.get("source", "").rpartition("/")[2] == wanted.rpartition("/")[2],
-        )
-        found = next((disk for test in tests for disk in disks if test(disk)), None)
-        if found is None:
-            return None
-        place = {"project": address.project, "zone": address.zone, "instance": self._link(address)}
-        force = {"forceAttach": inputs["forceAttach"]} if inputs.get("forceAttach") is not None else {}
+        device = known.get("deviceName") or address.device
+        disk = address.disk or (self._source(address, known["disk"]) if known.get("disk") else "")
+        for found in instance.get("disks", ()) if instance else ():
+            if device in {"", found.get("deviceName")} and disk in {"", split_link(found.get("source", ""))}:
+                return self._live(address, found, known)
+        return None
+
+    def _live(self, address: _Address, found: dict[str, Any], known: dict[str, Any]) -> Live:
+        place = {"project": address.project, "zone": address.zone, "instance": address.path}
+        force = {"forceAttach": known["forceAttach"]} if known.get("forceAttach") is not None else {}
         properties = codec.from_body(self.type, found)
         return Live(attrs.evolve(address, device=found["deviceName"]).id, {**properties, **place, **force})
 
     @contextmanager
     def _alone(self, call: Call, address: _Address) -> Iterator[None]:
         """Let one change at a time work on an instance: Google refuses a second one."""
-        lock = self._locks[self._link(address)]
+        lock = self._locks.setdefault(address.path, threading.Lock())
         while not lock.acquire(timeout=_ASIDE):
             if call.cancelled.is_set():
                 raise CancelledError("cancelled before the call was made; nothing was changed")
@@ -260,9 +270,6 @@ class DiskAttachment(Resource):
             yield
         finally:
             lock.release()
-
-    def _link(self, address: _Address) -> str:
-        return f"projects/{address.project}/zones/{address.zone}/instances/{address.instance}"
 
     def _source(self, address: _Address, disk: str) -> str:
         path = split_link(disk)
@@ -290,10 +297,13 @@ class DiskAttachment(Resource):
 
     def _parse(self, resource_id: str) -> _Address:
         path = split_link(resource_id)
+        by_disk = re.fullmatch(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/(projects/.+/disks/[^/]+)", path)
+        if by_disk:
+            return _Address(by_disk[1], by_disk[2], by_disk[3], disk=by_disk[4])
         found = re.fullmatch(r"projects/([^/]+)/zones/([^/]+)/instances/([^/]+)/([^/]+)", path) or re.fullmatch(
             r"(?:([^/]+)/)?([^/]+)/([^/]+)/([^/]+)", path
         )
         project = (found[1] or self._google.settings.project) if found else None
         if found is None or project is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
-        return _Address(project, found[2], found[3], found[4])
+        return _Address(project, found[2], found[3], unquote(found[4]))

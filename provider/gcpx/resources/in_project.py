@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.google.client import Google
-from gcpx.model.resource import Call, Resource
+from gcpx.model.resource import Call, Live, Resource
 from gcpx.model.rules import Failure
 
 
@@ -29,6 +29,10 @@ class InProject(Resource):
         """Tell whether something else took the name that ours had: its number is another."""
         known = call.last.get("numericId")
         return known is not None and str(found.get("id")) != known
+
+    def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> Live:
+        """Describe what an operation made, or may have made, by its number, which no later one of its name has."""
+        return Live.unread(resource_id, {**known, "numericId": operation.get("targetId")})
 
     def _project(self, inputs: dict[str, Any]) -> Any:
         return inputs.get("project") or self._google.settings.project

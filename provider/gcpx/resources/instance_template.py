@@ -6,21 +6,22 @@ Source: Compute API, `instanceTemplates` and `regionInstanceTemplates`.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 import attrs
 
 from gcpx.google.compute import Collection, last_part, split_link
-from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page
 from gcpx.model.rules import Failure, elements, exclusive, nested, one_required, rule
 from gcpx.model.values import UNKNOWN, Path
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
 from gcpx.resources.instance_rules import LATE
+from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
 from gcpx.resources.online import Place
@@ -218,11 +219,12 @@ class InstanceTemplate(InProject):
         """Insert, then read back by the ID that the operation names."""
         address = self._address(inputs)
         body = codec.to_body(self.type, inputs)
-        try:
-            found = self._collection(address, beta=codec.uses_beta(self.type, inputs)).insert(call, body, address.name)
-        except Unfinished as error:
-            raise PartialError(Live(address.id, {**inputs, "project": address.project}), str(error)) from error
-        return self._live(address, found)
+        collection = self._collection(address, beta=codec.uses_beta(self.type, inputs))
+        known = partial(self._unread, address.id, {**inputs, "project": address.project})
+        with possibly_made(known):
+            done = collection.insert(call, body, address.name)
+        with certainly_made(known(done)):
+            return self._live(address, collection.made(call, address.name, done))
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by name; another template that took the name in the meantime is not ours."""

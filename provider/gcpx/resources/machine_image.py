@@ -6,14 +6,14 @@ Source: Compute API, `machineImages`.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 from gcpx.google.compute import Collection, split_link
-from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
+from gcpx.model.resource import Call, Found, InvalidId, Live, Page
 from gcpx.model.rules import exclusive
 from gcpx.resources import instance_rules as rules
 from gcpx.resources.in_project import InProject
@@ -30,6 +30,7 @@ from gcpx.resources.instance_properties import (
     ServiceAccount,
     Tags,
 )
+from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import listing
 
@@ -208,12 +209,11 @@ class MachineImage(InProject):
         """Insert, wait as long as it takes, and read back."""
         project, name = self._project(inputs), inputs["name"]
         query = {"sourceInstance": inputs["sourceInstance"]}
-        try:
-            found = self._images(project).insert(call, codec.to_body(self.type, inputs), name, query)
-        except Unfinished as error:
-            live = Live(_id(project, name), {**inputs, "project": project})
-            raise PartialError(live, str(error)) from error
-        return self._live(project, found)
+        images, known = self._images(project), partial(self._unread, _id(project, name), {**inputs, "project": project})
+        with possibly_made(known):
+            done = images.insert(call, codec.to_body(self.type, inputs), name, query)
+        with certainly_made(known(done)):
+            return self._live(project, images.made(call, name, done))
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by name; another image that took the name in the meantime is not ours."""

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from typing import Any, Final
+from urllib.parse import unquote
 
 import attrs
 
-from gcpx.google.client import STORAGE, Google, Request
+from gcpx.errors import ProviderError
+from gcpx.google.client import STORAGE, Google, Request, segment
 from gcpx.google.compute import split_link
 from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
 from gcpx.google.listing import Listing
@@ -20,6 +22,7 @@ from gcpx.model.fields import ObjectType, Record, field, record
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, exclusive, rule
 from gcpx.resources.instance_properties import PROJECT
+from gcpx.resources.keeping import certainly_made
 from gcpx.resources.listed import project_of
 from gcpx.resources.online import Place
 
@@ -66,7 +69,7 @@ class NotificationConfigModel(Record):
         enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
     )
     kind: str = field("Always `storage#notification`.", output=True)
-    notification_id: str = field("The number that Google gave the configuration.", output=True, wire="id")
+    notification_id: str = field("The ID that Google gave the configuration.", output=True, wire="id")
     object_name_prefix: str = field(
         "Publish only events of objects whose names begin with this. Default: all objects.",
         wire="object_name_prefix",
@@ -103,32 +106,32 @@ class NotificationConfigQuery(Record):
 @attrs.frozen
 class _Address:
     bucket: str
-    number: str = ""
+    own_id: str = ""
 
     @property
     def collection(self) -> str:
-        return f"v1/b/{self.bucket}/notificationConfigs"
+        return f"v1/b/{segment(self.bucket)}/notificationConfigs"
 
     @property
     def path(self) -> str:
-        return f"{self.collection}/{self.number}"
+        return f"{self.collection}/{segment(self.own_id)}"
 
     @property
     def id(self) -> str:
-        return f"{self.bucket}/notificationConfigs/{self.number}"
+        return f"{self.bucket}/notificationConfigs/{self.own_id}"
 
 
 class NotificationConfig(Resource):
-    """Configurations by number in `b/BUCKET/notificationConfigs`."""
+    """Configurations by ID in `b/BUCKET/notificationConfigs`."""
 
     token = "gcpx:storage:NotificationConfig"
     model = NotificationConfigModel
     query = NotificationConfigQuery
     in_place = frozenset()
     id_forms = (
-        "BUCKET/notificationConfigs/NUMBER",
-        "projects/_/buckets/BUCKET/notificationConfigs/NUMBER",
-        "b/BUCKET/notificationConfigs/NUMBER",
+        "BUCKET/notificationConfigs/ID",
+        "projects/_/buckets/BUCKET/notificationConfigs/ID",
+        "b/BUCKET/notificationConfigs/ID",
         "a self link",
     )
 
@@ -160,38 +163,53 @@ class NotificationConfig(Resource):
         body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs)}
         body["topic"] = self._full_topic(inputs["topic"])
         before = self._alike(call, address, inputs)
-        for number in before:
+        for twin in before:
             call.warn(
-                f"{_Address(address.bucket, number).id} does the same; every event will be published twice. "
-                f"To manage that one instead: pulumi import {self.token} NAME {_Address(address.bucket, number).id}"
+                f"{_Address(address.bucket, twin).id} does the same; every event will be published twice. "
+                f"To manage that one instead: pulumi import {self.token} NAME {_Address(address.bucket, twin).id}"
             )
         found = self._insert(call, address, body, inputs, set(before))
-        return self._live(attrs.evolve(address, number=str(found["id"])), found, inputs)
+        made = attrs.evolve(address, own_id=str(found["id"]))
+        with certainly_made(Live.unread(made.id, inputs)):
+            return self._live(made, found, inputs)
 
     def _insert(
         self, call: Call, address: _Address, body: dict[str, Any], inputs: dict[str, Any], before: set[str]
     ) -> dict[str, Any]:
-        for attempt in range(_ATTEMPTS):
+        lost: ApiError = Unreachable(f"POST {address.collection}: the answer has no ID")
+        for _ in range(_ATTEMPTS):
             try:
-                return self._send(call, "POST", address.collection, inputs, body=body)
+                found = self._send(call, "POST", address.collection, inputs, body=body)
             except PermissionDenied as error:
                 raise self._explained(call, error) from error
-            except (Unreachable, ServerError):
-                alike = self._alike(call, address, inputs)
-                made = next((found for number, found in alike.items() if number not in before), None)
-                if made is not None:
-                    return made
-                if attempt == _ATTEMPTS - 1:
-                    raise
-        raise AssertionError("the last attempt returns or raises")
+            except (Unreachable, ServerError) as error:
+                lost, found = error, {}
+            made = found if found.get("id") else self._made_since(call, address, inputs, before, lost)
+            if made is not None:
+                return made
+        raise lost
+
+    def _made_since(
+        self, call: Call, address: _Address, inputs: dict[str, Any], before: set[str], lost: ApiError
+    ) -> dict[str, Any] | None:
+        """Find what an insertion made whose answer was lost."""
+        try:
+            alike = self._alike(call, address, inputs)
+        except ProviderError as error:
+            raise ApiError(
+                f"{lost} It may have been made all the same, and the bucket's list could not be read: {error} Before "
+                f"another `pulumi up`, look for it with `pulumi do {self.token} list --all --bucket {address.bucket}`; "
+                "what was made can be imported by its ID"
+            ) from error
+        return next((found for own_id, found in alike.items() if own_id not in before), None)
 
     def _alike(self, call: Call, address: _Address, inputs: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """Find the bucket's configurations that say what these inputs say, by number."""
+        """Find the bucket's configurations that say what these inputs say, by ID."""
         listed = self._send(call, "GET", address.collection, inputs).get("items", ())
         return {str(item["id"]): item for item in listed if _means(self.type, item, inputs)}
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """Get by number."""
+        """Get by ID."""
         address = self._parse(resource_id)
         try:
             found = self._send(call, "GET", address.path, inputs or call.last)
@@ -200,7 +218,7 @@ class NotificationConfig(Resource):
         return self._live(address, found, inputs or {})
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete by number; a bucket that is going away at the same time answers 412 for a moment."""
+        """Delete by ID; a bucket that is going away at the same time answers 412 for a moment."""
         address = self._parse(resource_id)
         for attempt in range(_ATTEMPTS):
             try:
@@ -259,11 +277,14 @@ class NotificationConfig(Resource):
         return f"//pubsub.googleapis.com/{path}"
 
     def _parse(self, resource_id: str) -> _Address:
-        path = re.sub(r"^(?:storage/)?v1/", "", split_link(resource_id))
-        found = re.fullmatch(r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(\d+)", path)
+        form = r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(.+)"
+        found = re.fullmatch(form, resource_id)
+        if found is not None:
+            return _Address(found[1], found[2])
+        found = re.fullmatch(form, re.sub(r"^(?:storage/)?v1/", "", split_link(resource_id)))
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
-        return _Address(found[1], found[2])
+        return _Address(found[1], unquote(found[2]))
 
 
 def _means(kind: ObjectType, item: dict[str, Any], wanted: dict[str, Any]) -> bool:

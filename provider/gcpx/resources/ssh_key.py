@@ -13,13 +13,14 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.google.client import OSLOGIN, Google, Request
+from gcpx.google.client import OSLOGIN, Google, Request, segment
 from gcpx.google.compute import split_link
-from gcpx.google.errors import Conflict, NotFound, PermissionDenied
+from gcpx.google.errors import Conflict, NotFound, PermissionDenied, ServerError
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
 from gcpx.model.rules import Failure, rule
+from gcpx.resources.keeping import certainly_made
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 """Seconds between looks for a new key: Google shows it with a delay, most often none."""
@@ -119,6 +120,14 @@ class _Address:
     def id(self) -> str:
         return f"users/{self.user}/sshPublicKeys/{self.fingerprint}"
 
+    @property
+    def owner(self) -> str:
+        return f"users/{segment(self.user)}"
+
+    @property
+    def path(self) -> str:
+        return f"{self.owner}/sshPublicKeys/{segment(self.fingerprint)}"
+
 
 class SshKey(Resource):
     """Keys by fingerprint in `users/USER/sshPublicKeys`."""
@@ -152,15 +161,18 @@ class SshKey(Resource):
         except PermissionDenied as error:
             hint = f"Keys of {address.user} can be managed by {address.user} alone: set gcpx:impersonateServiceAccount."
             raise PermissionDenied(f"{error} {hint}", status=error.status, reason=error.reason) from error
-        return self._settled(call, address, inputs)
+        with certainly_made(_unread(address, inputs)):
+            return self._settled(call, address, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by fingerprint."""
         address = self._parse(resource_id)
         try:
-            found = self._send(call, "GET", address.id)
+            found = self._send(call, "GET", address.path)
         except NotFound:
             return None
+        if not found.get("key"):
+            raise ServerError(f"Google's answer about {address.id} holds no key")
         given = {name: inputs[name] for name in ("projectId", "regions") if inputs and inputs.get(name) is not None}
         return Live(address.id, {**codec.from_body(self.type, found), "user": address.user, **given})
 
@@ -173,7 +185,7 @@ class SshKey(Resource):
         self._send(
             call,
             "PATCH",
-            address.id,
+            address.path,
             {"updateMask": "expirationTimeUsec"},
             {"expirationTimeUsec": expiry} if expiry else {},
         )
@@ -182,7 +194,7 @@ class SshKey(Resource):
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete by fingerprint."""
         try:
-            self._send(call, "DELETE", self._parse(resource_id).id)
+            self._send(call, "DELETE", self._parse(resource_id).path)
         except NotFound:
             return
 
@@ -190,21 +202,20 @@ class SshKey(Resource):
         """List a user's keys, which come with the login profile, all at once."""
         del token, size
         user = query["user"].removeprefix("users/")
-        keys = self._send(call, "GET", f"users/{user}/loginProfile").get("sshPublicKeys", {})
+        keys = self._send(call, "GET", f"users/{segment(user)}/loginProfile").get("sshPublicKeys", {})
         return Page([Found(_Address(user, fingerprint).id, fingerprint) for fingerprint in sorted(keys)])
 
     def _add(self, call: Call, address: _Address, inputs: dict[str, Any]) -> None:
         body = codec.to_body(self.type, inputs)
-        parent = f"users/{address.user}"
         if inputs.get("projectId"):
             query = {"projectId": inputs["projectId"], "regions": inputs.get("regions")}
-            self._send(call, "POST", f"{parent}:importSshPublicKey", query, body)
+            self._send(call, "POST", f"{address.owner}:importSshPublicKey", query, body)
         else:
-            self._send(call, "POST", f"{parent}/sshPublicKeys", {}, body)
+            self._send(call, "POST", f"{address.owner}/sshPublicKeys", {}, body)
 
     def _adopt(self, call: Call, address: _Address, inputs: dict[str, Any], error: Conflict) -> None:
         """Take a key that is already there, when it is just what is wanted: a lost answer leaves one."""
-        found = self._send(call, "GET", address.id)
+        found = self._send(call, "GET", address.path)
         if found.get("expirationTimeUsec", "0") != inputs.get("expirationTimeUsec", "0"):
             raise Conflict(
                 f"{address.id} exists with another expiry; to manage it: pulumi import {self.token} NAME {address.id}",
@@ -220,10 +231,8 @@ class SshKey(Resource):
             call.progress("waiting until Google shows the key")
             if call.cancelled.wait(pause):
                 break
-        known = {**inputs, "fingerprint": address.fingerprint, "name": address.id}
-        raise PartialError(
-            Live(address.id, known), f"{address.id} was created but cannot be read yet; run `pulumi up` again"
-        )
+        words = f"{address.id} was created but cannot be read yet; run `pulumi up` again"
+        raise PartialError(_unread(address, inputs), words)
 
     def _send(
         self,
@@ -242,7 +251,12 @@ class SshKey(Resource):
 
     def _parse(self, resource_id: str) -> _Address:
         path = re.sub(r"^v1(?:alpha|beta)?/", "", split_link(resource_id))
-        found = re.fullmatch(r"(?:users/)?([^/]+)/(?:sshPublicKeys/)?([0-9a-f]{64})/?", path)
+        found = re.fullmatch(r"(?:users/)?([^/]+)/(?:sshPublicKeys/)?([^/]+)/?", path)
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
         return _Address(found[1], found[2])
+
+
+def _unread(address: _Address, inputs: dict[str, Any]) -> Live:
+    """Describe a key that was made and not read."""
+    return Live.unread(address.id, {**inputs, "fingerprint": address.fingerprint, "name": address.id})
