@@ -99,7 +99,7 @@ def test_an_order_of_another_form_is_refused_and_changes_nothing(cloud, path, or
     assert words in error["message"]
     assert cloud.emulator.store.counts() == before
     assert cloud.emulator.faults.queue == []
-    assert cloud.emulator.signer.generation == keys
+    assert cloud.emulator.signer.certificates() == keys
 
 
 @pytest.mark.parametrize("path", ["faults", "limits", "outages", "tokens", "keys/rotate", "reset", BUCKET_PATH])

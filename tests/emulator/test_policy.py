@@ -174,7 +174,7 @@ def test_a_refused_call_changes_nothing_and_is_told_first(api):
 
 
 @pytest.mark.parametrize(("order", "words"), [
-    (b"{", "A policy is"), (b"[]", "A policy is"), (b"{}", "A policy is"), (b'{"bindings": {}}', "A policy is"),
+    (b"{", "must be JSON"), (b"[]", "A policy is"), (b"{}", "A policy is"), (b'{"bindings": {}}', "A policy is"),
     (b'{"bindings": [], "more": 1}', "A policy is"), (b'{"bindings": [1]}', r"bindings\[0\] must be an object"),
     (b'{"bindings": [{"permission": "iam.serviceAccounts.actas", "members": []}]}', r"bindings\[0\].permission must be one of .*actAs"),
     (b'{"bindings": [{"permission": ["x"], "members": []}]}', "permission must be one of"),
