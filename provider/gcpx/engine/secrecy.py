@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, quote_plus
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
 from gcpx.model.values import Path, Secret, has_secret, secret_texts, transform
@@ -99,5 +99,5 @@ def _spellings(secret: str) -> frozenset[str]:
     bare = secret.strip()
     quoted = (repr(bare)[1:-1], json.dumps(bare)[1:-1], json.dumps(bare, ensure_ascii=False)[1:-1])
     url = bare.encode("utf-8", "replace")
-    found = (secret, bare, *quoted, quote(url), quote(url, safe=""), bare.rpartition("/")[2])
+    found = (secret, bare, *quoted, quote(url), quote(url, safe=""), quote_plus(url), bare.rpartition("/")[2])
     return frozenset(text for text in found if len(text) >= _SHORTEST)

@@ -6,6 +6,7 @@ Loaded with the first call, since a preview that calls nothing should not pay fo
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -21,6 +22,13 @@ from gcpx.google.settings import Settings
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # what it tells otherwise are whole URLs, tokens included
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+_HEADER: Final = re.compile(r"[ -~]*")
+_SOURCES: Final = {
+    "authorization": "gcpx:accessToken, or what gcpx:credentials lead to,",
+    "x-goog-user-project": "gcpx:billingProject, or else gcpx:project,",
+    "x-goog-request-reason": "gcpx:requestReason",
+}
+"""Where the values of headers come from."""
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -71,9 +79,9 @@ class Transport:
         renew: bool,
     ) -> Answer:
         """Send one request once; `renew` asks for a fresh token first."""
-        headers = self._headers(url, scope, renew=renew)
         timeout = self._settings.request_timeout
         try:
+            headers = _checked(self._headers(url, scope, renew=renew))
             response = self._client.request(
                 method,
                 url,
@@ -84,9 +92,14 @@ class Transport:
             )
         except httpx.HTTPError as error:
             kind = TimedOut if isinstance(error, httpx.ReadTimeout) else Unreachable
-            host = urlsplit(url).netloc
-            failure = kind(f"{host} gave no answer to {method} {urlsplit(url).path} ({_why(error)})")
+            failure = kind(f"{_host(url)} gave no answer to {method} {urlsplit(url).path} ({_why(error)})")
             raise NoAnswerError(failure, unsent=isinstance(error, _UNSENT)) from error
+        except (httpx.InvalidURL, ValueError, TypeError, OverflowError) as error:
+            # Their texts show what could not be written, headers and bodies included.
+            raise UserError(
+                f"{method} to {_host(url)} cannot be written as an HTTP request ({type(error).__name__}); "
+                "look for characters that are not ASCII, line breaks and numbers that are not finite"
+            ) from error
         return Answer(response.status_code, _json(response), _retry_after(response))
 
     def close(self) -> None:
@@ -111,8 +124,30 @@ class Transport:
         return headers | self._credentials.header(scope, renew=renew)
 
 
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).netloc
+    except ValueError:
+        return "a malformed host"
+
+
+def _checked(headers: dict[str, str]) -> dict[str, str]:
+    """Refuse what no header can hold, by the name of its setting; HTTP libraries would show the value."""
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(value):
+            source = _SOURCES.get(name.lower(), f"the header {name}")
+            raise UserError(f"{source} must be one line of ASCII characters, since it travels in an HTTP header")
+    return headers
+
+
 def _why(error: httpx.HTTPError) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    """Say what went wrong in words of our own or of the operating system; those of HTTP libraries quote values."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return f"{type(error).__name__}: {cause.strerror}"
+        cause = cause.__cause__ or cause.__context__
+    return type(error).__name__
 
 
 def _json(response: httpx.Response) -> Any:
@@ -120,13 +155,13 @@ def _json(response: httpx.Response) -> Any:
         return {}
     try:
         return response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return response.text
 
 
 def _retry_after(response: httpx.Response) -> float | None:
     text = response.headers.get("Retry-After", "")
-    return float(text) if text.isdigit() else None
+    return float(text) if text.isascii() and text.isdigit() else None
 
 
 def _text(value: Any) -> Any:

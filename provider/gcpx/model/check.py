@@ -150,9 +150,7 @@ class _Checker:
 
     def _scalar(self, rules: Rules, kind: Scalar, value: Any, secret: bool) -> None:
         if kind is _ANY:
-            reasons = (
-                [] if all(map(is_json, leaves(value))) else [_Reason("must be JSON, without NaN or infinity")]
-            )
+            reasons = [] if all(map(is_json, leaves(value))) else [_Reason("must be JSON, without NaN or infinity")]
         elif kind.name == "boolean":
             reasons = [] if isinstance(value, bool) else [_type_reason(kind, value)]
         elif kind.name == "string":

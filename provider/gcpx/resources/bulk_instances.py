@@ -15,6 +15,7 @@ from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import object_type
 from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import Failure, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
@@ -243,7 +244,8 @@ def planned(inputs: dict[str, Any]) -> int:
 
 
 def _least(inputs: dict[str, Any]) -> int:
-    return int(inputs["minCount"]) if inputs.get("minCount") is not None else size(inputs)
+    least = as_integer(inputs.get("minCount"))
+    return size(inputs) if least is None else least
 
 
 def _failure(live: Live, members: list[dict[str, Any]], error: ApiError) -> Exception:

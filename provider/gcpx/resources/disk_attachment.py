@@ -47,7 +47,7 @@ _REGIONAL: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
 def _force_is_for_regional_disks(values: dict[str, Any]) -> list[Failure]:
     disk = values.get("disk")
     if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL.fullmatch(disk):
-        return [("forceAttach", "is for regional disks alone, named as regions/REGION/disks/NAME")]
+        return [("forceAttach", "must be left out, unless disk is a regional one, written regions/REGION/disks/NAME")]
     return []
 
 

@@ -666,7 +666,7 @@ def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Failure]:
     return [
         (
             (owner, "disks", index, "diskEncryptionKey", name),
-            "is a customer-supplied key, which cannot be used here; use kmsKeyName",
+            "must be left out: customer-supplied keys cannot be used here; use kmsKeyName",
         )
         for index, disk in elements(nested(values, owner), "disks")
         for name in ("rawKey", "rsaEncryptedKey")

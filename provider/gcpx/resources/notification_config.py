@@ -42,7 +42,7 @@ _ATTEMPTS: Final = 3
 def _few_attributes(values: dict[str, Any]) -> list[Failure]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
-        return [("customAttributes", f"has {len(given)} entries; at most {_MOST_ATTRIBUTES} allowed")]
+        return [("customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries, not {len(given)}")]
     return []
 
 
@@ -140,7 +140,7 @@ class NotificationConfig(Resource):
         topic = inputs.get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
-        return [("topic", "is a bare name, and gcpx:project is not set; write projects/PROJECT/topics/TOPIC")]
+        return [("topic", "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set")]
 
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Look up the topic."""
