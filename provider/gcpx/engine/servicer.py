@@ -14,7 +14,7 @@ from gcpx.engine.failures import InitFailed, disclosing_nothing, guarded, guarde
 from gcpx.engine.log import EngineLog
 from gcpx.engine.secrecy import hidden, protect, redact
 from gcpx.engine.wire import decode, encode
-from gcpx.errors import UserError
+from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, naming
 from gcpx.model.check import Finding, Report, check, place
 from gcpx.model.diff import Change, diff
@@ -230,7 +230,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         if request.preview:
             return protocol.provider.CreateResponse(properties=self._predicted(target, inputs, {}))
         plain = _known(reveal(inputs))
-        live = self._work(target, inputs, lambda: target.resource.create(self._call(request, inputs, {}), plain))
+        call = self._call(request, inputs, {})
+        live = self._work(target, call, inputs, lambda: target.resource.create(call, plain))
         return protocol.provider.CreateResponse(id=live.id, properties=_state(target, live, inputs))
 
     @guarded
@@ -265,7 +266,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             return protocol.provider.UpdateResponse(properties=self._predicted(target, new, last))
         plain_old, plain_new = _known(reveal(old)), _known(reveal(new))
         call = self._call(request, new, last)
-        live = self._work(target, new, lambda: target.resource.update(call, request.id, plain_old, plain_new))
+        live = self._work(target, call, new, lambda: target.resource.update(call, request.id, plain_old, plain_new))
         return protocol.provider.UpdateResponse(properties=_state(target, live, new))
 
     @guarded
@@ -315,9 +316,11 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             urn=urn, timeout=timeout, progress=said(self._log.progress), warn=said(self._log.warn), last=reveal(last)
         )
 
-    def _work(self, target: _Target, inputs: dict[str, Any], verb: Callable[[], Live]) -> Live:
+    def _work(self, target: _Target, call: Call, inputs: dict[str, Any], verb: Callable[[], Live]) -> Live:
         try:
             return verb()
+        except ProviderError as error:
+            raise target.resource.explained(call, reveal(inputs), error) from error
         except PartialError as error:
             state = _state(target, error.live, inputs)
             raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error

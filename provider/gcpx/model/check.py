@@ -179,6 +179,8 @@ class _Checker:
             return kind.hints[key]
         if close:
             return f"is not a property here; did you mean {close[0]}?"
+        if "*" in kind.hints:
+            return kind.hints["*"]
         if places:
             return f"does not belong here; it is a property of {' and of '.join(places)}"
         return f"is not a property here; allowed are {', '.join(sorted(kind.inputs))}"

@@ -129,7 +129,7 @@ class ObjectType:
     Attributes:
         implied: values that the server sets because of others, by property; nested ones in nested maps.
         module: where it is declared.
-        hints: what to write instead of properties that are not here, by name; for the whole object by no name.
+        hints: what to write instead of names that are not here, by name and by `*` for any; by no name for the whole.
     """
 
     name: str
@@ -240,7 +240,7 @@ class Record:
     OMIT: ClassVar[frozenset[str]] = frozenset()
     """Properties of the record that this one builds on, which it has not."""
     HINTS: ClassVar[dict[str, str]] = {}
-    """What to write instead of names that users of other providers write, by name; for the whole object by no name."""
+    """What to write instead of what users of other providers write: by name, by `*`, or by no name for the whole."""
 
     @staticmethod
     def implied(_: dict[str, Any]) -> dict[str, Any]:

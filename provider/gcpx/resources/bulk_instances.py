@@ -154,7 +154,7 @@ class BulkInstances(InProject):
         live = self._live(fleet, members, inputs, {}, outcome)
         wanted = size(inputs)
         if outcome.error is not None and len(members) < _least(inputs):
-            raise _failure(live, members, outcome.error)
+            raise _failure(live, len(members), wanted, outcome.error)
         if len(members) < wanted:
             why = f": {outcome.error}" if outcome.error else ""
             call.warn(
@@ -248,8 +248,8 @@ def _least(inputs: dict[str, Any]) -> int:
     return size(inputs) if least is None else least
 
 
-def _failure(live: Live, members: list[dict[str, Any]], error: ApiError) -> Exception:
+def _failure(live: Live, there: int, wanted: int, error: ApiError) -> Exception:
     """Keep what is left in the state; where nothing is, nothing is to be kept."""
-    if not members:
+    if not there:
         return error
-    return PartialError(live, f"{error} {len(members):,} instances are left; run `pulumi up` to try again.")
+    return PartialError(live, f"{error} {there:,} of {wanted:,} instances exist; run `pulumi up` to try again.")

@@ -169,7 +169,9 @@ def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
         return [("namePattern", "must make names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
     if count is not None and count > 10 ** len(runs[0]) - 1:
         most = 10 ** len(runs[0]) - 1
-        return [("namePattern", f"has {len(runs[0])} #, which make at most {most:,} names; count is {count:,}")]
+        return [
+            ("namePattern", f"must have more #: {len(runs[0])} make at most {most:,} names, and count is {count:,}")
+        ]
     return []
 
 

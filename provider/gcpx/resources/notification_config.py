@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.errors import ProviderError
 from gcpx.google.client import STORAGE, Google, Request
 from gcpx.google.compute import split_link
 from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
@@ -17,9 +18,10 @@ from gcpx.google.listing import Listing
 from gcpx.model import codec
 from gcpx.model.compare import same
 from gcpx.model.fields import ObjectType, Record, field, record
+from gcpx.model.patterns import Part, form
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, exclusive, rule
-from gcpx.resources.instance_properties import PROJECT
+from gcpx.resources.instance_properties import PARTS, PROJECT
 from gcpx.resources.listed import project_of
 from gcpx.resources.online import Place
 
@@ -27,10 +29,14 @@ _BUCKET = (
     re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
     "the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots",
 )
-_TOPIC_NAME = r"[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}"
-_TOPIC = (
-    re.compile(rf"(?:(?://pubsub\.googleapis\.com/)?projects/[^/]+/topics/)?{_TOPIC_NAME}"),
-    "TOPIC, projects/PROJECT/topics/TOPIC or //pubsub.googleapis.com/projects/PROJECT/topics/TOPIC",
+_TOPIC = form(
+    "TOPIC",
+    "projects/PROJECT/topics/TOPIC",
+    "//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC",
+    PROJECT=PARTS["PROJECT"],
+    TOPIC=Part(
+        r"[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}", "3 to 255 letters, digits and any of -_.~+%, beginning with a letter"
+    ),
 )
 _BUCKETS: Final = 50
 """Buckets to a page of a list; each takes a call of its own."""
@@ -149,6 +155,14 @@ class NotificationConfig(Resource):
             return []
         topic = self._full_topic(inputs["topic"]).removeprefix("//pubsub.googleapis.com/")
         return list(Place(self._google.existing, call, "").topic(topic, ("topic",)))
+
+    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Say what to do where there is no such bucket."""
+        del call
+        if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
+            return error
+        words = f"bucket: must exist: create the bucket {inputs['bucket']} first, or correct bucket ({error})"
+        return NotFound(words, status=error.status, reason=error.reason)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Nothing is certain but what the user wrote and the default payload."""
