@@ -210,7 +210,7 @@ def test_thirty_of_a_hundred_that_are_left_are_in_the_state_and_filled_up(engine
 
     assert partial.id == created.id
     assert "something broke" in partial.reasons[0]
-    assert "30 instances are left" in partial.reasons[0]
+    assert "30 of 100 instances exist" in partial.reasons[0]
     state = driver.Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
     assert state.outputs["createdCount"] == 30
     assert engine.update(state, fleet(count=100)).outputs["createdCount"] == 100
@@ -322,7 +322,7 @@ def test_a_cancelled_creation_keeps_what_there_is(engine, cloud):
     ("inputs", "path", "words"),
     [
         (fleet(minCount=4), "minCount", "must not be above count, 3"),
-        (fleet(count=0), "count", "allowed are 1 and more"),
+        (fleet(count=0), "count", "must be at least 1"),
         (fleet(perInstanceProperties={"a": {}}), "namePattern", "conflicts with perInstanceProperties"),
         ({"region": "r", "count": 1, "instanceProperties": properties()}, "", "needs one of namePattern or perInstanceProperties"),
         ({"region": "r", "namePattern": "a-#", "instanceProperties": properties()}, "count", "is required with namePattern"),

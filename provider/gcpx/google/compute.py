@@ -94,7 +94,7 @@ class Collection:
         for attempt in range(2):
             found = self.get(name, call)
             if found is None:
-                raise NotFound(f"{self.path}/{name} is gone")
+                raise NotFound(f"{self.path}/{name} is gone; run `pulumi refresh`, then `pulumi up`")
             try:
                 self.act(call, name, verb, body_of(found))
             except PreconditionFailed:

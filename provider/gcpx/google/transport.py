@@ -98,7 +98,7 @@ class Transport:
             # Their texts show what could not be written, headers and bodies included.
             raise UserError(
                 f"{method} to {_host(url)} cannot be written as an HTTP request ({type(error).__name__}); "
-                "look for characters that are not ASCII, line breaks and numbers that are not finite"
+                "look at emulatorHost, custom endpoints and project, and for numbers that are not finite"
             ) from error
         return Answer(response.status_code, _json(response), _retry_after(response))
 
