@@ -41,25 +41,26 @@ def test_a_secret_that_is_wrong_is_not_printed(stack):
 
 
 def test_what_is_secret_by_declaration_or_content_is_not_printed(stack):
-    private = "-----BEGIN OPENSSH PRIVATE KEY-----\\nhunter2hunter2\\n-----END OPENSSH PRIVATE KEY-----"
-    stack.write(
-        image={"type": IMAGE, "properties": image(machineImageEncryptionKey={"rawKey": ["hunter2"]})},
-        key={"type": KEY, "properties": key(key=private)},
-        note={"type": NOTIFICATION, "properties": notification(topic=private, tpoic="hunter2")},
-    )
+    private = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2hunter2\n-----END OPENSSH PRIVATE KEY-----"
+    encryption = {"rawKey": "hunter2hunter2"}
+    wrong = {
+        "machineImageEncryptionKey.rawKey: must be 32 bytes": (IMAGE, image(machineImageEncryptionKey=encryption)),
+        "key: must be the public key": (KEY, key(key=private)),
+        "topic: must be 3 to 255 letters": (NOTIFICATION, notification(topic=private)),
+    }
+    for words, (token, inputs) in wrong.items():
+        stack.write(one={"type": token, "properties": inputs})
+        said = stack.preview_fails()
+        assert f"resource 'one' has a problem: {words}" in said, said
+        assert "hunter2" not in said
+
+
+def test_a_token_of_the_environment_that_no_header_takes_is_refused_by_its_name(stack):
+    stack.write(one={"type": TEMPLATE, "properties": template()})
     said = stack.preview_fails(variables={"GOOGLE_OAUTH_ACCESS_TOKEN": "hunter2\nhunter2"})
 
     assert "GOOGLE_OAUTH_ACCESS_TOKEN must be one line" in said
     assert "hunter2" not in said
-    said = stack.preview_fails()
-    for words in (
-        "machineImageEncryptionKey.rawKey: must be a string, not a list",
-        "key: must be the public key",
-        "topic: must be",
-    ):
-        assert words in said, said
-    assert "hunter2" not in said
-    assert "nil" not in said
 
 
 def test_a_boolean_of_the_environment_that_is_none_is_refused_by_its_name(stack):
