@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import attrs
 import grpc
@@ -12,14 +12,14 @@ from google.protobuf import empty_pb2
 from gcpx.engine import messages, protocol
 from gcpx.engine.failures import InitFailed, disclosing_nothing, guarded, guarded_stream
 from gcpx.engine.log import EngineLog
+from gcpx.engine.plugin import Plugin
 from gcpx.engine.secrecy import hidden, protect, redact
 from gcpx.engine.wire import decode, encode
 from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, naming
 from gcpx.model.check import Finding, Report, check, place
-from gcpx.model.diff import Change, diff
+from gcpx.model.diff import diff
 from gcpx.model.fields import ObjectType
-from gcpx.model.function import Function
 from gcpx.model.resource import Call, Live, PartialError, Resource
 from gcpx.model.rules import Failure
 from gcpx.model.values import has_unknown, reveal, secret_texts
@@ -27,51 +27,6 @@ from gcpx.model.values import has_unknown, reveal, secret_texts
 _PAGE: Final = 500
 """Results to ask for at once, where the engine does not say."""
 _NOT_THERE: Final = "must name something that Google has, and that fits; its secret value is left out"
-
-
-class Plugin(Protocol):
-    """What the servicer serves."""
-
-    version: str
-
-    @property
-    def secrets(self) -> frozenset[str]:
-        """Texts that no message may hold."""
-
-    @property
-    def validates_online(self) -> bool:
-        """Whether the user wants Google asked at preview."""
-
-    def schema(self) -> str:
-        """Give the package's schema as JSON."""
-
-    @property
-    def config_type(self) -> ObjectType:
-        """The configuration's declaration as data."""
-
-    def check_config(self, inputs: dict[str, Any]) -> Report:
-        """Check the provider's configuration, and what the environment adds to it."""
-
-    def diff_config(self, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-        """Compare two configurations."""
-
-    def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration; no network."""
-
-    def resource(self, token: str) -> Resource:
-        """Find the resource of a type token."""
-
-    def function(self, token: str) -> Function:
-        """Find the function of a token."""
-
-    def cancel(self) -> None:
-        """Wake every wait."""
-
-    def close(self) -> None:
-        """Let go of everything."""
-
-    def call(self, **surroundings: Any) -> Call:
-        """Bundle what surrounds one call."""
 
 
 @attrs.frozen
