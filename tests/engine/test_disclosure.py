@@ -95,7 +95,7 @@ def test_a_key_in_a_wrong_place_is_told_by_its_path(offline):
     private = PRIVATE[0]
 
     assert "must be the public key" in offline.failures(KEY, key(key=private))["key"]
-    assert "must be the public key" in offline.failures(KEY, key(key=secret(private)))["key"]
+    assert "is an SSH public key" in offline.failures(KEY, key(key=secret(private)))["key"]
     failures = offline.failures(TEMPLATE, template(labels=[private]))
     assert failures["properties.labels"] == "must be a map, not a list"
 

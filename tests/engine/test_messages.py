@@ -45,6 +45,7 @@ def _said(engine, token, inputs):
     (FLEET, fleet("many"), "count", "must be an integer, not a string"),
     (FLEET, fleet(0), "count", "must be at least 1"),
     (NOTIFICATION, {"topic": "uploads"}, "", "bucket: is required: The bucket's name"),
+    (NOTIFICATION, notification(bucket=driver.secret(None)), "", "bucket: is required: The bucket's name"),
 ])  # fmt: skip
 def test_the_engine_prints_a_value_or_the_reason_tells_it(engine, token, inputs, prop, reason):
     assert (prop, reason) in _said(engine, token, inputs)

@@ -97,7 +97,7 @@ class _Checker:
                     self._property(prop, item, secret)
             self.path.pop()
         for name, prop in kind.required.items():
-            if value.get(name) is None:
+            if reveal(value.get(name)) is None:
                 self._fail(f"is required: {_first_sentence(prop.rules.description)}", name)
         if kind.rules:
             self._rules(kind, value, secret)
