@@ -8,36 +8,75 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from gcpx.errors import UserError
 from gcpx.google.settings import Settings
-from gcpx.model.check import Report, check
+from gcpx.model.check import Finding, Report, check
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Record, Scalar, field, object_type, record
-from gcpx.model.rules import exclusive
-from gcpx.model.values import reveal
+from gcpx.model.patterns import Part, form
+from gcpx.model.rules import Failure, exclusive, rule
+from gcpx.model.values import Secret, format_path, reveal
 
 _ENGINE_KEYS = ("version", "pluginDownloadURL")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)?")
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_URL = (re.compile(r"https?://[^/\s]+(/.*)?"), "a URL that begins with https:// or http://")
-_EMAIL = (re.compile(r"[^@\s/]+@[^@\s/]+"), "the e-mail address of a service account")
+_LONGEST_TIMEOUT = 86_400
+_TRUTHS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.fromkeys(
+    ("0", "false", "f", "no", "n", "off"), False
+)
+"""What people write for a boolean where only texts can be written, in small letters."""
+
+_HOST = Part(r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host's name or address, IPv6 in []")
+_PORT = Part(
+    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]", "a port's number, 1 to 65535", "[^/]*"
+)
+_PATH = Part(r"[!-~]*", "a path of ASCII characters", ".*")
+_BASES = tuple(
+    f"{scheme}://{rest}"
+    for scheme in ("https", "http")
+    for rest in ("HOST:PORT/PATH", "HOST:PORT", "HOST/PATH", "HOST")
+)
+_URL = form(*_BASES, words="a URL that begins with https:// or http://", HOST=_HOST, PORT=_PORT, PATH=_PATH)
+_ADDRESS = form(
+    *_BASES, "HOST:PORT", "HOST",
+    words="a host and a port, such as 127.0.0.1:8095, or their URL", HOST=_HOST, PORT=_PORT, PATH=_PATH,
+)  # fmt: skip
+_WORD = r"(?:(?![/?#%@])[!-~])+"
+_PROJECT = (re.compile(_WORD), "the ID or number of a project")
+_PLACE = (re.compile(r"(?:(?![?#%])[!-~])+"), "the name of a region or zone")
+_EMAIL = (re.compile(f"{_WORD}@{_WORD}"), "the e-mail address of a service account")
+_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain's name")
+_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without blanks, since it travels in an HTTP header")
+_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, since it travels in an HTTP header")
+
+
+@rule("requestTimeout is more than 0, and at most 24 hours", "gcpx itself")
+def _timeout_is_finite(values: dict[str, Any]) -> list[Failure]:
+    given = values.get("requestTimeout")
+    if not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT:
+        return []
+    return [("requestTimeout", "must be more than 0, and at most 24h")]
 
 
 @record
 class Config(Record):
     """The provider's configuration."""
 
-    RULES = (exclusive("credentials", "accessToken"),)
+    RULES = (exclusive("credentials", "accessToken"), _timeout_is_finite)
 
     project: str = field(
         "The ID of the project that resources are made in, where a resource names none.",
+        pattern=_PROJECT,
         environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"),
     )
     region: str = field(
         "The default region, such as `europe-west1`.",
+        pattern=_PLACE,
         environment=("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"),
     )
     zone: str = field(
         "The default zone, such as `europe-west1-b`.",
+        pattern=_PLACE,
         environment=("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
     )
     credentials: str = field(
@@ -48,6 +87,7 @@ class Config(Record):
     access_token: str = field(
         "An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.",
         secret=True,
+        pattern=_TOKEN,
         environment=("GOOGLE_OAUTH_ACCESS_TOKEN",),
     )
     impersonate_service_account: str = field(
@@ -63,6 +103,7 @@ class Config(Record):
     )
     billing_project: str = field(
         "The project that quota and billing of the calls are counted on, with `userProjectOverride`.",
+        pattern=_PROJECT,
         environment=("GOOGLE_BILLING_PROJECT",),
     )
     user_project_override: bool = field(
@@ -70,14 +111,18 @@ class Config(Record):
         environment=("USER_PROJECT_OVERRIDE",),
     )
     request_reason: str = field(
-        "A justification that Cloud Audit Logs record with every call.", environment=("CLOUDSDK_CORE_REQUEST_REASON",)
+        "A justification that Cloud Audit Logs record with every call.",
+        pattern=_LINE,
+        environment=("CLOUDSDK_CORE_REQUEST_REASON",),
     )
     request_timeout: str = field(
         "How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.",
         pattern=(_DURATION, "a number with the unit ms, s, m or h, such as 30s"),
     )
     universe_domain: str = field(
-        "The domain of the cloud's APIs. Default: `googleapis.com`.", environment=("GOOGLE_CLOUD_UNIVERSE_DOMAIN",)
+        "The domain of the cloud's APIs. Default: `googleapis.com`.",
+        pattern=_DOMAIN,
+        environment=("GOOGLE_CLOUD_UNIVERSE_DOMAIN",),
     )
     compute_custom_endpoint: str = field(
         "The base URL of the Compute API in place of `https://compute.googleapis.com`.",
@@ -110,6 +155,7 @@ class Config(Record):
     )
     emulator_host: str = field(
         "Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.",
+        pattern=_ADDRESS,
         environment=("GCPX_EMULATOR_HOST",),
     )
 
@@ -118,24 +164,40 @@ KIND = object_type(Config)
 
 
 def _decoded(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out the engine's own keys, and read the JSON text that values other than strings arrive as."""
+    """Leave out the engine's own keys, and read the texts that values other than strings arrive as."""
     own = {key: value for key, value in inputs.items() if key not in _ENGINE_KEYS and not key.startswith("__")}
     return {key: _parsed(key, value) for key, value in own.items()}
 
 
 def _parsed(key: str, value: Any) -> Any:
     prop = KIND.properties.get(key)
-    if prop is None or prop.type == Scalar("string") or not isinstance(value, str):
+    if isinstance(value, Secret):
+        return Secret(_parsed(key, value.value))
+    if prop is None or not isinstance(value, str):
         return value
+    text = value.strip()
+    if prop.type == Scalar("string"):
+        return text
+    if prop.type == Scalar("boolean"):
+        return _TRUTHS.get(text.lower(), value)
     try:
-        return json.loads(value.lower() if prop.type == Scalar("boolean") else value)
-    except ValueError:
+        return json.loads(text)
+    except (ValueError, RecursionError):
         return value
 
 
-def check_config(inputs: dict[str, Any]) -> Report:
-    """Check a configuration as the engine sends it."""
-    return check(KIND, _decoded(inputs))
+def check_config(inputs: dict[str, Any], environment: Mapping[str, str] = os.environ) -> Report:
+    """Check a configuration as the engine sends it, and what the environment adds to it."""
+    values = _decoded(inputs)
+    report = check(KIND, values)
+    for name, variable in _added(values, environment).items():
+        found = check(KIND, {name: _parsed(name, environment[variable])}).failures
+        report.failures.extend(_of_variable(variable, finding) for finding in found)
+    return report
+
+
+def _of_variable(variable: str, finding: Finding) -> Finding:
+    return Finding((), f"the environment variable {variable} {finding.told or finding.reason}")
 
 
 def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
@@ -143,13 +205,31 @@ def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
     return diff(KIND, _decoded(old), _decoded(new), {})
 
 
+def checked_settings(args: Mapping[str, Any]) -> Settings:
+    """Resolve a configuration that the engine may not have had checked; UserError says what is wrong."""
+    known = {name: value for name, value in args.items() if name in KIND.properties}
+    failures = check_config(known).failures
+    if failures:
+        said = (f"{format_path(item.path)}: {item.reason}" if item.path else item.reason for item in failures)
+        raise UserError(f"the provider's configuration is wrong: {'; '.join(said)}")
+    return settings(known)
+
+
+def _added(values: Mapping[str, Any], environment: Mapping[str, str]) -> dict[str, str]:
+    """Find the settings that the environment gives, each with its variable."""
+    found = {}
+    for name, prop in KIND.properties.items():
+        variable = next((key for key in prop.rules.environment if environment.get(key, "").strip()), None)
+        if variable is not None and values.get(name) in (None, "") and not _overruled(name, values):
+            found[name] = variable
+    return found
+
+
 def settings(args: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
     """Resolve a configuration: what is configured first, then the environment."""
     values = _decoded(reveal(dict(args)))
-    for name, prop in KIND.properties.items():
-        found = next((environment[key] for key in prop.rules.environment if environment.get(key)), None)
-        if values.get(name) in (None, "") and found is not None and not _overruled(name, values):
-            values[name] = _parsed(name, found)
+    added = _added(values, environment)
+    values |= {name: _parsed(name, environment[variable]) for name, variable in added.items()}
     return Settings(
         project=values.get("project"),
         region=values.get("region"),

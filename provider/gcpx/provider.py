@@ -12,11 +12,13 @@ from gcpx import __version__
 from gcpx.errors import UserError
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
+from gcpx.model.fields import ObjectType
 from gcpx.model.function import Function
 from gcpx.model.resource import Call, Resource
 
 if TYPE_CHECKING:
     from gcpx.google.client import Google
+    from gcpx.google.settings import Settings
 
 RESOURCES: Final = {
     "gcpx:compute:BulkInstances": "bulk_instances",
@@ -65,6 +67,7 @@ class Provider:
 
     def __init__(self) -> None:
         self._args: dict[str, Any] | None = None
+        self._settings: Settings | None = None
         self._client: Google | None = None
         self._retired: list[Google] = []
         self._resources: dict[str, Resource] = {}
@@ -76,12 +79,12 @@ class Provider:
     @property
     def secrets(self) -> frozenset[str]:
         """Texts of the configuration that no message may hold."""
-        return self._google.settings.secrets if self._args is not None else frozenset()
+        return self._settings.secrets if self._settings is not None else frozenset()
 
     @property
     def validates_online(self) -> bool:
         """Whether the user wants Google asked at preview."""
-        return self._args is not None and self._google.settings.validate_online
+        return self._settings is not None and self._settings.validate_online
 
     def schema(self) -> str:
         """Give the packaged schema, or in a checkout the generated file."""
@@ -90,9 +93,16 @@ class Provider:
             return packaged.read_text()
         return (Path(__file__).parents[2] / "schema.json").read_text()
 
-    def check_config(self, inputs: dict[str, Any]) -> Report:
-        """Check the provider's configuration."""
+    @property
+    def config_type(self) -> ObjectType:
+        """The configuration's declaration as data."""
         from gcpx import config  # noqa: PLC0415 - a process that only gives its schema needs none of it
+
+        return config.KIND
+
+    def check_config(self, inputs: dict[str, Any]) -> Report:
+        """Check the provider's configuration, and what the environment adds to it."""
+        from gcpx import config  # noqa: PLC0415 - as above
 
         return config.check_config(inputs)
 
@@ -104,14 +114,17 @@ class Provider:
 
     def configure(self, args: dict[str, Any]) -> None:
         """Take a configuration; an engine that attaches does so again in every run."""
+        from gcpx import config  # noqa: PLC0415 - as above
+
         self._cancelled = threading.Event()
         with self._lock:
             if args == self._args:
                 return
+            settings = config.checked_settings(args)
             # Calls of an earlier run may still be under way, so its connections are let go of only at the end.
             if self._client is not None:
                 self._retired.append(self._client)
-            self._client, self._args = None, args
+            self._client, self._args, self._settings = None, args, settings
             self._resources.clear()
             self._functions.clear()
 
@@ -152,5 +165,5 @@ class Provider:
 
         with self._lock:
             if self._client is None:
-                self._client = Google(config.settings(self._args or {}))
+                self._client = Google(self._settings or config.settings({}))
             return self._client

@@ -89,7 +89,7 @@ def test_a_regional_disk_is_taken_by_force(engine, cloud, vm):
 def test_force_on_a_zonal_disk_is_refused_at_preview(engine, cloud, disk):
     failures = engine.failures(ATTACHMENT, attachment(disk=disk, forceAttach=True))
 
-    assert "regional disks alone" in failures["forceAttach"]
+    assert "unless disk is a regional one" in failures["forceAttach"]
     assert cloud.calls() == []
 
 
@@ -118,7 +118,7 @@ def test_force_on_a_zonal_disk_is_refused_at_preview(engine, cloud, disk):
             "machineImageEncryptionKey.rawKey",
             "conflicts with kmsKeyName",
         ),
-        (IMAGE, image(status="READY"), "status", "is set by Google Cloud"),
+        (IMAGE, image(status="READY"), "status", "Google Cloud sets it"),
     ],
 )
 def test_wrong_inputs_are_refused_by_path(engine, token, inputs, path, words):

@@ -197,7 +197,7 @@ def test_configuration_is_checked_with_its_json_texts(engine):
             driver.rpc.CheckRequest(urn="urn:pulumi:dev::t::pulumi:providers:gcpx::p", news=news)
         )
         assert answer.inputs == news, "what the user wrote comes back as it is"
-        return {failure.property: failure.reason for failure in answer.failures}
+        return driver.reasons(answer.failures)
 
     assert check(version="0.1.0", project="p", scopes='["a"]', userProjectOverride="true", __internal={}) == {}
     assert check(scopes=["a"], userProjectOverride=False) == {}

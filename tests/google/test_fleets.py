@@ -210,7 +210,7 @@ def test_thirty_of_a_hundred_that_are_left_are_in_the_state_and_filled_up(engine
 
     assert partial.id == created.id
     assert "something broke" in partial.reasons[0]
-    assert "30 instances are left" in partial.reasons[0]
+    assert "30 of 100 instances exist" in partial.reasons[0]
     state = driver.Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
     assert state.outputs["createdCount"] == 30
     assert engine.update(state, fleet(count=100)).outputs["createdCount"] == 100
@@ -321,23 +321,23 @@ def test_a_cancelled_creation_keeps_what_there_is(engine, cloud):
 @pytest.mark.parametrize(
     ("inputs", "path", "words"),
     [
-        (fleet(minCount=4), "minCount", "must not be above count, 3"),
-        (fleet(count=0), "count", "allowed are 1 and more"),
+        (fleet(minCount=4), "minCount", "must be at most count, 3"),
+        (fleet(count=0), "count", "must be at least 1"),
         (fleet(perInstanceProperties={"a": {}}), "namePattern", "conflicts with perInstanceProperties"),
         ({"region": "r", "count": 1, "instanceProperties": properties()}, "", "needs one of namePattern or perInstanceProperties"),
         ({"region": "r", "namePattern": "a-#", "instanceProperties": properties()}, "count", "is required with namePattern"),
         ({"region": "r", "count": 1, "namePattern": "a-#"}, "", "needs one of instanceProperties or sourceInstanceTemplate"),
-        (fleet(namePattern="a-#-#"), "namePattern", "2 runs of #"),
-        (fleet(namePattern="a"), "namePattern", "0 runs of #"),
+        (fleet(namePattern="a-#-#"), "namePattern", "one run of #"),
+        (fleet(namePattern="a"), "namePattern", "one run of #"),
         (fleet(namePattern="a" + "#" * 19), "namePattern", "at most 18"),
-        (fleet(namePattern="a-#", count=10), "namePattern", "at most 9 names; count is 10"),
+        (fleet(namePattern="a-#", count=10), "namePattern", "at most 9 names, and count is 10"),
         (fleet(namePattern="A-#"), "namePattern", "RFC 1035"),
-        ({**fleet(), "count": 2, "namePattern": None, "perInstanceProperties": {"a": {}}}, "count", "their number, 1"),
+        ({**fleet(), "count": 2, "namePattern": None, "perInstanceProperties": {"a": {}}}, "count", "the number of perInstanceProperties, 1"),
         (fleet(locationPolicy={"locations": {"zones/z": {"preference": "MAYBE"}}}), 'locationPolicy.locations["zones/z"].preference', "ALLOW, DENY"),
-        (fleet(locationPolicy={"locations": {"zones/z": {"constraints": {"maxCount": -1}}}}), 'locationPolicy.locations["zones/z"].constraints.maxCount', "0 and more"),
-        (fleet(machineType="custom-3-1024"), "instanceProperties.machineType", "has 3 CPUs"),
-        (fleet(machineType="zones/z/machineTypes/custom-2-1000"), "instanceProperties.machineType", "multiple of 256"),
-        (fleet(disks=[{"diskEncryptionKey": {"rawKey": "x"}}]), "instanceProperties.disks[0].diskEncryptionKey.rawKey", "is a customer-supplied key"),
+        (fleet(locationPolicy={"locations": {"zones/z": {"constraints": {"maxCount": -1}}}}), 'locationPolicy.locations["zones/z"].constraints.maxCount', "must be at least 0"),
+        (fleet(machineType="custom-3-1024"), "instanceProperties.machineType", "an even number up to 32, not 3"),
+        (fleet(machineType="zones/z/machineTypes/custom-2-1000"), "instanceProperties.machineType", "multiples of 256"),
+        (fleet(disks=[{"diskEncryptionKey": {"rawKey": "x"}}]), "instanceProperties.disks[0].diskEncryptionKey.rawKey", "customer-supplied keys cannot be used"),
         (fleet(disks=[{"initializeParams": {"replicaZones": ["a"]}}]), "instanceProperties.disks[0].initializeParams.replicaZones", "exactly 2"),
         (fleet(fleetId="No Label"), "fleetId", "a label value"),
     ],

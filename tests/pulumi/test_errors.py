@@ -6,7 +6,7 @@ import time
 
 import httpx
 import pytest
-from programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
+from programs import IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, image, key, notification, template
 
 pytestmark = pytest.mark.pulumi
 
@@ -17,13 +17,14 @@ def test_every_mistake_of_a_resource_is_reported_in_one_preview(stack, cloud):
     said = stack.preview_fails()
 
     for words in (
-        "'Bad_Name'; it must be 1 to 63",
+        "property name value {Bad_Name} has a problem: must be 1 to 63",
         "properties.machineType",
-        "properties.disks[0].mode",
-        "properties.tags.items[0]",
+        'properties.disks[0].mode: must be one of READ_ONLY, READ_WRITE, not "x y"',
+        "properties.tags.items[0]: must be 1 to 63",
     ):
         assert words in said, said
     assert "4 errors" in said
+    assert "nil" not in said
     assert cloud.calls() == []
 
 
@@ -37,6 +38,36 @@ def test_a_secret_that_is_wrong_is_not_printed(stack):
 
     assert "properties.machineType" in said
     assert "hunter2" not in said
+
+
+def test_what_is_secret_by_declaration_or_content_is_not_printed(stack):
+    private = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2hunter2\n-----END OPENSSH PRIVATE KEY-----"
+    encryption = {"rawKey": "hunter2hunter2"}
+    wrong = {
+        "machineImageEncryptionKey.rawKey: must be 32 bytes": (IMAGE, image(machineImageEncryptionKey=encryption)),
+        "key: must be the public key": (KEY, key(key=private)),
+        "topic: must be 3 to 255 letters": (NOTIFICATION, notification(topic=private)),
+    }
+    for words, (token, inputs) in wrong.items():
+        stack.write(one={"type": token, "properties": inputs})
+        said = stack.preview_fails()
+        assert f"resource 'one' has a problem: {words}" in said, said
+        assert "hunter2" not in said
+
+
+def test_a_token_of_the_environment_that_no_header_takes_is_refused_by_its_name(stack):
+    stack.write(one={"type": TEMPLATE, "properties": template()})
+    said = stack.preview_fails(variables={"GOOGLE_OAUTH_ACCESS_TOKEN": "hunter2\nhunter2"})
+
+    assert "GOOGLE_OAUTH_ACCESS_TOKEN must be one line" in said
+    assert "hunter2" not in said
+
+
+def test_a_boolean_of_the_environment_that_is_none_is_refused_by_its_name(stack):
+    stack.write(web={"type": TEMPLATE, "properties": template()})
+    said = stack.preview_fails(variables={"GCPX_VALIDATE_ONLINE": "perhaps"})
+
+    assert 'the environment variable GCPX_VALIDATE_ONLINE must be a boolean, not the string "perhaps"' in said
 
 
 def test_no_secret_is_in_clear_in_the_state(stack):

@@ -6,6 +6,7 @@ Written from the protocol's description and not from our codec, so that a mistak
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from gcpx.provider import Provider
 SIGNATURE = "4dabf18193072939515e22adb298388d"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 rpc = protocol.provider
+_LEADING_PATH = re.compile(r'((?:\.?[\w-]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+): ')
+"""A path at the beginning of a reason, where the failure names no property."""
 
 
 def secret(value: Any) -> dict[str, Any]:
@@ -38,6 +41,15 @@ def struct(values: dict[str, Any]) -> struct_pb2.Struct:
 def plain(message: struct_pb2.Struct) -> dict[str, Any]:
     """Read a property map."""
     return json_format.MessageToDict(message)
+
+
+def reasons(failures: Any) -> dict[str, str]:
+    """Give reason by path, which is the property that a failure names, or leads its reason."""
+    found = {}
+    for failure in failures:
+        path = None if failure.property else _LEADING_PATH.match(failure.reason)
+        found[path[1] if path else failure.property] = failure.reason[path.end() if path else 0 :]
+    return found
 
 
 class EngineLog(protocol.engine_grpc.EngineServicer):  # type: ignore[misc]
@@ -89,8 +101,8 @@ class Engine:
         return self.stub.Check(request)
 
     def failures(self, token: str, news: dict[str, Any]) -> dict[str, str]:
-        """Check inputs that are wrong; gives reason by property."""
-        return {failure.property: failure.reason for failure in self.check(token, "x", news).failures}
+        """Check inputs that are wrong; gives reason by path."""
+        return reasons(self.check(token, "x", news).failures)
 
     def checked(
         self, token: str, name: str, news: dict[str, Any], olds: dict[str, Any] | None = None
@@ -171,9 +183,9 @@ class Engine:
         return plain(getattr(done, "return"))
 
     def refusals(self, token: str, /, **arguments: Any) -> dict[str, str]:
-        """Call a function with arguments that are wrong; gives reason by property."""
+        """Call a function with arguments that are wrong; gives reason by path."""
         done = self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
-        return {failure.property: failure.reason for failure in done.failures}
+        return reasons(done.failures)
 
     def list(
         self, token: str, query: dict[str, Any] | None = None, *, limit: int = 0, size: int = 0, after: str = ""

@@ -53,8 +53,8 @@ class Stack:
         assert done.returncode, done.stdout
         return done.stdout + done.stderr
 
-    def preview_fails(self) -> str:
-        done = self.workspace.run("preview", check=False)
+    def preview_fails(self, **more: Any) -> str:
+        done = self.workspace.run("preview", check=False, **more)
         assert done.returncode, done.stdout
         return done.stdout + done.stderr
 

@@ -79,7 +79,7 @@ def _secrets_of(request: Any) -> frozenset[str]:
 
 
 def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContext) -> NoReturn:
-    message = redact(str(error), texts)
+    message = redact(str(error), texts) if isinstance(error, ProviderError) else ""
     if isinstance(error, InitFailed):
         context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
         context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)
@@ -88,7 +88,8 @@ def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContex
     _logger.error("unexpected %s", type(error).__name__)
     context.abort(
         grpc.StatusCode.INTERNAL,
-        f"gcpx failed in a way it should not: {type(error).__name__}: {message} ({_origin(error)}); please report this",
+        # The text of an error that is not ours may quote anything, secrets included.
+        f"gcpx failed in a way it should not: {type(error).__name__} {_origin(error)}; please report this",
     )
     raise AssertionError("abort always raises")
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import attrs
 
 from gcpx.engine import protocol
+from gcpx.engine.secrecy import hidden, protect, redact
 from gcpx.model import naming
-from gcpx.model.check import Finding, failure_property
+from gcpx.model.check import Finding
 from gcpx.model.diff import Change
-from gcpx.model.values import format_path
+from gcpx.model.fields import ObjectType
+from gcpx.model.values import format_path, secret_texts
+
+_LONGEST: Final = 100
+"""Characters of a value up to which it helps to print it whole."""
 
 
 def proposal(request: Any) -> naming.Proposal | None:
@@ -24,10 +31,50 @@ def legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
     return {key.rpartition(":")[2]: value for key, value in variables.items()}
 
 
-def failures(findings: list[Finding]) -> list[Any]:
-    """Write findings as check failures."""
-    pairs = [failure_property(finding) for finding in findings]
-    return [protocol.provider.CheckFailure(property=name, reason=reason) for name, reason in pairs]
+@attrs.frozen
+class Findings:
+    """What was found in inputs, on its way to the user: the one place that decides what is shown of a value.
+
+    The engine prints the value of the property that a failure names, secrets in clear, and `{<nil>}` for every path
+    below one. So a failure names a property only where its value is known, plain and short; elsewhere the path leads
+    the reason.
+
+    Attributes:
+        inputs: as they came, with their secrets marked.
+        secrets: further texts that no message may hold.
+    """
+
+    kind: ObjectType
+    inputs: dict[str, Any]
+    secrets: frozenset[str]
+
+    @classmethod
+    def of(cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str]) -> Findings:
+        """Mark what is secret by declaration, by place or by content."""
+        marked = protect(kind, inputs, inputs)
+        return cls(kind, marked, secrets | secret_texts(marked))
+
+    def failures(self, findings: list[Finding]) -> list[Any]:
+        """Write findings as check failures."""
+        return [self._failure(finding) for finding in findings]
+
+    def _failure(self, finding: Finding) -> Any:
+        name = str(finding.path[0]) if len(finding.path) == 1 else ""
+        if name in self.kind.inputs and self._printable(self.inputs.get(name)):
+            return protocol.provider.CheckFailure(property=name, reason=redact(finding.reason, self.secrets))
+        return protocol.provider.CheckFailure(reason=self.sentence(finding))
+
+    def sentence(self, finding: Finding, separator: str = ": ") -> str:
+        """Write a finding as one text: the path, and the reason."""
+        reason = finding.reason if finding.told is None or hidden(self.inputs, finding.path) else finding.told
+        return redact(separator.join(filter(None, (format_path(finding.path), reason))), self.secrets)
+
+    def _printable(self, value: Any) -> bool:
+        """Tell whether the engine may print a value, and whether that helps."""
+        if not isinstance(value, str | bool | int | float) or value == "":
+            return False
+        text = str(value)
+        return len(text) <= _LONGEST and text.isprintable() and redact(text, self.secrets) == text
 
 
 def diff_response(changes: list[Change], delete_before_replace: bool) -> Any:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import re
+from typing import Any, Final
+from urllib.parse import quote, quote_plus
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
-from gcpx.model.values import Secret, secret_texts, transform
+from gcpx.model.values import Path, Secret, has_secret, secret_texts, transform
 
 _SHORTEST = 4
 """Texts shorter than this are hidden only where they are a whole value: a secret `a` is no reason to hide all text."""
 _MASK = "[secret]"
+_PRIVATE: Final = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
+    r"|PuTTY-User-Key-File-.*|b3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/=\s\\]*",
+    re.DOTALL,
+)
+"""Private keys, known by how they begin: PEM of every kind, PuTTY's form, and OpenSSH's without its header."""
 
 
 def protect(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) -> dict[str, Any]:
@@ -18,7 +27,22 @@ def protect(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) 
     for source in sources:
         marked = {name: _positional(source.get(name), item) for name, item in marked.items()}
     texts = frozenset[str]().union(*(secret_texts(source) for source in sources))
-    return transform(marked, lambda leaf: _wrap(leaf, texts)) if texts else marked
+    protected: dict[str, Any] = transform(marked, lambda leaf: _wrap(leaf, texts))
+    return protected
+
+
+def hidden(marked: Any, path: Path) -> bool:
+    """Tell whether what stands at a path is secret, is below a secret, or holds one."""
+    for part in path:
+        if isinstance(marked, Secret):
+            return True
+        if isinstance(marked, dict):
+            marked = marked.get(part)
+        elif isinstance(marked, list) and isinstance(part, int) and part < len(marked):
+            marked = marked[part]
+        else:
+            return False
+    return has_secret(marked)
 
 
 def _declared(kind: Type, value: Any) -> Any:
@@ -59,12 +83,21 @@ def _wrap(leaf: Any, texts: frozenset[str]) -> Any:
     if isinstance(leaf, Secret) or not isinstance(leaf, str):
         return leaf
     found = any(leaf == text or (len(text) >= _SHORTEST and text in leaf) for text in texts)
-    return Secret(leaf) if found else leaf
+    return Secret(leaf) if found or _PRIVATE.search(leaf) else leaf
 
 
 def redact(text: str, texts: frozenset[str]) -> str:
-    """Blank every secret in a message, longest first so that no part of one is left."""
-    for secret in sorted(texts, key=len, reverse=True):
-        if len(secret) >= _SHORTEST:
-            text = text.replace(secret, _MASK)
-    return text
+    """Blank every secret and every private key in a message, longest first so that no part of one is left."""
+    text = _PRIVATE.sub(_MASK, text)
+    for secret in sorted(frozenset[str]().union(*map(_spellings, texts)), key=len, reverse=True):
+        text = text.replace(secret, _MASK)
+    return text.encode("utf-8", "replace").decode()
+
+
+def _spellings(secret: str) -> frozenset[str]:
+    """Give the ways that messages write a secret: as it is, quoted, as part of a URL, and a URL by its last part."""
+    bare = secret.strip()
+    quoted = (repr(bare)[1:-1], json.dumps(bare)[1:-1], json.dumps(bare, ensure_ascii=False)[1:-1])
+    url = bare.encode("utf-8", "replace")
+    found = (secret, bare, *quoted, quote(url), quote(url, safe=""), quote_plus(url), bare.rpartition("/")[2])
+    return frozenset(text for text in found if len(text) >= _SHORTEST)

@@ -12,7 +12,8 @@ import grpc
 
 from gcpx.engine import protocol
 from gcpx.engine.log import MESSAGE_LIMIT, EngineLog
-from gcpx.engine.servicer import Plugin, Servicer
+from gcpx.engine.plugin import Plugin
+from gcpx.engine.servicer import Servicer
 
 _WORKERS: Final = 256
 """Well above what `--parallel` is set to, so that long waits never hold up a Diff or a Cancel; threads start on use."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import attrs
 import grpc
@@ -12,61 +12,21 @@ from google.protobuf import empty_pb2
 from gcpx.engine import messages, protocol
 from gcpx.engine.failures import InitFailed, disclosing_nothing, guarded, guarded_stream
 from gcpx.engine.log import EngineLog
-from gcpx.engine.secrecy import protect, redact
+from gcpx.engine.plugin import Plugin
+from gcpx.engine.secrecy import hidden, protect, redact
 from gcpx.engine.wire import decode, encode
-from gcpx.errors import UserError
+from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, naming
 from gcpx.model.check import Finding, Report, check, place
-from gcpx.model.diff import Change, diff
+from gcpx.model.diff import diff
 from gcpx.model.fields import ObjectType
-from gcpx.model.function import Function
 from gcpx.model.resource import Call, Live, PartialError, Resource
 from gcpx.model.rules import Failure
-from gcpx.model.values import format_path, has_unknown, reveal, secret_texts
+from gcpx.model.values import has_unknown, reveal, secret_texts
 
 _PAGE: Final = 500
 """Results to ask for at once, where the engine does not say."""
-
-
-class Plugin(Protocol):
-    """What the servicer serves."""
-
-    version: str
-
-    @property
-    def secrets(self) -> frozenset[str]:
-        """Texts that no message may hold."""
-
-    @property
-    def validates_online(self) -> bool:
-        """Whether the user wants Google asked at preview."""
-
-    def schema(self) -> str:
-        """Give the package's schema as JSON."""
-
-    def check_config(self, inputs: dict[str, Any]) -> Report:
-        """Check the provider's configuration."""
-
-    def diff_config(self, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-        """Compare two configurations."""
-
-    def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration; no network."""
-
-    def resource(self, token: str) -> Resource:
-        """Find the resource of a type token."""
-
-    def function(self, token: str) -> Function:
-        """Find the function of a token."""
-
-    def cancel(self) -> None:
-        """Wake every wait."""
-
-    def close(self) -> None:
-        """Let go of everything."""
-
-    def call(self, **surroundings: Any) -> Call:
-        """Bundle what surrounds one call."""
+_NOT_THERE: Final = "must name something that Google has, and that fits; its secret value is left out"
 
 
 @attrs.frozen
@@ -127,9 +87,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
     def CheckConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Check the provider's configuration; what the user wrote is returned as it is."""
         news = decode(request.news)
-        report = self.plugin.check_config(news)
-        self._warn(request.urn, report.warnings)
-        return protocol.provider.CheckResponse(inputs=request.news, failures=messages.failures(report.failures))
+        failures = self._said(request.urn, self.plugin.config_type, news, self.plugin.check_config(news))
+        return protocol.provider.CheckResponse(inputs=request.news, failures=failures)
 
     @guarded
     def DiffConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -152,9 +111,9 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         function, arguments = self.plugin.function(request.tok), decode(request.args)
         kind = function.type
         report = self._judged(kind, arguments, function.problems(reveal(arguments)))
-        self._warn("", report.warnings)
-        if report.failures:
-            return protocol.provider.InvokeResponse(failures=messages.failures(report.failures))
+        failures = self._said("", kind, arguments, report)
+        if failures:
+            return protocol.provider.InvokeResponse(failures=failures)
         marked = protect(kind, _known(arguments))
         with disclosing_nothing(secret_texts(marked)):
             result = function.invoke(self._surroundings("", None, marked), reveal(marked))
@@ -170,7 +129,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             return
         report = self._judged(resource.query_type, query, [])
         if report.failures:
-            raise UserError("; ".join(f"{format_path(item.path)} {item.reason}" for item in report.failures))
+            findings = messages.Findings.of(resource.query_type, query, self.plugin.secrets)
+            raise UserError("; ".join(map(findings.sentence, report.failures)))
         call = self._surroundings("", None, query)
         token, left = request.continuation_token, request.limit
         while context.is_active():
@@ -192,14 +152,12 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         report = self._judged(kind, inputs, target.resource.problems(reveal(inputs)))
         if self.plugin.validates_online and not report.failures:
             call = self._surroundings(request.urn, None, inputs)
-            found = target.resource.online(call, reveal(decode(request.olds)), reveal(inputs))
-            report.failures.extend(Finding(place(name), reason) for name, reason in found)
+            asked = target.resource.online(call, reveal(decode(request.olds)), reveal(inputs))
+            report.failures.extend(_missing(protect(kind, inputs, inputs), asked))
         if unnamed is not None and target.resource.autoname is not None:
             report.failures.append(Finding((target.resource.autoname.property,), unnamed))
-        self._warn(request.urn, report.warnings)
-        return protocol.provider.CheckResponse(
-            inputs=encode(protect(kind, inputs)), failures=messages.failures(report.failures)
-        )
+        failures = self._said(request.urn, kind, inputs, report)
+        return protocol.provider.CheckResponse(inputs=encode(protect(kind, inputs)), failures=failures)
 
     @guarded
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -227,7 +185,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         if request.preview:
             return protocol.provider.CreateResponse(properties=self._predicted(target, inputs, {}))
         plain = _known(reveal(inputs))
-        live = self._work(target, inputs, lambda: target.resource.create(self._call(request, inputs, {}), plain))
+        call = self._call(request, inputs, {})
+        live = self._work(target, call, inputs, lambda: target.resource.create(call, plain))
         return protocol.provider.CreateResponse(id=live.id, properties=_state(target, live, inputs))
 
     @guarded
@@ -262,7 +221,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             return protocol.provider.UpdateResponse(properties=self._predicted(target, new, last))
         plain_old, plain_new = _known(reveal(old)), _known(reveal(new))
         call = self._call(request, new, last)
-        live = self._work(target, new, lambda: target.resource.update(call, request.id, plain_old, plain_new))
+        live = self._work(target, call, new, lambda: target.resource.update(call, request.id, plain_old, plain_new))
         return protocol.provider.UpdateResponse(properties=_state(target, live, new))
 
     @guarded
@@ -312,9 +271,11 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             urn=urn, timeout=timeout, progress=said(self._log.progress), warn=said(self._log.warn), last=reveal(last)
         )
 
-    def _work(self, target: _Target, inputs: dict[str, Any], verb: Callable[[], Live]) -> Live:
+    def _work(self, target: _Target, call: Call, inputs: dict[str, Any], verb: Callable[[], Live]) -> Live:
         try:
             return verb()
+        except ProviderError as error:
+            raise target.resource.explained(call, reveal(inputs), error) from error
         except PartialError as error:
             state = _state(target, error.live, inputs)
             raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error
@@ -329,9 +290,20 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         values = stable | codec.preview(kind, _known(plain)) | target.resource.predict(plain)
         return encode(protect(kind, values, inputs))
 
-    def _warn(self, urn: str, warnings: list[Finding]) -> None:
-        for warning in warnings:
-            self._log.warn(urn, f"{format_path(warning.path)} {warning.reason}")
+    def _said(self, urn: str, kind: ObjectType, inputs: dict[str, Any], report: Report) -> list[Any]:
+        """Print the warnings of a report, and give its failures as the engine takes them."""
+        if not report.failures and not report.warnings:
+            return []
+        found = messages.Findings.of(kind, inputs, self.plugin.secrets)
+        for warning in report.warnings:
+            self._log.warn(urn, found.sentence(warning, " "))
+        return found.failures(report.failures)
+
+
+def _missing(marked: dict[str, Any], asked: list[Failure]) -> list[Finding]:
+    """Take what Google does not have; a reason that would tell a part of a secret is left out."""
+    found = [(place(name), reason) for name, reason in asked]
+    return [Finding(path, _NOT_THERE if hidden(marked, path) else reason) for path, reason in found]
 
 
 def _known(inputs: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from google.protobuf import struct_pb2
 
 from gcpx.errors import UserError
+from gcpx.model.numbers import is_exact
 from gcpx.model.values import UNKNOWN, Secret
 
 SIGNATURE: Final = "4dabf18193072939515e22adb298388d"
@@ -85,19 +86,26 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
         _encode(value.value, into.struct_value.fields["value"])
     elif isinstance(value, bool):
         into.bool_value = value
+    elif isinstance(value, int) and not is_exact(value):
+        into.string_value = str(value)  # numbers are doubles here, which would make another number of it
     elif isinstance(value, int | float):
         into.number_value = value
     elif isinstance(value, str):
-        into.string_value = value
+        into.string_value = _text(value)
     else:
         _encode_tree(value, into)
+
+
+def _text(value: str) -> str:
+    """Write a text that JSON may hold, and UTF-8 may not: half of a surrogate pair becomes a question mark."""
+    return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 def _encode_tree(value: Any, into: struct_pb2.Value) -> None:
     if isinstance(value, dict):
         into.struct_value.SetInParent()
         for key, item in value.items():
-            _encode(item, into.struct_value.fields[key])
+            _encode(item, into.struct_value.fields[_text(key)])
     elif isinstance(value, list):
         into.list_value.SetInParent()
         for item in value:

@@ -10,6 +10,7 @@ from gcpx.google.listing import Listing
 from gcpx.model import codec
 from gcpx.model.fields import Record, answer, record
 from gcpx.model.function import Function
+from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Call
 from gcpx.model.rules import Failure
 
@@ -75,7 +76,7 @@ class ListFunction(InProjectFunction):
 
     def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
         """Read one page, where a page size is given, or all."""
-        size = int(arguments.get("maxResults") or 0)
+        size = as_integer(arguments.get("maxResults")) or 0
         query = {name: arguments[name] for name in _QUERY if arguments.get(name) not in (None, "")}
         mask = self.mask(arguments)
         listing = Listing(

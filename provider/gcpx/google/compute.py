@@ -99,7 +99,7 @@ class Collection:
         for attempt in range(2):
             found = self.get(name, call)
             if found is None:
-                raise NotFound(f"{self.path}/{name} is gone")
+                raise NotFound(f"{self.path}/{name} is gone; run `pulumi refresh`, then `pulumi up`")
             try:
                 self.act(call, name, verb, body_of(found))
             except PreconditionFailed:
@@ -141,7 +141,9 @@ class Collection:
         try:
             return self.google.send(request, call)
         except Conflict as error:
-            return self._ours(call, query["requestId"]) or _explain(error, f"{self.path}/{name}")
+            return self._ours(call, query["requestId"]) or _explain(
+                error, f"projects/{self.project}/{self.path}/{name}"
+            )
 
     def _ours(self, call: Surroundings, request_id: str) -> dict[str, Any] | None:
         """Find the operation that proves a conflicting resource to be the fruit of this very request."""
@@ -162,8 +164,8 @@ class Collection:
 
 def _explain(error: Conflict, what: str) -> dict[str, Any]:
     raise Conflict(
-        f"{error}. {what} exists and was not made by this resource: import it with `pulumi import`, choose another "
-        "name, or, when this is a replacement, set the resource option deleteBeforeReplace",
+        f"{error}. {what} exists and was not made by this resource: import it with `pulumi import` by this ID, choose "
+        "another name, or, when this is a replacement, set the resource option deleteBeforeReplace",
         status=error.status,
         reason=error.reason,
     ) from error

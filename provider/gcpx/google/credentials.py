@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,14 @@ from gcpx.errors import UserError
 from gcpx.google.errors import Unauthenticated
 from gcpx.google.settings import Settings
 
+_CODE: Final = re.compile(r"[a-z_]{1,40}")
+_CODES: Final = {
+    "invalid_grant": "so the key or the refresh token has expired, was revoked or is of another account",
+    "invalid_client": "so the client of the credentials is unknown",
+    "invalid_scope": "so gcpx:scopes name a scope that there is not",
+    "unauthorized_client": "so the account may not ask for these scopes",
+    "access_denied": "so the account may not do this",
+}
 CLOUD_PLATFORM: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 
@@ -74,13 +83,26 @@ class Credentials:
                 if credentials is None:
                     credentials = self._by_scopes[scopes] = _load(self.settings, scopes)
                 credentials.before_request(_Request(self.client), "GET", "", headers)
-            except google.auth.exceptions.GoogleAuthError as error:
-                raise Unauthenticated(f"no access token could be had: {_first(error)}") from error
+            except UserError:
+                raise
+            except Exception as error:
+                raise Unauthenticated(f"Google gave no access token: {_why(error)}") from error
         return headers
 
 
-def _first(error: Exception) -> str:
-    return str(error.args[0] if error.args else error)
+def _why(error: BaseException) -> str:
+    """Say what went wrong without the text of the error, which may quote keys and tokens."""
+    answer = next((item for item in error.args if isinstance(item, dict)), {})
+    code = answer.get("error")
+    if isinstance(code, str) and _CODE.fullmatch(code):
+        return f"the token server answered {code}, {_CODES.get(code, 'see the OAuth 2.0 error codes')}"
+    if isinstance(error, google.auth.exceptions.DefaultCredentialsError):
+        return "there are no Application Default Credentials, or they cannot be read"
+    if isinstance(error, google.auth.exceptions.TransportError):
+        return "the token server gave no answer"
+    if isinstance(error, google.auth.exceptions.RefreshError):
+        return "the token server refused"
+    return f"the credentials cannot be used ({type(error).__name__})"
 
 
 def _load(settings: Settings, scopes: tuple[str, ...]) -> Any:
@@ -111,19 +133,27 @@ def _parsed(text: str) -> dict[str, Any]:
     """Read credentials given as JSON, or as the path of a file that holds it."""
     try:
         content = text if text.lstrip().startswith("{") else Path(text).expanduser().read_text()
-        parsed: dict[str, Any] = json.loads(content)
-    except (OSError, ValueError):
+        parsed: Any = json.loads(content)
+    except (OSError, ValueError, RuntimeError):
         # The error's own text would show what was given.
-        raise UserError("gcpx:credentials is neither the path of a readable file nor valid JSON") from None
+        raise UserError("gcpx:credentials must be the path of a readable file, or valid JSON") from None
+    if not isinstance(parsed, dict):
+        raise UserError("gcpx:credentials must be a JSON object")
     return parsed
 
 
 def _of_type(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
     """Make credentials by their declared type; google-auth advises against its loader of any type."""
-    kind = info.get("type")
-    if kind not in _LOADERS:
-        raise UserError(f"gcpx:credentials are of type {kind!r}; known are {', '.join(_LOADERS)}")
-    return _LOADERS[kind](info, scopes)
+    load = _LOADERS.get(str(info.get("type")))
+    if load is None:
+        raise UserError(f"gcpx:credentials must be of one of the types {', '.join(_LOADERS)}")
+    try:
+        return load(info, scopes)
+    except Exception as error:
+        raise UserError(
+            f"gcpx:credentials must be complete credentials of type {info['type']}, as Google writes them "
+            f"({type(error).__name__})"
+        ) from error
 
 
 def _service_account(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:

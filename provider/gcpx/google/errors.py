@@ -177,35 +177,50 @@ def _class_of(status: int, reason: str) -> type[ApiError]:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    for item in error.get("errors") or ():
-        if isinstance(item, dict) and item.get("reason"):
-            return str(item["reason"])
-    for item in error.get("details") or ():
-        if isinstance(item, dict) and item.get("reason"):
+    for item in (*_objects(error.get("errors")), *_objects(error.get("details"))):
+        if item.get("reason"):
             return str(item["reason"])
     return str(error.get("status") or "")
 
 
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """Read a list of objects out of an answer, which may hold anything."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _object(value: Any) -> dict[str, Any]:
+    """Read an object, likewise."""
+    return value if isinstance(value, dict) else {}
+
+
 def _with_hints(message: str, error: Mapping[str, Any]) -> str:
-    details = error.get("details")
-    return " ".join((message, *_hints(details if isinstance(details, list) else ())))
+    return " ".join((message, *_hints(error.get("details"))))
 
 
 def _hints(details: Any) -> Iterator[str]:
-    for detail in details:
-        for link in (detail.get("help") or detail).get("links") or ():
+    for detail in _objects(details):
+        for link in _objects(_object(detail.get("help") or detail).get("links")):
             yield f"See {link.get('url')} ({link.get('description', 'help')})."
-        quota = detail.get("quotaInfo")
+        quota = _object(detail.get("quotaInfo"))
         if quota:
-            place = ", ".join(f"{key} {value}" for key, value in (quota.get("dimensions") or {}).items())
-            yield f"The limit of {quota.get('metricName')} is {quota.get('limit'):g}{f' in {place}' if place else ''}."
+            yield _quota(quota)
+
+
+def _quota(quota: dict[str, Any]) -> str:
+    """Name a quota, and its limit where that is told."""
+    name = quota.get("metricName") or quota.get("limitName") or "a quota"
+    place = ", ".join(f"{key} {value}" for key, value in _object(quota.get("dimensions")).items())
+    limit = quota.get("limit")
+    given = f"{limit:,.15g}" if isinstance(limit, int | float) else limit
+    exceeded = f"The quota that is used up is {name}" if given is None else f"The limit of {name} is {given}"
+    return f"{exceeded}{f' in {place}' if place else ''}."
 
 
 def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     """Read the errors of an operation that ended badly."""
-    found = [item for item in operation.get("error", {}).get("errors", ()) if isinstance(item, dict)]
+    found = _objects(_object(operation.get("error")).get("errors"))
     codes = [str(item.get("code", "")) for item in found]
-    texts = [" ".join((_localized(item) + _place(item), *_hints(item.get("errorDetails") or ()))) for item in found]
+    texts = [" ".join((_localized(item) + _place(item), *_hints(item.get("errorDetails")))) for item in found]
     message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
     quota = any(code in _QUOTA_REASONS for code in codes)
     kind = QuotaExceeded if quota else OperationFailed
@@ -220,8 +235,8 @@ def _place(item: Mapping[str, Any]) -> str:
 
 
 def _localized(item: Mapping[str, Any]) -> str:
-    for detail in item.get("errorDetails") or ():
-        text = (detail.get("localizedMessage") or {}).get("message")
+    for detail in _objects(item.get("errorDetails")):
+        text = _object(detail.get("localizedMessage")).get("message")
         if text:
             return str(text)
     return str(item.get("message", "no message"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 import attrs
@@ -38,4 +39,14 @@ class Settings:
     @property
     def secrets(self) -> frozenset[str]:
         """Texts that no message may hold."""
-        return frozenset(text for text in (self.access_token, self.credentials) if text)
+        return frozenset(filter(None, (self.access_token, self.credentials, *_parts(self.credentials or ""))))
+
+
+def _parts(credentials: str) -> list[str]:
+    """Give what is secret in credentials that are written as JSON, so that no part of them is shown either."""
+    try:
+        found = json.loads(credentials)
+    except (ValueError, RecursionError):
+        return []
+    names = ("private_key", "private_key_id", "client_secret", "refresh_token")
+    return [str(found[name]) for name in names if found.get(name)] if isinstance(found, dict) else []

@@ -6,6 +6,7 @@ Loaded with the first call, since a preview that calls nothing should not pay fo
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -21,6 +22,13 @@ from gcpx.google.settings import Settings
 from gcpx.google.unreachable import BROKEN, is_loopback, unreachable
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # what it tells otherwise are whole URLs, tokens included
+_HEADER: Final = re.compile(r"[ -~]*")
+_SOURCES: Final = {
+    "authorization": "gcpx:accessToken, or what gcpx:credentials lead to,",
+    "x-goog-user-project": "gcpx:billingProject, or else gcpx:project,",
+    "x-goog-request-reason": "gcpx:requestReason",
+}
+"""Where the values of headers come from."""
 _UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -74,7 +82,7 @@ class Transport:
         timeout = self._settings.request_timeout
         try:
             httpx.URL(url)  # refuses what nothing below could read
-            headers = self._headers(url, scope, renew=renew)
+            headers = _checked(self._headers(url, scope, renew=renew))
             response = self._client.request(
                 method,
                 url,
@@ -86,6 +94,12 @@ class Transport:
         except BROKEN as error:
             failure = unreachable(error, method, url, emulated=self._settings.emulator_host is not None)
             raise NoAnswerError(failure, unsent=isinstance(error, _UNSENT)) from error
+        except (ValueError, TypeError, OverflowError) as error:
+            # Their texts show what could not be written, headers and bodies included.
+            raise UserError(
+                f"{method} {urlsplit(url).path} cannot be written as an HTTP request ({type(error).__name__}); "
+                "look for numbers that are not finite"
+            ) from error
         return Answer(response.status_code, _json(response), _retry_after(response))
 
     def close(self) -> None:
@@ -110,18 +124,27 @@ class Transport:
         return headers | self._credentials.header(scope, renew=renew)
 
 
+def _checked(headers: dict[str, str]) -> dict[str, str]:
+    """Refuse what no header can hold, by the name of its setting; HTTP libraries would show the value."""
+    for name, value in headers.items():
+        if not _HEADER.fullmatch(value):
+            source = _SOURCES.get(name.lower(), f"the header {name}")
+            raise UserError(f"{source} must be one line of ASCII characters, since it travels in an HTTP header")
+    return headers
+
+
 def _json(response: httpx.Response) -> Any:
     if not response.content:
         return {}
     try:
         return response.json()
-    except ValueError:
+    except (ValueError, RecursionError):
         return response.text
 
 
 def _retry_after(response: httpx.Response) -> float | None:
     text = response.headers.get("Retry-After", "")
-    return float(text) if text.isdigit() else None
+    return float(text) if text.isascii() and text.isdigit() else None
 
 
 def _text(value: Any) -> Any:

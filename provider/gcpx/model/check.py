@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,20 +12,45 @@ from typing import Any
 import attrs
 
 from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Rules, Scalar, Type, object_of
-from gcpx.model.rules import as_number
-from gcpx.model.values import UNKNOWN, Path, Secret, format_path, has_secret, reveal
+from gcpx.model.numbers import BITS, as_integer, as_number, fits, is_json
+from gcpx.model.patterns import Pattern, wrong_part
+from gcpx.model.values import UNKNOWN, Path, Secret, conceal, has_secret, leaves, reveal
 
 _ENUM_FORM = re.compile(r"[A-Z][A-Z0-9_]*")
+_SHOWN = 60
+"""Characters of a value that a message shows."""
 _ANY = SCALARS[Any]
 
 
 @attrs.frozen
 class Finding:
-    """Something wrong, or worth a warning, at a path."""
+    """Something wrong, or worth a warning, at a path.
+
+    Attributes:
+        reason: what is required; it never holds the value, which the engine may show beside it.
+        told: the same with the value, for where nothing else shows it; None where the value is secret.
+    """
 
     path: Path
     reason: str
-    secret: bool = False
+    told: str | None = None
+
+
+@attrs.frozen
+class _Reason:
+    """What is required, and what was given instead: as a kind of thing, and as the value itself."""
+
+    required: str
+    kind: str = ""
+    value: str = ""
+
+    @property
+    def reason(self) -> str:
+        return f"{self.required}, not {self.kind}" if self.kind else self.required
+
+    @property
+    def told(self) -> str:
+        return f"{self.required}, not {self.value}" if self.value else self.reason
 
 
 @attrs.define
@@ -63,27 +89,29 @@ class _Checker:
             self.path.append(key)
             prop = properties.get(key)
             if prop is None:
-                self._fail(self._unknown_key(kind, key), secret)
+                self._fail(self._unknown_key(kind, key))
             elif item is not None:
                 if prop.rules.output:
-                    self._fail("is set by Google Cloud and cannot be an input; remove it", secret)
+                    self._fail("must be left out: Google Cloud sets it")
                 else:
                     self._property(prop, item, secret)
             self.path.pop()
         for name, prop in kind.required.items():
-            if value.get(name) is None:
-                self._fail(f"is required: {_first_sentence(prop.rules.description)}", secret, name)
+            if reveal(value.get(name)) is None:
+                self._fail(f"is required: {_first_sentence(prop.rules.description)}", name)
         if kind.rules:
             self._rules(kind, value, secret)
 
     def _rules(self, kind: ObjectType, value: dict[str, Any], secret: bool) -> None:
         plain = value if self.plain else reveal(value)
-        hidden = secret or (not self.plain and any(isinstance(leaf, Secret) for leaf in value.values()))
         for rule in kind.rules:
-            for name, reason in rule.find(plain):
-                # A reason may tell of a value; where one is secret, only the rule is told.
-                found = Finding((*self.path, *place(name)), rule.words if hidden else reason, secret)
-                (self.report.warnings if rule.warns else self.report.failures).append(found)
+            found = rule.find(plain)
+            # A reason may tell of a value. One that is found without the secrets does not; for others the rule's words
+            # stand in.
+            open_ = [] if secret else found if self.plain or not found else rule.find(conceal(value))
+            for name, reason in found:
+                finding = Finding((*self.path, *place(name)), reason if (name, reason) in open_ else rule.words)
+                (self.report.warnings if rule.warns else self.report.failures).append(finding)
 
     def _property(self, prop: Property, value: Any, secret: bool) -> None:
         if prop.rules.deprecated:
@@ -93,7 +121,7 @@ class _Checker:
     def _value(self, prop: Property, kind: Type, value: Any, secret: bool) -> None:
         if isinstance(value, Secret):
             self._value(prop, kind, value.value, True)
-        elif value is None or value is UNKNOWN or kind is _ANY:
+        elif value is None or value is UNKNOWN:
             return
         elif isinstance(kind, Scalar):
             self._scalar(prop.rules, kind, value, secret)
@@ -107,43 +135,52 @@ class _Checker:
         elif isinstance(kind, ObjectType) and isinstance(value, dict):
             self.object(kind, value, secret)
         else:
-            self._fail(f"must be {describe(kind)}, not {describe_value(value)}", secret)
+            self._refuse(_type_reason(kind, value), secret)
 
     def _list(self, prop: Property, kind: ListOf, value: list[Any], secret: bool) -> None:
         least, most = prop.rules.min_items, prop.rules.max_items
         if len(value) < least or (most is not None and len(value) > most):
-            allowed = f"exactly {least}" if least == most else f"at most {most}" if least == 0 else f"{least} and more"
-            self._fail(f"has {len(value)} elements; {allowed} allowed", secret)
+            self._fail(f"must have {_elements(least, most)}, not {len(value)}")
         for index, item in enumerate(value):
             self.path.append(index)
             if item is None:
-                self._fail(f"must be {describe(kind.item)}, not null", secret)
+                self._fail(f"must be {describe(kind.item)}, not null")
             self._value(prop, kind.item, item, secret)
             self.path.pop()
 
     def _scalar(self, rules: Rules, kind: Scalar, value: Any, secret: bool) -> None:
-        if kind.name == "boolean":
-            reasons = [] if isinstance(value, bool) else [f"must be a boolean, not {describe_value(value)}"]
+        if kind is _ANY:
+            reasons = [] if all(map(is_json, leaves(value))) else [_Reason("must be JSON, without NaN or infinity")]
+        elif kind.name == "boolean":
+            reasons = [] if isinstance(value, bool) else [_type_reason(kind, value)]
         elif kind.name == "string":
-            reasons = _text_reasons(rules, value, secret)
+            reasons = _text_reasons(rules, value)
         else:
-            reasons = _number_reasons(rules, kind, value, secret)
+            reasons = _number_reasons(rules, kind, value)
         for reason in reasons:
-            self._fail(reason, secret)
+            self._refuse(reason, secret)
         if not reasons and rules.enum and value not in rules.enum:
             self._warn(f"is not a value this version knows ({', '.join(rules.enum)}); it is sent as it is")
 
     def _warn(self, reason: str) -> None:
         self.report.warnings.append(Finding(tuple(self.path), reason))
 
-    def _fail(self, reason: str, secret: bool, *below: str) -> None:
-        self.report.failures.append(Finding((*self.path, *below), reason, secret))
+    def _fail(self, reason: str, *below: str) -> None:
+        self.report.failures.append(Finding((*self.path, *below), reason))
+
+    def _refuse(self, reason: _Reason, secret: bool) -> None:
+        told = None if secret else reason.told
+        self.report.failures.append(Finding(tuple(self.path), reason.reason, told))
 
     def _unknown_key(self, kind: ObjectType, key: str) -> str:
         close = difflib.get_close_matches(key, kind.inputs, n=1, cutoff=0.6)
         places = [place for place, owner in _homes(self.root).get(key, ()) if owner is not kind]
+        if key in kind.hints:
+            return kind.hints[key]
         if close:
             return f"is not a property here; did you mean {close[0]}?"
+        if "*" in kind.hints:
+            return kind.hints["*"]
         if places:
             return f"does not belong here; it is a property of {' and of '.join(places)}"
         return f"is not a property here; allowed are {', '.join(sorted(kind.inputs))}"
@@ -168,44 +205,70 @@ def _owners(kind: ObjectType, path: str = "") -> Iterator[tuple[str, ObjectType]
             yield from _owners(inner, f"{path}.{name}{suffix}" if path else f"{name}{suffix}")
 
 
-def _number_reasons(rules: Rules, kind: Scalar, value: Any, secret: bool) -> list[str]:
-    number = as_number(value)
-    if number is None or (kind.name == "integer" and not number.is_integer()):
-        return [f"must be {describe(kind)}, not {describe_value(value)}"]
+def _type_reason(kind: Type, value: Any) -> _Reason:
+    """Say what type is required, and the form of what many write instead."""
+    given = describe_value(value)
+    hint = kind.hints.get("") if isinstance(kind, ObjectType) else None
+    if hint is not None:
+        return _Reason(hint, given)
+    return _Reason(f"must be {describe(kind)}", given, _given(value) if isinstance(kind, Scalar) else "")
+
+
+def _given(value: Any) -> str:
+    """Name a value with its type, as far as it is short to write."""
+    if isinstance(value, str):
+        return f"the string {shown(value)}"
+    return f"the number {value}" if isinstance(value, int | float) and not isinstance(value, bool) else ""
+
+
+def _elements(least: int, most: int | None) -> str:
+    if most is None:
+        return f"at least {least} element{'' if least == 1 else 's'}"
+    return f"{'exactly' if least == most else 'at most'} {most} element{'' if most == 1 else 's'}"
+
+
+def _number_reasons(rules: Rules, kind: Scalar, value: Any) -> list[_Reason]:
+    number = as_integer(value) if kind.name == "integer" else as_number(value)
+    if number is None:
+        return [_type_reason(kind, value)]
+    if isinstance(number, int) and not fits(number):
+        return [_Reason(f"must be an integer of at most {BITS} bits")]
     low, high, step = rules.minimum, rules.maximum, rules.multiple_of
-    given = "" if secret else f"is {number:g}; "
+    given = f"{number:g}" if isinstance(number, float) else str(number)
     reasons = []
     if (low is not None and number < low) or (high is not None and number > high):
-        reasons.append(f"{given}allowed are {'' if low is None else f'{low:,} '}{_upper(low, high)}")
+        reasons.append(_Reason(f"must be {_bounds(low, high)}", value=given))
     if step is not None and number % step:
-        reasons.append(f"{given}it must be a multiple of {step}")
+        reasons.append(_Reason(f"must be a multiple of {step}", value=given))
     return reasons
 
 
-def _upper(low: int | None, high: int | None) -> str:
+def _bounds(low: int | None, high: int | None) -> str:
     if high is None:
-        return "and more"
-    return f"to {high:,}" if low is not None else f"at most {high:,}"
+        return f"at least {low:,}"
+    return f"{low:,} to {high:,}" if low is not None else f"at most {high:,}"
 
 
-def _text_reasons(rules: Rules, value: Any, secret: bool) -> list[str]:
+def _text_reasons(rules: Rules, value: Any) -> list[_Reason]:
     if not isinstance(value, str):
-        return [f"must be a string, not {describe_value(value)}"]
+        return [_type_reason(SCALARS[str], value)]
     reasons = []
     if rules.max_length is not None and len(value) > rules.max_length:
-        reasons.append(f"is {len(value):,} characters long; at most {rules.max_length:,} allowed")
+        reasons.append(_Reason(f"must have at most {rules.max_length:,} characters, not {len(value):,}"))
     if rules.pattern is not None and not rules.pattern[0].fullmatch(value):
-        reasons.append(f"{_given(value, secret)}it must be {rules.pattern[1]}")
+        reasons.append(_pattern_reason(rules.pattern, value))
     if rules.enum and value not in rules.enum:
         close = difflib.get_close_matches(value.upper().replace("-", "_"), rules.enum, n=1, cutoff=0.75)
         if close or rules.closed or not _ENUM_FORM.fullmatch(value):
-            hint = f"; did you mean {close[0]}?" if close and not secret else ""
-            reasons.append(f"{_given(value, secret)}it must be one of {', '.join(rules.enum)}{hint}")
+            hint = f"{shown(value)}; did you mean {close[0]}?" if close else shown(value)
+            reasons.append(_Reason(f"must be one of {', '.join(rules.enum)}", value=hint))
     return reasons
 
 
-def _given(value: str, secret: bool) -> str:
-    return "" if secret else f"is {shown(value)}; "
+def _pattern_reason(form: Pattern, value: str) -> _Reason:
+    """Say which part of a value is wrong, where the rest shows what it was to be."""
+    part = wrong_part(form, value)
+    return _Reason(f"must be {part or form[1]}", value=shown(value))
 
 
 def place(name: str | Path) -> Path:
@@ -215,8 +278,8 @@ def place(name: str | Path) -> Path:
 
 def shown(value: Any) -> str:
     """Quote a value for a message, shortened."""
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"  # noqa: PLR2004
+    text = json.dumps(value, ensure_ascii=not str(value).isprintable())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"
 
 
 def describe(kind: Type) -> str:
@@ -238,12 +301,3 @@ def describe_value(value: Any) -> str:
 
 def _first_sentence(text: str) -> str:
     return text.partition(". ")[0].rstrip(".")
-
-
-def failure_property(finding: Finding) -> tuple[str, str]:
-    """Give a finding the form of a check failure: the property the engine prints, and the reason.
-
-    The engine prints the value of the property it is given, secrets in clear, so a secret's path goes into the reason.
-    """
-    path = format_path(finding.path)
-    return ("", f"{path} {finding.reason}") if finding.secret else (path, finding.reason)

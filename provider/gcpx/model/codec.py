@@ -7,6 +7,7 @@ from typing import Any
 from gcpx.model.compare import equal, is_absent, match, same
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type, has_outputs
 from gcpx.model.naming import UNREAD
+from gcpx.model.numbers import as_integer
 from gcpx.model.values import UNKNOWN
 
 
@@ -27,7 +28,8 @@ def _to_wire(prop: Property, kind: Type, value: Any) -> Any:
     if isinstance(kind, MapOf):
         return {key: _to_wire(prop, kind.item, item) for key, item in value.items() if item is not None}
     if kind == Scalar("integer"):
-        return str(int(float(value))) if prop.rules.int64 else int(float(value))
+        number = as_integer(value)
+        return value if number is None else str(number) if prop.rules.int64 else number
     return value
 
 
@@ -48,7 +50,8 @@ def _from_wire(kind: Type, value: Any) -> Any:
     if isinstance(kind, MapOf) and isinstance(value, dict):
         return {key: _from_wire(kind.item, item) for key, item in value.items()}
     if kind == Scalar("integer") and isinstance(value, str):
-        return int(value)
+        number = as_integer(value)
+        return value if number is None else number
     return value
 
 

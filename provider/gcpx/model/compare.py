@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type
+from gcpx.model.numbers import as_integer
 from gcpx.model.values import UNKNOWN
 
 _HOST_AND_VERSION = re.compile(r"^https?://[^/]+/(?:compute/)?(?:v1|beta|alpha|v1beta|v1alpha)/|^//[^/]+/")
@@ -102,7 +103,10 @@ def _equal_scalars(prop: Property, kind: Scalar, one: Any, other: Any) -> bool:
     normalize = prop.rules.normalize
     if normalize is not None:
         return bool(normalize(one) == normalize(other))
-    if kind.name in {"integer", "number"}:
+    if kind.name == "integer":
+        left, right = as_integer(one), as_integer(other)
+        return bool(one == other) if left is None or right is None else left == right
+    if kind.name == "number":
         return bool(_number(one) == _number(other))
     if prop.rules.url and isinstance(one, str) and isinstance(other, str):
         return same_url(one, other)

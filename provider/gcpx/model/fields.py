@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 import types
 import typing
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
 import attrs
 
+from gcpx.model.patterns import Pattern
 from gcpx.model.rules import Rule
 
 C = TypeVar("C", bound=type)
@@ -40,7 +40,7 @@ class Rules:
         url: a resource URL, the same in all its forms.
         enum: the values known today.
         closed: no value can be added to them.
-        pattern: a regular expression the whole value matches, and its meaning in words.
+        pattern: the form that the whole value has.
         minimum, maximum, multiple_of: bounds of a number.
         max_length: bound of a text, in characters.
         min_items, max_items: bounds of a list.
@@ -70,7 +70,7 @@ class Rules:
     url: bool = False
     enum: tuple[str, ...] = ()
     closed: bool = False
-    pattern: tuple[re.Pattern[str], str] | None = None
+    pattern: Pattern | None = None
     minimum: int | None = None
     maximum: int | None = None
     multiple_of: int | None = None
@@ -129,6 +129,7 @@ class ObjectType:
     Attributes:
         implied: values that the server sets because of others, by property; nested ones in nested maps.
         module: where it is declared.
+        hints: what to write instead of names that are not here, by name and by `*` for any; by no name for the whole.
     """
 
     name: str
@@ -137,6 +138,7 @@ class ObjectType:
     rules: tuple[Rule, ...]
     implied: Callable[[dict[str, Any]], dict[str, Any]]
     module: str
+    hints: dict[str, str]
 
     @functools.cached_property
     def inputs(self) -> dict[str, Property]:
@@ -214,6 +216,7 @@ def object_type(cls: type) -> ObjectType:
         getattr(cls, "RULES", ()),
         getattr(cls, "implied", _nothing),
         cls.__module__,
+        getattr(cls, "HINTS", {}),
     )
 
 
@@ -236,6 +239,8 @@ class Record:
     RULES: ClassVar[tuple[Rule, ...]] = ()
     OMIT: ClassVar[frozenset[str]] = frozenset()
     """Properties of the record that this one builds on, which it has not."""
+    HINTS: ClassVar[dict[str, str]] = {}
+    """What to write instead of what users of other providers write: by name, by `*`, or by no name for the whole."""
 
     @staticmethod
     def implied(_: dict[str, Any]) -> dict[str, Any]:

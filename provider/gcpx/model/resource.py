@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from gcpx.errors import UserError
+from gcpx.errors import ProviderError, UserError
 from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.naming import UNREAD, Autoname
 from gcpx.model.rules import Failure
@@ -122,7 +122,10 @@ class Resource(abc.ABC):
         return object_type(self.query)
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Name what is wrong with inputs beyond their declaration; offline, and unknowns are allowed."""
+        """Name what is wrong with inputs beyond their declaration; offline, and unknowns are allowed.
+
+        A reason says what is required and holds no value, which may be secret; as a rule's.
+        """
         del inputs
         return []
 
@@ -130,6 +133,11 @@ class Resource(abc.ABC):
         """Ask Google, where the user wants that at preview, whether what known inputs name exists and fits."""
         del call, olds, inputs
         return []
+
+    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Say of an error of creation or update what in the inputs it is about, and what to do."""
+        del call, inputs
+        return error
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name the outputs that are certain before creation."""

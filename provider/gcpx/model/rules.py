@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
 
+from gcpx.model.numbers import as_number
 from gcpx.model.values import Path
 
 Failure = tuple[str | Path, str]
@@ -76,17 +76,6 @@ def text(values: dict[str, Any], name: str) -> str:
 def number(values: dict[str, Any], name: str) -> float | None:
     """Read a number, also one that is written as a text."""
     return as_number(values.get(name))
-
-
-def as_number(value: Any) -> float | None:
-    """Take a value for a number, also one that is written as a text; None where it is no finite one."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        found = float(value)
-    except (ValueError, OverflowError):
-        return None
-    return found if math.isfinite(found) else None
 
 
 def nested(values: dict[str, Any], name: str) -> dict[str, Any]:

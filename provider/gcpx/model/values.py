@@ -47,6 +47,11 @@ def reveal(value: Any) -> Any:
     return transform(value, lambda leaf: reveal(leaf.value) if isinstance(leaf, Secret) else leaf)
 
 
+def conceal(value: Any) -> Any:
+    """Put an unknown in the place of every secret."""
+    return transform(value, lambda leaf: UNKNOWN if isinstance(leaf, Secret) else leaf)
+
+
 def leaves(value: Any) -> Iterator[Any]:
     """Yield every scalar, through secrets."""
     if isinstance(value, Secret):

@@ -15,6 +15,7 @@ from gcpx.google.operations import Outcome
 from gcpx.model import codec
 from gcpx.model.fields import object_type
 from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import Failure, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
@@ -154,7 +155,7 @@ class BulkInstances(InProject):
             live = self._live(fleet, members, inputs, {}, outcome)
         wanted = size(inputs)
         if outcome.error is not None and len(members) < _least(inputs):
-            raise _failure(live, members, outcome.error)
+            raise _failure(live, len(members), wanted, outcome.error)
         if len(members) < wanted:
             why = f": {outcome.error}" if outcome.error else ""
             call.warn(
@@ -254,11 +255,12 @@ def planned(inputs: dict[str, Any]) -> int:
 
 
 def _least(inputs: dict[str, Any]) -> int:
-    return int(inputs["minCount"]) if inputs.get("minCount") is not None else size(inputs)
+    least = as_integer(inputs.get("minCount"))
+    return size(inputs) if least is None else least
 
 
-def _failure(live: Live, members: list[dict[str, Any]], error: ApiError) -> Exception:
+def _failure(live: Live, there: int, wanted: int, error: ApiError) -> Exception:
     """Keep what is left in the state; where nothing is, nothing is to be kept."""
-    if not members:
+    if not there:
         return error
-    return PartialError(live, f"{error} {len(members):,} instances are left; run `pulumi up` to try again.")
+    return PartialError(live, f"{error} {there:,} of {wanted:,} instances exist; run `pulumi up` to try again.")

@@ -9,6 +9,7 @@ import re
 from typing import Any, Final
 
 from gcpx.model.fields import Record, field, record
+from gcpx.model.numbers import as_integer
 from gcpx.model.rules import Failure, nested, one_required, rule
 from gcpx.resources.instance_properties import NAME, PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
 
@@ -135,28 +136,19 @@ def _names_or_pattern(values: dict[str, Any]) -> list[Failure]:
 def _names_are_names(values: dict[str, Any]) -> list[Failure]:
     names = nested(values, "perInstanceProperties")
     wrong = (name for name in names if not NAME[0].fullmatch(name))
-    return [(("perInstanceProperties", name), f"is no instance name: {NAME[1]}") for name in wrong]
-
-
-def _number(value: Any) -> int | None:
-    try:
-        return int(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
+    return [(("perInstanceProperties", name), f"must be an instance name: {NAME[1]}") for name in wrong]
 
 
 @rule("minCount is at most count, and count is the number of perInstanceProperties", "compute 4.3")
 def _counts_fit(values: dict[str, Any]) -> list[Failure]:
     names = values.get("perInstanceProperties")
-    count, least = _number(values.get("count")), _number(values.get("minCount"))
+    count, least = as_integer(values.get("count")), as_integer(values.get("minCount"))
     failures: list[Failure] = []
     if names and isinstance(names, dict) and count is not None and count != len(names):
-        failures.append(
-            ("count", f"is {count}; with perInstanceProperties it is their number, {len(names)}, or left out")
-        )
+        failures.append(("count", f"must be the number of perInstanceProperties, {len(names)}, or left out"))
     total = count if count is not None else len(names) if isinstance(names, dict) else None
     if total is not None and least is not None and least > total:
-        failures.append(("minCount", f"is {least}; it must not be above count, {total}"))
+        failures.append(("minCount", f"must be at most count, {total}"))
     return failures
 
 
@@ -165,19 +157,21 @@ def _counts_fit(values: dict[str, Any]) -> list[Failure]:
     "compute 4.3, 8",
 )
 def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
-    pattern, count = values.get("namePattern"), _number(values.get("count"))
+    pattern, count = values.get("namePattern"), as_integer(values.get("count"))
     if not isinstance(pattern, str):
         return []
     runs = re.findall("#+", pattern)
     if len(runs) != 1:
-        return [("namePattern", f"has {len(runs)} runs of #; it must have one, whose length is the number of digits")]
+        return [("namePattern", f"must have one run of #, whose length is the number of digits, not {len(runs)}")]
     if len(runs[0]) > _LONGEST_RUN:
-        return [("namePattern", f"has {len(runs[0])} #; at most {_LONGEST_RUN} allowed")]
+        return [("namePattern", f"must have at most {_LONGEST_RUN} #, not {len(runs[0])}")]
     if not re.fullmatch(r"[a-z]([-a-z0-9#]*[a-z0-9#])?", pattern) or len(pattern) > _LONGEST_NAME:
         return [("namePattern", "must make names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
     if count is not None and count > 10 ** len(runs[0]) - 1:
         most = 10 ** len(runs[0]) - 1
-        return [("namePattern", f"has {len(runs[0])} #, which make at most {most:,} names; count is {count:,}")]
+        return [
+            ("namePattern", f"must have more #: {len(runs[0])} make at most {most:,} names, and count is {count:,}")
+        ]
     return []
 
 

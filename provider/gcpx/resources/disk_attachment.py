@@ -14,31 +14,41 @@ from urllib.parse import unquote
 
 import attrs
 
-from gcpx.errors import CancelledError
+from gcpx.errors import CancelledError, ProviderError
 from gcpx.google.client import Google
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import NotFound, Rejected
 from gcpx.model import codec
 from gcpx.model.fields import field, record
+from gcpx.model.patterns import Form
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, rule
-from gcpx.resources.instance_properties import PROJECT, AttachedDisk
+from gcpx.resources.instance_properties import PARTS, PROJECT, AttachedDisk
 from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
+from gcpx.resources.missing import explained
 from gcpx.resources.online import Place
 
 _TIMEOUT: Final = 300.0
 _ASIDE: Final = 0.5
 """Seconds between looks whether the user asked to stop while another attachment of the instance is under way."""
 _PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/([^/\s]+)/)?"
-_INSTANCE: Final = (
+_INSTANCE: Final = Form(
     re.compile(_PREFIX + r"(?:zones/([^/\s]+)/)?(?:instances/)?([^/\s?#]+)"),
     "NAME, zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+    ("projects/PROJECT/zones/ZONE/instances/NAME", "zones/ZONE/instances/NAME", "NAME"),
+    PARTS,
 )
-_DISK: Final = (
+_DISK: Final = Form(
     re.compile(_PREFIX + r"(?:(?:zones|regions)/[^/\s]+/disks/)?[^/\s?#]+"),
     "NAME, zones/ZONE/disks/NAME, regions/REGION/disks/NAME, with projects/PROJECT/ before it, or the disk's URL",
+    tuple(
+        f"{before}{shape}"
+        for before in ("projects/PROJECT/", "")
+        for shape in ("zones/ZONE/disks/NAME", "regions/REGION/disks/NAME", "NAME")
+    ),
+    PARTS,
 )
 _REGIONAL: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
 
@@ -47,7 +57,7 @@ _REGIONAL: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
 def _force_is_for_regional_disks(values: dict[str, Any]) -> list[Failure]:
     disk = values.get("disk")
     if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL.fullmatch(disk):
-        return [("forceAttach", "is for regional disks alone, named as regions/REGION/disks/NAME")]
+        return [("forceAttach", "must be left out, unless disk is a regional one, written regions/REGION/disks/NAME")]
     return []
 
 
@@ -163,6 +173,10 @@ class DiskAttachment(Resource):
         address = self._address(inputs)
         named = "zone" if inputs.get("zone") else "instance"
         return list(Place(self._google.existing, call, address.project).zone(address.zone, (named,)))
+
+    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Name the input that something that is missing is named by."""
+        return explained(self._google, call, inputs, error)
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let every replacement detach first: a disk or a device name is rarely free before."""

@@ -44,7 +44,7 @@ def persistent_disks_are_not_small(values: dict[str, Any]) -> list[Failure]:
     kind, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
     if values.get("diskType") is UNKNOWN or not kind.startswith("pd-") or size is None or size >= _SMALLEST_DISK:
         return []
-    return [("diskSizeGb", f"is {size:g}; a {kind} disk has at least {_SMALLEST_DISK} GB")]
+    return [("diskSizeGb", f"must be at least {_SMALLEST_DISK} GB for a {kind} disk")]
 
 
 @rule(
@@ -64,7 +64,7 @@ def extreme_disks_have_their_iops(values: dict[str, Any]) -> list[Failure]:
     iops = number(values, "provisionedIops")
     if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
-    return [("provisionedIops", f"is {iops:g}; a pd-extreme disk takes 10,000 to 120,000")]
+    return [("provisionedIops", "must be 10,000 to 120,000 for a pd-extreme disk")]
 
 
 @rule("provisionedIops is 10,000 to 120,000, unless the disk's family has other bounds", "compute 2.2, 8", warns=True)
@@ -82,9 +82,9 @@ def replicas_are_apart(values: dict[str, Any]) -> list[Failure]:
     given = values.get("replicaZones")
     zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
     if len(zones) == 2 and zones[0] == zones[1]:  # noqa: PLR2004 - a regional disk has two
-        return [("replicaZones", "names one zone twice; the replicas are in two zones")]
+        return [("replicaZones", "must name two different zones")]
     if len({zone.rpartition("-")[0] for zone in zones}) > 1:
-        return [("replicaZones", "names zones of two regions; both are of the instance's region")]
+        return [("replicaZones", "must name two zones of one region, the instance's")]
     return []
 
 
@@ -98,7 +98,12 @@ def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
     if made is not None and any(made.get(name) is not None for name in sources):
         return []
     place = "initializeParams" if made is None else "initializeParams.sourceImage"
-    return [(place, "is required: a boot disk is made from an image or a snapshot (initializeParams), or is a source")]
+    return [
+        (
+            place,
+            "is required: a boot disk is made from an image or a snapshot (initializeParams), or is an existing disk (source)",
+        )
+    ]
 
 
 def _is_local(values: dict[str, Any]) -> bool:
@@ -121,7 +126,7 @@ def scratch_is_blank(values: dict[str, Any]) -> list[Failure]:
     """Refuse contents for local SSDs."""
     if values.get("type") != "SCRATCH":
         return []
-    reason = "does not fit type SCRATCH: a local SSD is blank"
+    reason = "must be left out with type SCRATCH: a local SSD is blank"
     failures: list[Failure] = [(name, reason) for name in ("source",) if values.get(name) is not None]
     if values.get("boot") is True:
         failures.append(("boot", reason))

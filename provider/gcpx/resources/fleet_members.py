@@ -10,12 +10,13 @@ from gcpx.google.compute import last_part
 from gcpx.google.fleet import TRACKING_LABEL, Fleet, natural
 from gcpx.model import codec
 from gcpx.model.fields import object_type
+from gcpx.model.numbers import as_integer
 from gcpx.resources.instance_properties import InstanceProperties
 
 
 def size(inputs: dict[str, Any]) -> int:
     """Say how many instances are wanted."""
-    return int(inputs.get("count") or len(inputs.get("perInstanceProperties") or ()))
+    return as_integer(inputs.get("count")) or len(inputs.get("perInstanceProperties") or ())
 
 
 def scaling(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from gcpx.errors import ProviderError
 from gcpx.google.client import Google
 from gcpx.model.resource import Call, Live, Resource
 from gcpx.model.rules import Failure
+from gcpx.resources.missing import explained
 
 
 class InProject(Resource):
@@ -24,6 +26,10 @@ class InProject(Resource):
     def defaults(self) -> dict[str, Any]:
         """Leave out the provider's project."""
         return {"project": self._google.settings.project}
+
+    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Name the input that something that is missing is named by."""
+        return explained(self._google, call, inputs, error)
 
     def _is_other(self, call: Call, found: dict[str, Any]) -> bool:
         """Tell whether something else took the name that ours had: its number is another."""

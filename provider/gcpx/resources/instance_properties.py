@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from gcpx.model import forms
 from gcpx.model.fields import Record, field, record
+from gcpx.model.patterns import Part, form
 from gcpx.model.rules import Failure, Rule, elements, exclusive, nested
 from gcpx.resources import disk_rules, instance_rules, network_rules
 
@@ -17,11 +18,18 @@ NAME = (
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
     "1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen",
 )
-ATTACHMENT = (
-    re.compile(
-        r"(?:https?://[^/]+/(?:compute/)?(?:v1|beta)/)?projects/[^/\s]+/regions/[^/\s]+/networkAttachments/[^/\s]+"
-    ),
-    "projects/NUMBER/regions/REGION/networkAttachments/NAME, or its URL",
+PARTS = {
+    "PROJECT": Part(r"[^/\s?#%]+", "the ID or number of a project"),
+    "REGION": Part(r"[^/\s?#]+", "a region, such as us-east1"),
+    "ZONE": Part(r"[^/\s?#]+", "a zone, such as us-east1-b"),
+    "NAME": Part(r"[^/\s?#]+", "a name without blanks"),
+}
+"""What forms of links are made of."""
+ATTACHMENT = form(
+    "projects/PROJECT/regions/REGION/networkAttachments/NAME",
+    words="projects/NUMBER/regions/REGION/networkAttachments/NAME, or its URL",
+    before=r"https?://[^/]+/(?:compute/)?(?:v1|beta)/",
+    **PARTS,
 )
 MOMENT = (
     re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
@@ -401,6 +409,10 @@ class Metadata(Record):
     """Metadata that the guest can read; all keys and values together are under 512 KB."""
 
     RULES = (instance_rules.metadata_fits, instance_rules.metadata_keys_are_different)
+    HINTS: ClassVar = {
+        "": "must be written `{items: [{key: KEY, value: VALUE}]}`",
+        "*": "must be written as an element of items here: `metadata: {items: [{key: KEY, value: VALUE}]}`",
+    }
 
     fingerprint: str = field("A hash of the metadata, base64.", output=True)
     items: list[MetadataItem] = field("The entries; their order means nothing.", identity=("key",))
@@ -410,6 +422,8 @@ class Metadata(Record):
 @record
 class Tags(Record):
     """Network tags."""
+
+    HINTS: ClassVar = {"": "must be written `{items: [TAG, ...]}`"}
 
     fingerprint: str = field("A hash of the tags, base64.", output=True)
     items: list[str] = field(
@@ -666,7 +680,7 @@ def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Failure]:
     return [
         (
             (owner, "disks", index, "diskEncryptionKey", name),
-            "is a customer-supplied key, which cannot be used here; use kmsKeyName",
+            "must be left out: customer-supplied keys cannot be used here; use kmsKeyName",
         )
         for index, disk in elements(nested(values, owner), "disks")
         for name in ("rawKey", "rsaEncryptedKey")
@@ -677,6 +691,10 @@ def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Failure]:
 @record
 class InstanceProperties(Record):
     """What instances are made of."""
+
+    HINTS: ClassVar = {
+        "metadataStartupScript": "must be written `metadata: {items: [{key: startup-script, value: SCRIPT}]}` here"
+    }
 
     RULES = (
         instance_rules.custom_machines_fit,

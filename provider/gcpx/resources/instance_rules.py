@@ -31,9 +31,9 @@ def metadata_fits(values: dict[str, Any]) -> list[Failure]:
         size = len(text(item, "value").encode("utf-8", "surrogatepass"))
         total += size + len(text(item, "key").encode("utf-8", "surrogatepass"))
         if size > _LONGEST_VALUE:
-            failures.append((("items", index, "value"), f"has {size:,} bytes; at most {_LONGEST_VALUE:,} allowed"))
+            failures.append((("items", index, "value"), f"must have at most {_LONGEST_VALUE:,} bytes, not {size:,}"))
     if total >= _MOST_METADATA:
-        failures.append(("items", f"have {total:,} bytes of keys and values; it must be under {_MOST_METADATA:,}"))
+        failures.append(("items", f"must have fewer than {_MOST_METADATA:,} bytes of keys and values, not {total:,}"))
     return failures
 
 
@@ -45,7 +45,7 @@ def metadata_keys_are_different(values: dict[str, Any]) -> list[Failure]:
     for index, item in elements(values, "items"):
         key = text(item, "key")
         if key and key in seen:
-            failures.append((("items", index, "key"), "is given twice; each key has one value"))
+            failures.append((("items", index, "key"), "must be given once; each key has one value"))
         seen.add(key)
     return failures
 
@@ -57,9 +57,7 @@ def recovery_is_in_hours(values: dict[str, Any]) -> list[Failure]:
     seconds, nanos = number(timeout, "seconds"), number(timeout, "nanos")
     failures: list[Failure] = []
     if seconds is not None and (seconds % _HOUR or not 0 <= seconds <= _LOCAL_SSD_HOURS * _HOUR):
-        failures.append(
-            ("localSsdRecoveryTimeout.seconds", f"is {seconds:g}; it must be whole hours (3600), 0 to 168 of them")
-        )
+        failures.append(("localSsdRecoveryTimeout.seconds", "must be whole hours (3600), 0 to 168 of them"))
     if nanos:
         failures.append(("localSsdRecoveryTimeout.nanos", "must be 0; the timeout is in whole hours"))
     return failures
@@ -161,9 +159,9 @@ def custom_machines_fit(values: dict[str, Any]) -> list[Failure]:
     processors, memory = int(found[1]), int(found[2])
     failures: list[Failure] = []
     if processors != 1 and (processors % 2 or not 0 < processors <= _MOST_CUSTOM_CPUS):
-        failures.append(("machineType", f"has {processors} CPUs; a custom machine has 1, or an even number up to 32"))
+        failures.append(("machineType", f"must have 1 CPU, or an even number up to 32, not {processors}"))
     if memory % _MEMORY_STEP or not memory:
-        failures.append(("machineType", f"has {memory} MB of memory; it must be a multiple of {_MEMORY_STEP}"))
+        failures.append(("machineType", f"must have memory in multiples of {_MEMORY_STEP} MB, not {memory} MB"))
     return failures
 
 
@@ -194,7 +192,7 @@ def the_boot_disk_comes_first(values: dict[str, Any]) -> list[Failure]:
     """Find boot disks further down."""
     places = [index for index, disk in elements(values, "disks") if disk.get("boot") is True]
     return [
-        (("disks", index, "boot"), "is for the first disk alone; move the boot disk to disks[0]")
+        (("disks", index, "boot"), "must be on the first disk alone; move the boot disk to disks[0]")
         for index in places
         if index
     ]
@@ -208,7 +206,7 @@ def devices_are_different(values: dict[str, Any]) -> list[Failure]:
     for index, disk in elements(values, "disks"):
         name = text(disk, "deviceName")
         if name and seen.setdefault(name, index) != index:
-            failures.append((("disks", index, "deviceName"), f"is that of disks[{seen[name]}], too"))
+            failures.append((("disks", index, "deviceName"), f"must be another than that of disks[{seen[name]}]"))
     return failures
 
 

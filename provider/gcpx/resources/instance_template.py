@@ -99,7 +99,7 @@ def _bare_names(values: dict[str, Any]) -> list[Failure]:
             places.append(
                 (tuple(part for part in ("properties", name, index, within, key) if part != ""), owner.get(key))
             )
-    reason = "is a URL; a template takes the bare name, the part behind the last slash"
+    reason = "must be the bare name, the part behind the last slash: a template takes no URL here"
     return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 

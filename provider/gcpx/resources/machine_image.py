@@ -13,12 +13,14 @@ from gcpx.google.compute import Collection, split_link
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.patterns import form
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page
 from gcpx.model.rules import exclusive
 from gcpx.resources import instance_rules as rules
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import (
     NAME,
+    PARTS,
     PROJECT,
     AcceleratorConfig,
     CustomerEncryptionKey,
@@ -35,9 +37,12 @@ from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import listing
 
 _TIMEOUT = 1200.0
-_INSTANCE = (
-    re.compile(r"(?:https?://.+/|projects/[^/]+/)?zones/[^/]+/instances/[^/]+"),
-    "zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+_INSTANCE = form(
+    "projects/PROJECT/zones/ZONE/instances/NAME",
+    "zones/ZONE/instances/NAME",
+    words="zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+    before="https?://.+/",
+    **PARTS,
 )
 
 

@@ -35,7 +35,7 @@ def access_configs_are_of_their_version(values: dict[str, Any]) -> list[Failure]
             if given and given != kind:
                 failures.append(((owner, index, "type"), f"must be {kind} in {owner}"))
             names = (name for name in foreign if item.get(name) is not None)
-            failures += [((owner, index, name), f"does not belong in {owner}") for name in names]
+            failures += [((owner, index, name), f"must be left out: it does not belong in {owner}") for name in names]
     return failures
 
 
@@ -43,7 +43,7 @@ def access_configs_are_of_their_version(values: dict[str, Any]) -> list[Failure]
 def ipv4_only_means_it(values: dict[str, Any]) -> list[Failure]:
     """Refuse IPv6 access beside IPV4_ONLY."""
     if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
-        return [("ipv6AccessConfigs", "conflicts with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
+        return [("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
     return []
 
 

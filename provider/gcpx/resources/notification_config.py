@@ -19,9 +19,10 @@ from gcpx.google.listing import Listing
 from gcpx.model import codec
 from gcpx.model.compare import same
 from gcpx.model.fields import ObjectType, Record, field, record
+from gcpx.model.patterns import Part, form
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, exclusive, rule
-from gcpx.resources.instance_properties import PROJECT
+from gcpx.resources.instance_properties import PARTS, PROJECT
 from gcpx.resources.keeping import certainly_made
 from gcpx.resources.listed import project_of
 from gcpx.resources.online import Place
@@ -30,10 +31,14 @@ _BUCKET = (
     re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
     "the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots",
 )
-_TOPIC_NAME = r"[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}"
-_TOPIC = (
-    re.compile(rf"(?:(?://pubsub\.googleapis\.com/)?projects/[^/]+/topics/)?{_TOPIC_NAME}"),
-    "TOPIC, projects/PROJECT/topics/TOPIC or //pubsub.googleapis.com/projects/PROJECT/topics/TOPIC",
+_TOPIC = form(
+    "TOPIC",
+    "projects/PROJECT/topics/TOPIC",
+    "//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC",
+    PROJECT=PARTS["PROJECT"],
+    TOPIC=Part(
+        r"[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}", "3 to 255 letters, digits and any of -_.~+%, beginning with a letter"
+    ),
 )
 _BUCKETS: Final = 50
 """Buckets to a page of a list; each takes a call of its own."""
@@ -45,7 +50,7 @@ _ATTEMPTS: Final = 3
 def _few_attributes(values: dict[str, Any]) -> list[Failure]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
-        return [("customAttributes", f"has {len(given)} entries; at most {_MOST_ATTRIBUTES} allowed")]
+        return [("customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries, not {len(given)}")]
     return []
 
 
@@ -143,7 +148,7 @@ class NotificationConfig(Resource):
         topic = inputs.get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
             return []
-        return [("topic", "is a bare name, and gcpx:project is not set; write projects/PROJECT/topics/TOPIC")]
+        return [("topic", "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set")]
 
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Look up the topic."""
@@ -152,6 +157,14 @@ class NotificationConfig(Resource):
             return []
         topic = self._full_topic(inputs["topic"]).removeprefix("//pubsub.googleapis.com/")
         return list(Place(self._google.existing, call, "").topic(topic, ("topic",)))
+
+    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Say what to do where there is no such bucket."""
+        del call
+        if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
+            return error
+        words = f"bucket: must exist: create the bucket {inputs['bucket']} first, or correct bucket ({error})"
+        return NotFound(words, status=error.status, reason=error.reason)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Nothing is certain but what the user wrote and the default payload."""

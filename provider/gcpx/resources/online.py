@@ -17,6 +17,7 @@ from gcpx.google.existing import Existing
 from gcpx.model.resource import Call
 from gcpx.model.rules import Failure, elements, nested, text
 from gcpx.model.values import Path
+from gcpx.resources.missing import did_you_mean
 
 _WHOLE = re.compile(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/(?:family/)?[^/]+")
 
@@ -70,7 +71,7 @@ class Place:
             bare = given if given.startswith(("global/", "regions/")) else f"{collection}/{given}" if collection else ""
             given = f"projects/{self.project}/{bare}"
         if _WHOLE.fullmatch(given) and self.existing.found(self.call, f"beta/{given}") is None:
-            yield path, f"names {given}, which does not exist"
+            yield path, f"names {given}, which does not exist: create it first, or correct it"
 
     def zone(self, zone: str, path: Path) -> Iterator[Failure]:
         """Look up a zone, of the region where there is one."""
@@ -78,20 +79,20 @@ class Place:
         if not name:
             return
         if self.existing.found(self.call, f"beta/projects/{self.project}/zones/{name}") is None:
-            yield path, f"is no zone of {self.project}"
+            yield path, f"is no zone of {self.project}{self._close('zones', name)}"
         elif self.region and not name.startswith(f"{self.region}-"):
             yield path, f"is no zone of {self.region}"
 
     def topic(self, topic: str, path: Path) -> Iterator[Failure]:
         """Look up a topic by its full name."""
         if topic and self.existing.found(self.call, f"v1/{topic}", api=PUBSUB) is None:
-            yield path, f"names {topic}, which does not exist"
+            yield path, f"names {topic}, which does not exist: create it first, or correct it"
 
     def room(self, machine: str, count: int, least: int) -> Iterator[Failure]:
         """Compare so many more instances with what is left of the region's quotas."""
         region = self.existing.found(self.call, f"beta/projects/{self.project}/regions/{self.region}")
         if region is None:
-            yield ("region",), f"is no region of {self.project}"
+            yield ("region",), f"is no region of {self.project}{self._close('regions', self.region or '')}"
             return
         quotas = {item.get("metric"): item.get("limit", 0) - item.get("usage", 0) for item in region.get("quotas", ())}
         family = f"{last_part(machine).partition('-')[0].upper()}_CPUS"
@@ -105,6 +106,9 @@ class Place:
                 yield ("count",), words
             else:
                 self.call.warn(f"count {words}; minCount can be met")
+
+    def _close(self, collection: str, name: str) -> str:
+        return did_you_mean(self.existing.google, self.call, self.project, collection, name)
 
     def _processors(self, machine: str) -> int:
         """Count a machine's CPUs, where a list tells."""

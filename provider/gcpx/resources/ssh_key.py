@@ -29,18 +29,18 @@ _USER = (re.compile(r"(?:users/)?[^/\s?#%]+"), "an e-mail address or account ID,
 
 def public_blob(key: str) -> bytes:
     """Decode an OpenSSH public key; ValueError says what is wrong with it."""
-    if "PRIVATE KEY" in key:
-        raise ValueError("is a private key; give the public one, the content of the .pub file")
+    if "PRIVATE KEY" in key or key.startswith("PuTTY-User-Key-File"):
+        raise ValueError("must be the public key, the content of the .pub file; this is the private one")
     parts = key.split()
     if len(parts) < 2:  # noqa: PLR2004 - type and data
-        raise ValueError("is not an SSH public key, which is written `TYPE BASE64 [COMMENT]`")
+        raise ValueError("must be an SSH public key, written `TYPE BASE64 [COMMENT]`")
     try:
         blob = base64.b64decode(parts[1], validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError("holds no valid base64 after its type") from None
+        raise ValueError("must have valid base64 after its type: `TYPE BASE64 [COMMENT]`") from None
     length = int.from_bytes(blob[:4], "big")
     if blob[4 : 4 + length].decode("ascii", "replace") != parts[0]:
-        raise ValueError(f"says {parts[0][:40]!r}, but its data is of another type")
+        raise ValueError("must begin with the type of its data, which is of another type than this says")
     return blob
 
 
