@@ -39,6 +39,7 @@ LONG, NAME63, NAME64 = "a" * 64, "a" * 63, "a" * 64
 SSD = {"boot": None, "type": "SCRATCH", "interface": "NVME", "initializeParams": {"diskType": "local-ssd"}}
 GPU = [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}]
 CARD = [{"nicType": "VIRTIO_NET"}]
+FLEET_PROPERTIES = fleet(3)["instanceProperties"]
 DATA = {"initializeParams": {"diskSizeGb": 10}}
 BOOT = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
 
@@ -169,6 +170,9 @@ CASES = {
     "BulkInstancesModel: counts_fit": ({"minCount": 3}, {"minCount": 4}, "minCount"),
     "BulkInstancesModel: pattern_serves": ({"namePattern": "a-" + "#" * 18}, {"namePattern": "a-" + "#" * 19}, "namePattern"),
     "BulkInstancesModel: keys_are_googles": ({}, {"instanceProperties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "instanceProperties.disks[0].diskEncryptionKey.rawKey"),
+    "BulkInstancesModel: tracking_label_is_ours": ({"instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"instanceProperties": {**FLEET_PROPERTIES, "labels": {"gcpx-bulk": "b"}}}, "instanceProperties.labels.gcpx-bulk"),
+    "BulkInstancesModel: label_stays": ({"fleetId": "labels/a=b", "instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"fleetId": "labels/a=b"}, "instanceProperties.labels.a"),
+    "BulkInstancesModel: names_stay": ({"fleetId": "namePattern/web-###"}, {"fleetId": "namePattern/web-##"}, "namePattern"),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),
     "PerInstanceProperties.hostname form": ({"hostname": "a.example.com"}, {"hostname": "a_b.example.com"}),

@@ -214,10 +214,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         if old.get(naming.IMPORTED):
             # An import had to make up what Google never shows, and took in what Google chose: no reasons to replace.
             changes = [change for change in changes if not (change.made_up and change.replaces)]
-        identity = resource.identity(new)
-        collides = (
-            any(change.replaces for change in changes) and identity is not None and identity == resource.identity(old)
-        )
+        collides = any(change.replaces for change in changes) and resource.collides(old, new)
         return messages.diff_response(changes, collides)
 
     @guarded

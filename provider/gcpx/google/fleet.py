@@ -67,24 +67,26 @@ class Fleet:
     @property
     def labels(self) -> dict[str, str]:
         """The labels that make an instance one of the fleet."""
-        kind, _, rest = self.id.partition("/")
-        if kind == "labels" and rest:
-            key, _, value = rest.partition("=")
-            return {key: value}
-        return {} if rest else {TRACKING_LABEL: self.id}
+        return labels_of(self.id)
 
     @property
     def _filter(self) -> str:
         for key, value in self.labels.items():
             return f'labels.{key} = "{value}"'
-        pattern = self.id.partition("/")[2]
-        runs = re.findall(r"#+|[^#]+", pattern)
-        return "name eq " + "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
+        return f"name eq {names_of(self.id)}"
 
     def members(self, call: Surroundings) -> list[dict[str, Any]]:
         """Find every member by one filtered list of all zones, page by page, in order of their names."""
-        found = [item for item in self._listed(call) if last_part(item["zone"]).rpartition("-")[0] == self.region]
-        return sorted(found, key=lambda item: natural(item["name"]))
+        return sorted(filter(self._holds, self._listed(call)), key=lambda item: natural(item["name"]))
+
+    def _holds(self, item: dict[str, Any]) -> bool:
+        """Tell whether an instance is a member, whatever a filter took for one: a missing label is not an empty one."""
+        names = names_of(self.id)
+        return (
+            last_part(item["zone"]).rpartition("-")[0] == self.region
+            and self.labels.items() <= item.get("labels", {}).items()
+            and (names is None or re.fullmatch(names, item["name"]) is not None)
+        )
 
     def _listed(self, call: Surroundings) -> Iterator[dict[str, Any]]:
         path = f"beta/projects/{self.project}/aggregated/instances"
@@ -188,6 +190,30 @@ class Fleet:
         return Collection(
             google=self.google, version="beta", project=self.project, path=f"zones/{zone}/instances", timeout=_TIMEOUT
         )
+
+
+def labels_of(fleet_id: str) -> dict[str, str]:
+    """Read the labels that make an instance one of a fleet from the fleet's ID."""
+    kind, _, rest = fleet_id.partition("/")
+    if kind == "labels" and rest:
+        key, _, value = rest.partition("=")
+        return {key: value}
+    return {} if rest else {TRACKING_LABEL: fleet_id}
+
+
+def pattern_of(fleet_id: str) -> str | None:
+    """Read the pattern that the names of a fleet's instances have, where it is found by them."""
+    kind, _, pattern = fleet_id.partition("/")
+    return pattern if kind == "namePattern" else None
+
+
+def names_of(fleet_id: str) -> str | None:
+    """Write that pattern as a regular expression."""
+    pattern = pattern_of(fleet_id)
+    if pattern is None:
+        return None
+    runs = re.findall(r"#+|[^#]+", pattern)
+    return "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
 
 
 def natural(name: str) -> tuple[str, int, str]:

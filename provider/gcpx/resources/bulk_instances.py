@@ -80,6 +80,12 @@ class BulkInstances(InProject):
             return ()
         return None if inputs.get(AUTONAMED) else (inputs.get("region"), inputs.get("fleetId"))
 
+    def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Let the old fleet go first where it would take the new one's members for its own, or the other way round."""
+        kept = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
+        by_our_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
+        return kept or not by_our_label or super().collides(old, new)
+
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name where the fleet is."""
         return {name: inputs.get(name) or default for name, default in self.defaults().items()}
@@ -165,8 +171,10 @@ class BulkInstances(InProject):
         """Write a request for so many more instances."""
         body = codec.to_body(self.type, inputs)
         properties = dict(body.get("instanceProperties", {}))
-        if fleet.labels:
-            properties["labels"] = {**properties.get("labels", {}), **fleet.labels}
+        # Another fleet's label on a template would make instances members of both.
+        foreign = {TRACKING_LABEL: None} if "sourceInstanceTemplate" in body else {}
+        if fleet.labels or foreign:
+            properties["labels"] = {**foreign, **properties.get("labels", {}), **fleet.labels}
         least = min(count, max(1, _least(inputs) - there))
         body |= {"count": str(count), "minCount": str(least)}
         if properties:
@@ -179,6 +187,7 @@ class BulkInstances(InProject):
         self, call: Call, fleet: Fleet, members: list[dict[str, Any]], old: dict[str, Any], new: dict[str, Any]
     ) -> bool:
         """Set labels, tags and metadata where they differ; tells whether they did anywhere."""
+        new = {**new, "labels": {**(new.get("labels") or {}), **fleet.labels}}
 
         def work(zone: Collection, item: dict[str, Any]) -> None:
             for verb, wanted in settings(item, old, new).items():
@@ -233,7 +242,7 @@ class BulkInstances(InProject):
         found = re.fullmatch(form, split_link(resource_id))
         if found is None or not FLEET_ID[0].fullmatch(found[3] or found[4]):
             raise InvalidId(self.token, resource_id, self.id_forms)
-        return Fleet(self._google, found[1], found[2], found[3] or found[4])
+        return Fleet(self._google, found[1], found[2], found[3] or found[4].removeprefix(f"labels/{TRACKING_LABEL}="))
 
 
 def planned(inputs: dict[str, Any]) -> int:

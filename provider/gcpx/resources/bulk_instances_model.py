@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gcpx.model.fields import Record, field, record
 from gcpx.model.rules import Failure, nested, one_required, rule
+from gcpx.resources.fleet_membership import label_stays, names_stay, tracking_label_is_ours
 from gcpx.resources.instance_properties import NAME, PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
 
 _LONGEST_RUN: Final = 18
@@ -204,6 +205,9 @@ class BulkInstancesModel(Record):
         _counts_fit,
         _pattern_serves,
         _keys_are_googles,
+        tracking_label_is_ours,
+        label_stays,
+        names_stay,
     )
 
     count: int = field(
