@@ -170,6 +170,8 @@ CASES = {
     "BulkInstancesModel: counts_fit": ({"minCount": 3}, {"minCount": 4}, "minCount"),
     "BulkInstancesModel: pattern_serves": ({"namePattern": "a-" + "#" * 18}, {"namePattern": "a-" + "#" * 19}, "namePattern"),
     "BulkInstancesModel: keys_are_googles": ({}, {"instanceProperties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "instanceProperties.disks[0].diskEncryptionKey.rawKey"),
+    "BulkInstancesModel: labels_are_removed_one_by_one": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": None}}, "instanceProperties.labels"),
+    "BulkInstancesModel: overrides_hold_something": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {}}}, "instanceProperties.labels"),
     "BulkInstancesModel: tracking_label_is_ours": ({"instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"instanceProperties": {**FLEET_PROPERTIES, "labels": {"gcpx-bulk": "b"}}}, "instanceProperties.labels.gcpx-bulk"),
     "BulkInstancesModel: label_stays": ({"fleetId": "labels/a=b", "instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"fleetId": "labels/a=b"}, "instanceProperties.labels.a"),
     "BulkInstancesModel: names_stay": ({"fleetId": "namePattern/web-###"}, {"fleetId": "namePattern/web-##"}, "namePattern"),

@@ -102,6 +102,18 @@ class Fleet:
             return None
         return found.get("sourceImage")
 
+    def properties_of(self, call: Surroundings, template: str) -> dict[str, Any]:
+        """Say what a template makes instances of; nothing, with a warning, where that cannot be read."""
+        path = split_link(template).partition("?")[0]
+        path = path if path.startswith("projects/") else f"projects/{self.project}/{path}"
+        try:
+            found = self.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), call)
+        except ApiError as error:
+            call.warn(f"labels, tags and metadata of {template} are left as they are on the instances: {error}")
+            return {}
+        properties: dict[str, Any] = found.get("properties", {})
+        return properties
+
     def grow(self, call: Surroundings, body: dict[str, Any], before: list[dict[str, Any]]) -> Outcome:
         """Make instances in one call.
 

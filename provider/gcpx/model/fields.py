@@ -34,6 +34,8 @@ class Rules:
         immutable: a change replaces the resource.
         secret: never shown.
         write_only: the API takes it and never returns it.
+        patches: the property beside it that names what this one is laid over by JSON Merge Patch (RFC 7396). Where that
+            is set, a null within removes, and is not the same as leaving a property out.
         beta: only the beta path takes it.
         deprecated: what to use instead.
         int64: a number that travels as a string.
@@ -64,6 +66,7 @@ class Rules:
     immutable: bool = False
     secret: bool = False
     write_only: bool = False
+    patches: str = ""
     beta: bool = False
     deprecated: str | None = None
     int64: bool = False

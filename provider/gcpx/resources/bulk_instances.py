@@ -19,6 +19,7 @@ from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import Failure, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
+from gcpx.resources.fleet_overrides import differ, laid_over
 from gcpx.resources.in_project import InProject
 from gcpx.resources.listed import grouped, listing, project_of
 from gcpx.resources.online import Place
@@ -114,9 +115,7 @@ class BulkInstances(InProject):
         fleet.delete(call, extra)
         gone = {item["id"] for item in extra}
         kept = [item for item in members if item["id"] not in gone]
-        changed = self._change(
-            call, fleet, kept, old.get("instanceProperties") or {}, new.get("instanceProperties") or {}
-        )
+        changed = self._change(call, fleet, kept, *self._settings(call, fleet, old, new))
         if missing:
             return self._grown(call, fleet, new, kept, missing, names)
         return self._live(fleet, fleet.members(call) if extra or changed else members, new, call.last)
@@ -173,7 +172,7 @@ class BulkInstances(InProject):
         properties = dict(body.get("instanceProperties", {}))
         # Another fleet's label on a template would make instances members of both.
         foreign = {TRACKING_LABEL: None} if "sourceInstanceTemplate" in body else {}
-        if fleet.labels or foreign:
+        if (fleet.labels or foreign) and properties.get("labels", {}) is not None:
             properties["labels"] = {**foreign, **properties.get("labels", {}), **fleet.labels}
         least = min(count, max(1, _least(inputs) - there))
         body |= {"count": str(count), "minCount": str(least)}
@@ -182,6 +181,15 @@ class BulkInstances(InProject):
         if names:
             body["perInstanceProperties"] = {name: body["perInstanceProperties"][name] for name in names}
         return body
+
+    def _settings(
+        self, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Say what labels, tags and metadata were and are to be; the template is read where that may matter."""
+        before, after = (inputs.get("instanceProperties") or {} for inputs in (old, new))
+        template = new.get("sourceInstanceTemplate")
+        below = fleet.properties_of(call, template) if template and differ(before, after) else {}
+        return laid_over(below, before), laid_over(below, after)
 
     def _change(
         self, call: Call, fleet: Fleet, members: list[dict[str, Any]], old: dict[str, Any], new: dict[str, Any]

@@ -11,6 +11,7 @@ from typing import Any, Final
 from gcpx.model.fields import Record, field, record
 from gcpx.model.rules import Failure, nested, one_required, rule
 from gcpx.resources.fleet_membership import label_stays, names_stay, tracking_label_is_ours
+from gcpx.resources.fleet_overrides import labels_are_removed_one_by_one, overrides_hold_something
 from gcpx.resources.instance_properties import NAME, PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
 
 _LONGEST_RUN: Final = 18
@@ -205,6 +206,8 @@ class BulkInstancesModel(Record):
         _counts_fit,
         _pattern_serves,
         _keys_are_googles,
+        labels_are_removed_one_by_one,
+        overrides_hold_something,
         tracking_label_is_ours,
         label_stays,
         names_stay,
@@ -227,8 +230,9 @@ class BulkInstancesModel(Record):
         "Other machine types to take when the first cannot be had.", write_only=True
     )
     instance_properties: InstanceProperties = field(
-        "What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396).",
+        "What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.",
         write_only=True,
+        patches="sourceInstanceTemplate",
     )
     location_policy: LocationPolicy = field(
         "Where instances may be made; a change counts for those that are made from then on.", write_only=True
