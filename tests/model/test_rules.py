@@ -273,8 +273,8 @@ def _put(owner, path, content):
 
 def _merge(owner, content):
     for name, value in content.items():
-        if value is None:
-            owner.pop(name, None)
+        if value is None and name in owner:
+            owner.pop(name)
         elif isinstance(value, dict) and isinstance(owner.get(name), dict):
             _merge(owner[name], value)
         else:

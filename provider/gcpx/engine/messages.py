@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.engine import protocol
+from gcpx.errors import UserError
 from gcpx.model import naming
 from gcpx.model.check import Finding, failure_property
 from gcpx.model.diff import Change
@@ -22,6 +23,12 @@ def proposal(request: Any) -> naming.Proposal | None:
 def legacy_variables(variables: dict[str, str]) -> dict[str, Any]:
     """Read configuration the way engines sent it before `args`."""
     return {key.rpartition(":")[2]: value for key, value in variables.items()}
+
+
+def refused(what: str, findings: list[Finding]) -> UserError:
+    """Write findings as an error, for calls whose answer cannot carry failures to every user."""
+    said = [f"{format_path(finding.path)} {finding.reason}".lstrip() for finding in findings]
+    return UserError(f"{what}: " + "\n  ".join(said))
 
 
 def failures(findings: list[Finding]) -> list[Any]:

@@ -154,7 +154,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         report = self._judged(kind, arguments, function.problems(reveal(arguments)))
         self._warn("", report.warnings)
         if report.failures:
-            return protocol.provider.InvokeResponse(failures=messages.failures(report.failures))
+            # An answer may carry failures, but `pulumi do` shows none of them, and SDKs only the first.
+            raise messages.refused(f"{request.tok} was not called", report.failures)
         marked = protect(kind, _known(arguments))
         with disclosing_nothing(secret_texts(marked)):
             result = function.invoke(self._surroundings("", None, marked), reveal(marked))
@@ -170,7 +171,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             return
         report = self._judged(resource.query_type, query, [])
         if report.failures:
-            raise UserError("; ".join(f"{format_path(item.path)} {item.reason}" for item in report.failures))
+            raise messages.refused(f"{request.token} was not listed", report.failures)
         call = self._surroundings("", None, query)
         token, left = request.continuation_token, request.limit
         while context.is_active():

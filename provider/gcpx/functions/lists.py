@@ -12,6 +12,7 @@ from gcpx.model.fields import Record, answer, record
 from gcpx.model.function import Function
 from gcpx.model.resource import Call
 from gcpx.model.rules import Failure
+from gcpx.resources.listed import SET_PROJECT
 
 _QUERY = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
 _EMPTY = "NO_RESULTS_ON_PAGE"
@@ -56,7 +57,7 @@ class InProjectFunction(Function):
         """Miss a project that comes from nowhere."""
         if arguments.get("project") or self._google.settings.project:
             return []
-        return [("project", "is required: set it here, or for all calls with `pulumi config set gcpx:project`")]
+        return [("project", f"is required: {SET_PROJECT}")]
 
     def _project(self, arguments: dict[str, Any]) -> Any:
         return arguments.get("project") or self._google.settings.project
