@@ -50,6 +50,14 @@ class Outcome:
         )
         return found
 
+    @property
+    def shortfall(self) -> str:
+        """What could not be made, by location, and what was said beside it; in parentheses, or empty."""
+        failed = {name: status.get("failedToCreateVmCount", 0) for name, status in self.per_location.items()}
+        said = [f"{name}: {number:,} could not be made" for name, number in failed.items() if number]
+        said += [item.get("message") or item.get("code", "") for item in self.operation.get("warnings", ())]
+        return f" ({'; '.join(said)})" if said else ""
+
 
 @attrs.frozen
 class Fleet:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gcpx.errors import ProviderError
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError
 from gcpx.google.fleet import TRACKING_LABEL, Fleet, Outcome
@@ -157,6 +158,8 @@ class BulkInstances(InProject):
         members = fleet.members(call)
         live = self._live(fleet, members, inputs, {}, outcome)
         wanted = size(inputs)
+        if not members:
+            raise outcome.error or NothingMade(wanted, outcome.shortfall)
         if outcome.error is not None and len(members) < _least(inputs):
             raise _failure(live, members, outcome.error)
         if len(members) < wanted:
@@ -174,7 +177,7 @@ class BulkInstances(InProject):
         foreign = {TRACKING_LABEL: None} if "sourceInstanceTemplate" in body else {}
         if (fleet.labels or foreign) and properties.get("labels", {}) is not None:
             properties["labels"] = {**foreign, **properties.get("labels", {}), **fleet.labels}
-        least = min(count, max(1, _least(inputs) - there))
+        least = min(count, max(min(1, _least(inputs)), _least(inputs) - there))
         body |= {"count": str(count), "minCount": str(least)}
         if properties:
             body["instanceProperties"] = properties
@@ -253,6 +256,16 @@ class BulkInstances(InProject):
         return Fleet(self._google, found[1], found[2], found[3] or found[4].removeprefix(f"labels/{TRACKING_LABEL}="))
 
 
+class NothingMade(ProviderError):  # noqa: N818 - it names the outcome
+    """A bulk creation that Google calls done, and that made no instance."""
+
+    def __init__(self, wanted: int, shortfall: str) -> None:
+        super().__init__(
+            f"at least one instance is needed for a fleet, and 0 of {wanted:,} could be made{shortfall}; nothing was left behind: "
+            "run `pulumi up` to try again, or allow other zones with `locationPolicy` or other machine types with `instanceFlexibilityPolicy`"
+        )
+
+
 def planned(inputs: dict[str, Any]) -> int:
     """Count the instances that inputs ask for, as far as they are known."""
     count = number(inputs, "count")
@@ -264,7 +277,5 @@ def _least(inputs: dict[str, Any]) -> int:
 
 
 def _failure(live: Live, members: list[dict[str, Any]], error: ApiError) -> Exception:
-    """Keep what is left in the state; where nothing is, nothing is to be kept."""
-    if not members:
-        return error
+    """Keep what is left in the state."""
     return PartialError(live, f"{error} {len(members):,} instances are left; run `pulumi up` to try again.")

@@ -239,7 +239,7 @@ class BulkInstancesModel(Record):
     )
     members: list[Member] = field("The instances, in order of their names.", output=True, volatile=True)
     min_count: int = field(
-        "How many instances suffice; with fewer none is left. Default: `count`.",
+        "How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.",
         int64=True,
         minimum=0,
         write_only=True,
