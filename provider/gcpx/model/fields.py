@@ -29,7 +29,7 @@ class Rules:
         output: set by the server alone.
         computed: chosen by the server where the user leaves it out, in a way that no default can say.
         volatile: set by the server, and another after an update in place.
-        always: present in every output, although the user need not set it.
+        always: present in every output: the server gives it whatever the user sets, and no field mask leaves it out.
         param: goes into the URL, not into the body.
         immutable: a change replaces the resource.
         secret: never shown.
@@ -208,6 +208,8 @@ def object_type(cls: type) -> ObjectType:
         name = rules.name or camel_case(attribute.name)
         if name in getattr(cls, "OMIT", ()):
             continue
+        if name in getattr(cls, "ALWAYS", ()):
+            rules = attrs.evolve(rules, always=True)
         properties[name] = Property(name, rules.wire or name, _type(hints[attribute.name]), rules)
     description = " ".join((cls.__doc__ or "").split())
     return ObjectType(
@@ -239,6 +241,8 @@ class Record:
     RULES: ClassVar[tuple[Rule, ...]] = ()
     OMIT: ClassVar[frozenset[str]] = frozenset()
     """Properties of the record that this one builds on, which it has not."""
+    ALWAYS: ClassVar[frozenset[str]] = frozenset()
+    """Properties of that record that every output of this one has."""
 
     @staticmethod
     def implied(_: dict[str, Any]) -> dict[str, Any]:

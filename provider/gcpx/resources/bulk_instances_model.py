@@ -104,12 +104,12 @@ class Member(Record):
     """One instance of the fleet."""
 
     external_address: str = field("The external IPv4 address, if there is one.", output=True)
-    id: str = field("The number that Google gave the instance.", output=True)
+    id: str = field("The number that Google gave the instance.", output=True, always=True)
     internal_address: str = field("The internal IPv4 address.", output=True)
-    name: str = field("The instance's name.", output=True)
-    self_link: str = field("The instance's URL.", output=True)
-    status: str = field("The instance's state, such as `RUNNING`.", output=True)
-    zone: str = field("The zone's name.", output=True)
+    name: str = field("The instance's name.", output=True, always=True)
+    self_link: str = field("The instance's URL.", output=True, always=True)
+    status: str = field("The instance's state, such as `RUNNING`.", output=True, always=True)
+    zone: str = field("The zone's name.", output=True, always=True)
 
 
 @record
@@ -219,7 +219,7 @@ class BulkInstancesModel(Record):
         minimum=1,
         source="compute 4.3",
     )
-    created_count: int = field("How many instances there are.", output=True, volatile=True)
+    created_count: int = field("How many instances there are.", output=True, volatile=True, always=True)
     fleet_id: str = field(
         "What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.",
         always=True,
@@ -237,7 +237,7 @@ class BulkInstancesModel(Record):
     location_policy: LocationPolicy = field(
         "Where instances may be made; a change counts for those that are made from then on.", write_only=True
     )
-    members: list[Member] = field("The instances, in order of their names.", output=True, volatile=True)
+    members: list[Member] = field("The instances, in order of their names.", output=True, volatile=True, always=True)
     min_count: int = field(
         "How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.",
         int64=True,
