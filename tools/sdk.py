@@ -9,11 +9,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+from class_docs import describe
 from workspace import ROOT, pulumi_folder
 
 
 def generate(folder: Path) -> None:
     """Write the SDK of schema.json into a folder, which is emptied first."""
+    _write(folder)
+    describe(folder)
+
+
+def _write(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     tools, schema = pulumi_folder(), ROOT / "schema.json"
     if (tools / "sdkgen").exists():

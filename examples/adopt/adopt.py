@@ -2,9 +2,15 @@
 
 Run it in the folder of a stack, where `pulumi` is set up: `python adopt.py operator@example.com ...`, with the users
 whose login keys are to be taken over. It writes `adopt.json`, what was found, and `Main.yaml`, the program.
+
+The stack's settings of gcpx are handed to `pulumi do`, which does not read them by itself: credentials as variables of
+the environment, the others as flags. Settings that are lists have no flag: `scopes` and
+`impersonateServiceAccountDelegates` count for the import and the preview alone.
 """
 
+import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -13,35 +19,58 @@ from pathlib import Path
 COMPUTE = ("InstanceTemplate", "MachineImage", "DiskAttachment", "BulkInstances")
 
 
+SECRET = {"credentials": "GOOGLE_CREDENTIALS", "accessToken": "GOOGLE_OAUTH_ACCESS_TOKEN"}
+
+
 def pulumi(*arguments: str) -> str:
-    """Run the CLI; whatever it complains about is seen at once."""
-    return subprocess.run(["pulumi", *arguments], check=True, stdout=subprocess.PIPE, text=True).stdout
+    """Run the CLI; where it fails, what it said is shown and nothing else is done."""
+    done = subprocess.run(["pulumi", *arguments], check=False, stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{done.stdout}`pulumi {arguments[0]}` failed")
+    return done.stdout
 
 
-def listed(token: str, *query: str) -> list[dict[str, str]]:
+def settings() -> list[str]:
+    """Read what the stack sets for gcpx: credentials go into the environment, the rest becomes flags of `pulumi do`."""
+    flags = []
+    for key, setting in json.loads(pulumi("config", "--json", "--show-secrets")).items():
+        package, _, name = key.partition(":")
+        if package != "gcpx" or "value" not in setting:
+            continue
+        if name in SECRET:
+            os.environ[SECRET[name]] = setting["value"]
+        elif not setting["value"].startswith("["):
+            flag = re.sub("[A-Z]", lambda letter: f"-{letter[0].lower()}", name)
+            flags.append(f"--gcpx:{flag}={setting['value']}")
+    return flags
+
+
+def listed(flags: list[str], token: str, *query: str) -> list[dict[str, str]]:
     """List one kind of resource."""
-    found = json.loads(pulumi("do", token, "list", "--all", *query) or "[]")
+    found = json.loads(pulumi("do", token, "list", "--all", *query, *flags) or "[]")
     print(f"{len(found):>6,}  {token}")
     return [{"type": token, "name": item["name"], "id": item["id"]} for item in found or ()]
 
 
 def named(resources: list[dict[str, str]]) -> list[dict[str, str]]:
     """Give each a name of its own that any language takes for a variable."""
-    taken: dict[str, int] = {}
+    taken: set[str] = set()
     for resource in resources:
         kind = resource["type"].rpartition(":")[2]
         name = re.sub(r"\W+", "-", f"{kind[0].lower()}{kind[1:]}-{resource['name']}").strip("-")
-        taken[name] = taken.get(name, 0) + 1
-        resource["name"] = name if taken[name] == 1 else f"{name}-{taken[name]}"
+        numbered = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+        resource["name"] = next(free for free in numbered if free not in taken)
+        taken.add(resource["name"])
     return resources
 
 
 def main(users: list[str]) -> None:
     """List, import, preview."""
-    found = [resource for kind in COMPUTE for resource in listed(f"gcpx:compute:{kind}")]
-    found += listed("gcpx:storage:NotificationConfig")
+    flags = settings()
+    found = [resource for kind in COMPUTE for resource in listed(flags, f"gcpx:compute:{kind}")]
+    found += listed(flags, "gcpx:storage:NotificationConfig")
     for user in users:
-        found += listed("gcpx:oslogin:SshKey", "--user", user)
+        found += listed(flags, "gcpx:oslogin:SshKey", "--user", user)
     if not found:
         sys.exit("There is nothing to take over.")
     Path("adopt.json").write_text(json.dumps({"resources": named(found)}, indent=2))

@@ -67,7 +67,7 @@ def _properties(call: Call, body: Json) -> Json:
     if not link:
         if not own:
             raise required("resource.instanceProperties")
-        return dict(own)
+        return dict(merge({}, own))
     path = path_of(link.partition("?")[0], call.path["project"])
     merged: Json = merge(call.found(path)["properties"], own)
     check_merged(call.version, call.method, merged)

@@ -13,6 +13,8 @@ from gcpx_emulator.request_rules import check_body
 
 _MAXIMA = {("compute", "maxResults"): "500"}
 """Bounds of parameters that an API's documentation names and its description leaves out."""
+_PATCH = "instanceProperties"
+"""What bulk creation lays over a template by JSON Merge Patch: a null in it removes something."""
 _INTEGERS = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
 
 
@@ -88,13 +90,15 @@ def _clean_object(document: Document, spec: Json, value: Any, path: str) -> Any:
         return {
             key: _clean(document, spec["additionalProperties"], item, f"{path}.{key}") for key, item in value.items()
         }
-    cleaned = {}
+    cleaned: Json = {}
     for key, item in value.items():
         known = spec.get("properties", {}).get(key)
         if known is None:
             where = f" at '{path}'" if path else ""
             raise _refused(f'Unknown name "{key}"{where}: Cannot find field.')
-        if item is not None and not known.get("readOnly"):
+        if item is None and path.startswith(_PATCH) and "[" not in path:
+            cleaned[key] = None
+        elif item is not None and not known.get("readOnly"):
             cleaned[key] = _clean(document, known, item, f"{path}.{key}" if path else key)
     return cleaned
 

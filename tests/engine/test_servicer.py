@@ -375,3 +375,10 @@ def test_a_program_that_gives_no_name_keeps_the_one_that_was_imported(engine, vm
 
     assert imported is not None
     assert engine.diff(imported, inputs).changes == rpc.DiffResponse.DIFF_NONE
+
+
+def test_a_name_that_was_made_up_is_taken_when_the_program_writes_it_out(engine):
+    created = engine.create(TEMPLATE, "web", template())
+    named = {**template(description="another"), "name": created.outputs["name"]}
+
+    assert engine.diff(created, named).deleteBeforeReplace

@@ -180,6 +180,59 @@ def test_fewer_than_wanted_and_enough_is_a_fleet_with_a_warning(engine, cloud):
     assert engine.update(refreshed, fleet(count=10, minCount=5)).outputs["createdCount"] == 10
 
 
+def test_a_minimum_of_nothing_is_sent_and_what_could_be_made_is_the_fleet(engine, cloud):
+    _limit(cloud, zones={"us-east1-b": 1, "us-east1-c": 0, "us-east1-d": 0})
+    created = engine.create(FLEET, "workers", fleet(count=10, minCount=0))
+
+    assert cloud.requests(BULK)[0]["body"]["minCount"] == "0"
+    assert engine.refresh(created).outputs["createdCount"] == 1
+
+
+@pytest.mark.parametrize(
+    "fault", [None, {"errors": [{"code": "STOCKOUT", "message": "sold out"}]}], ids=["done", "failed"]
+)
+def test_a_creation_that_made_nothing_fails_with_what_google_said(engine, cloud, fault):
+    _limit(cloud, zones={"us-east1-b": 0, "us-east1-c": 0, "us-east1-d": 0})
+    if fault:
+        cloud.fail(BULK, operation=fault)
+    with failing() as failed:
+        engine.create(FLEET, "workers", fleet(count=10, minCount=0))
+
+    assert failed[0].partial is None, "there is nothing to keep in the state"
+    words = ["sold out"] if fault else ["at least one instance", "0 of 10", "zones/us-east1-b: 10 could not be made"]
+    assert all(word in failed[0].message for word in words), failed[0].message
+    _limit(cloud)
+    assert engine.create(FLEET, "workers", fleet(count=10, minCount=0)).outputs["createdCount"] == 10
+
+
+def test_growth_that_made_nothing_keeps_the_fleet_and_warns(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(count=2, minCount=0))
+    _limit(cloud, zones={"us-east1-b": 0, "us-east1-c": 0, "us-east1-d": 0})
+    grown = engine.update(created, fleet(count=5, minCount=0))
+
+    assert cloud.requests(BULK)[-1]["body"]["minCount"] == "0"
+    assert grown.outputs["createdCount"] == 2
+    assert any("2 of 5" in said for _, _, said in engine.log.messages)
+
+
+def test_a_fleet_that_lost_everyone_and_gets_nobody_back_is_an_error(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(count=2, minCount=0))
+    for name in _names(created):
+        cloud.emulator.store.delete(_instance(name))
+    _limit(cloud, zones={"us-east1-b": 0, "us-east1-c": 0, "us-east1-d": 0})
+    with failing() as failed:
+        engine.update(created, fleet(count=2, minCount=0))
+
+    assert "0 of 2" in failed[0].message
+
+
+@pytest.mark.parametrize("count", [0, "0"])
+def test_a_fleet_of_none_is_refused(engine, count):
+    assert "1 and more" in engine.failures(FLEET, fleet(count=count))["count"]
+    named = {**fleet(count=count), "perInstanceProperties": {}, "namePattern": None}
+    assert engine.failures(FLEET, named)
+
+
 def test_too_little_quota_leaves_nothing_and_says_how_much_there_is(engine, cloud):
     _limit(cloud, instances={"us-east1": 4})
     with failing() as failed:

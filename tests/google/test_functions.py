@@ -137,9 +137,12 @@ def test_lists_are_ordered(engine, cloud, order, names):
 
 def test_only_the_fields_asked_for_are_read(engine, cloud):
     _templates(engine, "a")
-    narrow = engine.invoke(ALL_TEMPLATES, itemFields=["name", "properties/machineType"])["items"]["global"]
+    narrow = engine.invoke(ALL_TEMPLATES, itemFields=["properties/machineType"])["items"]["global"]
+    link = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/instanceTemplates/a"
 
-    assert narrow["instanceTemplates"] == [{"name": "a", "properties": {"machineType": "e2-small"}}]
+    assert narrow["instanceTemplates"] == [
+        {"name": "a", "selfLink": link, "properties": {"machineType": "e2-small"}}
+    ], "name and link are always there, so that their types need not be optional"
 
 
 def test_regions_without_quotas(engine, cloud):

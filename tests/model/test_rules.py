@@ -39,6 +39,7 @@ LONG, NAME63, NAME64 = "a" * 64, "a" * 63, "a" * 64
 SSD = {"boot": None, "type": "SCRATCH", "interface": "NVME", "initializeParams": {"diskType": "local-ssd"}}
 GPU = [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}]
 CARD = [{"nicType": "VIRTIO_NET"}]
+FLEET_PROPERTIES = fleet(3)["instanceProperties"]
 DATA = {"initializeParams": {"diskSizeGb": 10}}
 BOOT = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
 
@@ -169,6 +170,11 @@ CASES = {
     "BulkInstancesModel: counts_fit": ({"minCount": 3}, {"minCount": 4}, "minCount"),
     "BulkInstancesModel: pattern_serves": ({"namePattern": "a-" + "#" * 18}, {"namePattern": "a-" + "#" * 19}, "namePattern"),
     "BulkInstancesModel: keys_are_googles": ({}, {"instanceProperties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "instanceProperties.disks[0].diskEncryptionKey.rawKey"),
+    "BulkInstancesModel: labels_are_removed_one_by_one": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": None}}, "instanceProperties.labels"),
+    "BulkInstancesModel: overrides_hold_something": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {}}}, "instanceProperties.labels"),
+    "BulkInstancesModel: tracking_label_is_ours": ({"instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"instanceProperties": {**FLEET_PROPERTIES, "labels": {"gcpx-bulk": "b"}}}, "instanceProperties.labels.gcpx-bulk"),
+    "BulkInstancesModel: label_stays": ({"fleetId": "labels/a=b", "instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"fleetId": "labels/a=b"}, "instanceProperties.labels.a"),
+    "BulkInstancesModel: names_stay": ({"fleetId": "namePattern/web-###"}, {"fleetId": "namePattern/web-##"}, "namePattern"),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),
     "PerInstanceProperties.hostname form": ({"hostname": "a.example.com"}, {"hostname": "a_b.example.com"}),
@@ -267,8 +273,8 @@ def _put(owner, path, content):
 
 def _merge(owner, content):
     for name, value in content.items():
-        if value is None:
-            owner.pop(name, None)
+        if value is None and name in owner:
+            owner.pop(name)
         elif isinstance(value, dict) and isinstance(owner.get(name), dict):
             _merge(owner[name], value)
         else:

@@ -184,8 +184,14 @@ class Engine:
 
     def refusals(self, token: str, /, **arguments: Any) -> dict[str, str]:
         """Call a function with arguments that are wrong; gives reason by path."""
-        done = self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
-        return reasons(done.failures)
+        try:
+            self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
+        except grpc.RpcError as error:
+            head, refused, said = error.details().partition(" was not called: ")
+            if not refused or (head, error.code()) != (token, grpc.StatusCode.INVALID_ARGUMENT):
+                raise
+            return dict(line.split(": ", 1) for line in said.split("\n  "))
+        return {}
 
     def list(
         self, token: str, query: dict[str, Any] | None = None, *, limit: int = 0, size: int = 0, after: str = ""

@@ -8,6 +8,7 @@ import attrs
 
 from gcpx.engine import protocol
 from gcpx.engine.secrecy import hidden, protect, redact
+from gcpx.errors import UserError
 from gcpx.model import naming
 from gcpx.model.check import Finding
 from gcpx.model.diff import Change
@@ -75,6 +76,10 @@ class Findings:
             return False
         text = str(value)
         return len(text) <= _LONGEST and text.isprintable() and redact(text, self.secrets) == text
+
+    def refusal(self, what: str, findings: list[Finding]) -> UserError:
+        """Write findings as an error, for calls whose answer cannot carry failures to every user."""
+        return UserError(f"{what}: " + "\n  ".join(map(self.sentence, findings)))
 
 
 def diff_response(changes: list[Change], delete_before_replace: bool) -> Any:

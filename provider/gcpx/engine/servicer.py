@@ -111,9 +111,11 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         function, arguments = self.plugin.function(request.tok), decode(request.args)
         kind = function.type
         report = self._judged(kind, arguments, function.problems(reveal(arguments)))
-        failures = self._said("", kind, arguments, report)
-        if failures:
-            return protocol.provider.InvokeResponse(failures=failures)
+        self._said("", kind, arguments, report)
+        if report.failures:
+            # An answer may carry failures, but `pulumi do` shows none of them, and SDKs only the first.
+            findings = messages.Findings.of(kind, arguments, self.plugin.secrets)
+            raise findings.refusal(f"{request.tok} was not called", report.failures)
         marked = protect(kind, _known(arguments))
         with disclosing_nothing(secret_texts(marked)):
             result = function.invoke(self._surroundings("", None, marked), reveal(marked))
@@ -130,7 +132,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         report = self._judged(resource.query_type, query, [])
         if report.failures:
             findings = messages.Findings.of(resource.query_type, query, self.plugin.secrets)
-            raise UserError("; ".join(map(findings.sentence, report.failures)))
+            raise findings.refusal(f"{request.token} was not listed", report.failures)
         call = self._surroundings("", None, query)
         token, left = request.continuation_token, request.limit
         while context.is_active():
@@ -172,10 +174,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         if old.get(naming.IMPORTED):
             # An import had to make up what Google never shows, and took in what Google chose: no reasons to replace.
             changes = [change for change in changes if not (change.made_up and change.replaces)]
-        identity = resource.identity(new)
-        collides = (
-            any(change.replaces for change in changes) and identity is not None and identity == resource.identity(old)
-        )
+        collides = any(change.replaces for change in changes) and resource.collides(old, new)
         return messages.diff_response(changes, collides)
 
     @guarded

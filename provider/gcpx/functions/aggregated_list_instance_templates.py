@@ -15,16 +15,20 @@ from gcpx.resources.list_parameters import AggregatedListParameters
 class InstanceTemplatesScopedList(Record):
     """The instance templates of one scope."""
 
-    instance_templates: list[ListedInstanceTemplate] = answer("The templates.")
-    warnings: list[ApiWarning] = answer("What Google said about the scope, such as that it cannot be reached.")
+    instance_templates: list[ListedInstanceTemplate] = answer("The templates.", always=True)
+    warnings: list[ApiWarning] = answer(
+        "What Google said about the scope, such as that it cannot be reached.", always=True
+    )
 
 
 @record
 class AggregatedInstanceTemplates(ListResult):
     """Instance templates by scope."""
 
-    items: dict[str, InstanceTemplatesScopedList] = answer("The templates by scope: `global`, or `regions/REGION`.")
-    unreachables: list[str] = answer("Scopes that could not be reached, with `returnPartialSuccess`.")
+    items: dict[str, InstanceTemplatesScopedList] = answer(
+        "The templates by scope: `global`, or `regions/REGION`.", always=True
+    )
+    unreachables: list[str] = answer("Scopes that could not be reached, with `returnPartialSuccess`.", always=True)
 
 
 class AggregatedListInstanceTemplates(AggregatedListFunction):

@@ -15,16 +15,20 @@ from gcpx.resources.list_parameters import AggregatedListParameters
 class InstancesScopedList(Record):
     """The instances of one scope."""
 
-    instances: list[Instance] = answer("The instances.")
-    warnings: list[ApiWarning] = answer("What Google said about the scope, such as that it cannot be reached.")
+    instances: list[Instance] = answer("The instances.", always=True)
+    warnings: list[ApiWarning] = answer(
+        "What Google said about the scope, such as that it cannot be reached.", always=True
+    )
 
 
 @record
 class AggregatedInstances(ListResult):
     """Instances by scope."""
 
-    items: dict[str, InstancesScopedList] = answer("The instances by scope, such as `zones/europe-west1-b`.")
-    unreachables: list[str] = answer("Scopes that could not be reached, with `returnPartialSuccess`.")
+    items: dict[str, InstancesScopedList] = answer(
+        "The instances by scope, such as `zones/europe-west1-b`.", always=True
+    )
+    unreachables: list[str] = answer("Scopes that could not be reached, with `returnPartialSuccess`.", always=True)
 
 
 class AggregatedListInstances(AggregatedListFunction):

@@ -100,7 +100,7 @@ class ErrorDetail(Record):
 class OperationError(Record):
     """One thing that went wrong."""
 
-    code: str = answer("The kind of error, such as `QUOTA_EXCEEDED`.")
+    code: str = answer("The kind of error, such as `QUOTA_EXCEEDED`.", always=True)
     error_details: list[ErrorDetail] = answer("Details.")
     location: str = answer("The field of the request that caused it.")
     message: str = answer("The error in words.")
@@ -110,7 +110,7 @@ class OperationError(Record):
 class OperationErrors(Record):
     """What went wrong."""
 
-    errors: list[OperationError] = answer("The errors.")
+    errors: list[OperationError] = answer("The errors.", always=True)
 
 
 @record
@@ -209,21 +209,21 @@ class Operation(Record):
     get_version_operation_metadata: VersionProgress = answer("What an operation about versions found.")
     http_error_message: str = answer("What went wrong, as HTTP says it, such as `FORBIDDEN`.")
     http_error_status_code: int = answer("The HTTP status of what went wrong.")
-    id: str = answer("The number that Google gave it.")
-    insert_time: str = answer("When it was asked for (RFC 3339).")
+    id: str = answer("The number that Google gave it.", always=True)
+    insert_time: str = answer("When it was asked for (RFC 3339).", always=True)
     instances_bulk_insert_operation_metadata: BulkInsertProgress = answer("How far a bulk creation is.")
-    kind: str = answer("Always `compute#operation`.")
-    name: str = answer("The name.")
+    kind: str = answer("Always `compute#operation`.", always=True)
+    name: str = answer("The name.", always=True)
     operation_group_id: str = answer("What groups operations, such as those of one bulk creation.")
-    operation_type: str = answer("What is done, such as `insert`.")
+    operation_type: str = answer("What is done, such as `insert`.", always=True)
     progress: int = answer("0 to 100; it never goes back, and says nothing about the time left.")
     region: str = answer("The region of a regional operation, as a URL.")
-    self_link: str = answer("The operation's URL.")
+    self_link: str = answer("The operation's URL.", always=True)
     set_common_instance_metadata_operation_metadata: CommonMetadataProgress = answer(
         "How far a change of the common metadata is."
     )
     start_time: str = answer("When it began (RFC 3339).")
-    status: str = answer("How far it is.", enum=("DONE", "PENDING", "RUNNING"))
+    status: str = answer("How far it is.", enum=("DONE", "PENDING", "RUNNING"), always=True)
     status_message: str = answer("The same in words.")
     target_id: str = answer("The number of what it changes.")
     target_link: str = answer("The URL of what it changes.")

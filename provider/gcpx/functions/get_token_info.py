@@ -25,17 +25,17 @@ class TokenInfoQuery(Record):
 class TokenInfo(Record):
     """What Google reads in a token that it issued and that is still good."""
 
-    alg: str = answer("The signature's algorithm.")
-    aud: str = answer("The audience.")
+    alg: str = answer("The signature's algorithm.", always=True)
+    aud: str = answer("The audience.", always=True)
     azp: str = answer("The authorized party.")
     email: str = answer("The e-mail address of the account.")
     email_verified: str = answer("`true` for a verified address.", wire="email_verified")
-    exp: str = answer("When the token expires, in seconds since 1970.")
-    iat: str = answer("When the token was issued, in seconds since 1970.")
-    iss: str = answer("Who issued it.")
-    kid: str = answer("The ID of the key that signed it.")
-    sub: str = answer("The number of the account.")
-    typ: str = answer("Always `JWT`.")
+    exp: str = answer("When the token expires, in seconds since 1970.", always=True)
+    iat: str = answer("When the token was issued, in seconds since 1970.", always=True)
+    iss: str = answer("Who issued it.", always=True)
+    kid: str = answer("The ID of the key that signed it.", always=True)
+    sub: str = answer("The number of the account.", always=True)
+    typ: str = answer("Always `JWT`.", always=True)
 
 
 class GetTokenInfo(Function):

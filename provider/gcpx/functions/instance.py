@@ -140,12 +140,12 @@ class Instance(InstanceProperties):
     last_start_timestamp: str = answer("When it last started (RFC 3339).")
     last_stop_timestamp: str = answer("When it last stopped (RFC 3339).")
     last_suspended_timestamp: str = answer("When it was last suspended (RFC 3339).")
-    name: str = answer("The name.")
+    name: str = answer("The name.", always=True)
     params: InstanceParams = answer("What it was created with.")
     resource_status: ResourceStatus = answer("What is so at present.")
     satisfies_pzi: bool = answer("Reserved by Google.")
     satisfies_pzs: bool = answer("Reserved by Google.")
-    self_link: str = answer("The instance's URL.")
+    self_link: str = answer("The instance's URL.", always=True)
     shielded_instance_integrity_policy: ShieldedInstanceIntegrityPolicy = answer("How the integrity baseline follows.")
     shielded_vm_integrity_policy: ShieldedVmIntegrityPolicy = answer(
         "How the integrity baseline follows, by its old name.", deprecated="use shieldedInstanceIntegrityPolicy"

@@ -27,7 +27,7 @@ class InstanceTemplateListParameters(ListParameters):
 class InstanceTemplates(ListResult):
     """Instance templates."""
 
-    items: list[ListedInstanceTemplate] = answer("The templates.")
+    items: list[ListedInstanceTemplate] = answer("The templates.", always=True)
 
 
 class ListInstanceTemplates(ListFunction):

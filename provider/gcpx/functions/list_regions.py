@@ -28,10 +28,10 @@ class RegionListParameters(ListParameters):
 class Quota(Record):
     """One quota of a region."""
 
-    limit: float = answer("The limit.")
-    metric: str = answer("What is counted, such as `CPUS`.")
+    limit: float = answer("The limit.", always=True)
+    metric: str = answer("What is counted, such as `CPUS`.", always=True)
     owner: str = answer("Whose quota it is.")
-    usage: float = answer("How much of it is used.")
+    usage: float = answer("How much of it is used.", always=True)
 
 
 @record
@@ -66,10 +66,10 @@ class Region(Record):
     description: str = answer("A text about it.")
     id: str = answer("The number that Google gave it.")
     kind: str = answer("Always `compute#region`.")
-    name: str = answer("The name.")
+    name: str = answer("The name.", always=True)
     quota_status_warning: ApiWarning = answer("Why there are no quotas, where they could not be told.")
     quotas: list[Quota] = answer("The project's quotas in the region.")
-    self_link: str = answer("The region's URL.")
+    self_link: str = answer("The region's URL.", always=True)
     status: str = answer("`UP` or `DOWN`.", enum=("DOWN", "UP"))
     supports_pzs: bool = answer("Reserved by Google.")
     zones: list[str] = answer("The region's zones, as URLs.")
@@ -79,7 +79,7 @@ class Region(Record):
 class Regions(ListResult):
     """Regions."""
 
-    items: list[Region] = answer("The regions.")
+    items: list[Region] = answer("The regions.", always=True)
 
 
 class ListRegions(ListFunction):

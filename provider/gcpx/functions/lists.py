@@ -13,6 +13,7 @@ from gcpx.model.function import Function
 from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Call
 from gcpx.model.rules import Failure
+from gcpx.resources.listed import SET_PROJECT
 
 _QUERY = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
 _EMPTY = "NO_RESULTS_ON_PAGE"
@@ -23,15 +24,15 @@ _HEAD = ("kind", "id", "selfLink", "nextPageToken", "warning")
 class WarningData(Record):
     """One detail of a warning."""
 
-    key: str = answer("What the detail is, such as `scope`.")
-    value: str = answer("The detail.")
+    key: str = answer("What the detail is, such as `scope`.", always=True)
+    value: str = answer("The detail.", always=True)
 
 
 @record
 class ApiWarning(Record):
     """Something that Google says beside its answer."""
 
-    code: str = answer("The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.")
+    code: str = answer("The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.", always=True)
     data: list[WarningData] = answer("Details, such as the scope.")
     message: str = answer("The warning in words.")
 
@@ -40,11 +41,11 @@ class ApiWarning(Record):
 class ListResult(Record):
     """What every list answers."""
 
-    id: str = answer("The ID that Google gave the answer.")
-    kind: str = answer("The kind of list.")
+    id: str = answer("The ID that Google gave the answer.", always=True)
+    kind: str = answer("The kind of list.", always=True)
     next_page_token: str = answer("Leads to the next page, where only one was asked for.")
-    self_link: str = answer("The list's URL.")
-    warnings: list[ApiWarning] = answer("What Google said beside the answer, of all pages.")
+    self_link: str = answer("The list's URL.", always=True)
+    warnings: list[ApiWarning] = answer("What Google said beside the answer, of all pages.", always=True)
 
 
 class InProjectFunction(Function):
@@ -57,7 +58,7 @@ class InProjectFunction(Function):
         """Miss a project that comes from nowhere."""
         if arguments.get("project") or self._google.settings.project:
             return []
-        return [("project", "is required: set it here, or for all calls with `pulumi config set gcpx:project`")]
+        return [("project", f"is required: {SET_PROJECT}")]
 
     def _project(self, arguments: dict[str, Any]) -> Any:
         return arguments.get("project") or self._google.settings.project
@@ -93,8 +94,8 @@ class ListFunction(InProjectFunction):
 
     def mask(self, arguments: dict[str, Any]) -> str:
         """Write the field mask, with what holds a list together."""
-        fields = arguments.get("itemFields")
-        return f"items({','.join(fields)}),{','.join(_HEAD)}" if fields else ""
+        fields = wanted(arguments)
+        return f"items({fields}),{','.join(_HEAD)}" if fields else ""
 
     def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Make one answer of pages."""
@@ -117,8 +118,8 @@ class AggregatedListFunction(ListFunction):
 
     def mask(self, arguments: dict[str, Any]) -> str:
         """Write the field mask; each scope's warning stays."""
-        fields = arguments.get("itemFields")
-        inner = f"{self.collection}({','.join(fields)}),warning" if fields else ""
+        fields = wanted(arguments)
+        inner = f"{self.collection}({fields}),warning" if fields else ""
         return f"items/*({inner}),unreachables,{','.join(_HEAD)}" if fields else ""
 
     def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -141,6 +142,12 @@ class AggregatedListFunction(ListFunction):
             if any(warning.get("code") == "UNREACHABLE" for warning in scope["warnings"]):
                 note(made["unreachables"], name)
         return made
+
+
+def wanted(arguments: dict[str, Any]) -> str:
+    """Name the fields of each item to ask for, where some are named; name and link are always there."""
+    fields = arguments.get("itemFields")
+    return ",".join(dict.fromkeys(("name", "selfLink", *fields))) if fields else ""
 
 
 def note(kept: list[Any], said: Any) -> None:

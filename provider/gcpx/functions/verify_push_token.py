@@ -36,13 +36,13 @@ class PushTokenQuery(Record):
 class PushTokenClaims(Record):
     """What a good token says."""
 
-    aud: str = answer("The audience.")
+    aud: str = answer("The audience.", always=True)
     azp: str = answer("The authorized party.")
-    email: str = answer("The e-mail address of the account.")
+    email: str = answer("The e-mail address of the account.", always=True)
     email_verified: bool = answer("Whether the address is verified.", wire="email_verified")
-    exp: int = answer("When the token expires, in seconds since 1970.")
+    exp: int = answer("When the token expires, in seconds since 1970.", always=True)
     iat: int = answer("When the token was issued, in seconds since 1970.")
-    iss: str = answer("Who issued it.")
+    iss: str = answer("Who issued it.", always=True)
     sub: str = answer("The number of the account.")
 
 
@@ -52,7 +52,7 @@ class PushTokenVerdict(Record):
 
     claims: PushTokenClaims = answer("What it says, if it is good.")
     reason: str = answer("Why it is not.")
-    valid: bool = answer("Whether it is good.")
+    valid: bool = answer("Whether it is good.", always=True)
 
 
 class VerifyPushToken(Function):

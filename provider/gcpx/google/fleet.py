@@ -16,7 +16,7 @@ from gcpx.errors import CancelledError, ProviderError
 from gcpx.google.client import COMPUTE, Google, Request
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.creation import Creation
-from gcpx.google.errors import NotFound
+from gcpx.google.errors import ApiError, NotFound
 from gcpx.google.listing import Listing
 from gcpx.google.operations import Operations, Outcome, Surroundings
 
@@ -44,24 +44,26 @@ class Fleet:
     @property
     def labels(self) -> dict[str, str]:
         """The labels that make an instance one of the fleet."""
-        kind, _, rest = self.id.partition("/")
-        if kind == "labels" and rest:
-            key, _, value = rest.partition("=")
-            return {key: value}
-        return {} if rest else {TRACKING_LABEL: self.id}
+        return labels_of(self.id)
 
     @property
     def _filter(self) -> str:
         for key, value in self.labels.items():
             return f'labels.{key} = "{value}"'
-        pattern = self.id.partition("/")[2]
-        runs = re.findall(r"#+|[^#]+", pattern)
-        return "name eq " + "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
+        return f"name eq {names_of(self.id)}"
 
     def members(self, call: Surroundings) -> list[dict[str, Any]]:
         """Find every member by one filtered list of all zones, page by page, in order of their names."""
-        found = [item for item in self._listed(call) if last_part(item["zone"]).rpartition("-")[0] == self.region]
-        return sorted(found, key=lambda item: natural(item["name"]))
+        return sorted(filter(self._holds, self._listed(call)), key=lambda item: natural(item["name"]))
+
+    def _holds(self, item: dict[str, Any]) -> bool:
+        """Tell whether an instance is a member, whatever a filter took for one: a missing label is not an empty one."""
+        names = names_of(self.id)
+        return (
+            last_part(item["zone"]).rpartition("-")[0] == self.region
+            and self.labels.items() <= item.get("labels", {}).items()
+            and (names is None or re.fullmatch(names, item["name"]) is not None)
+        )
 
     def _listed(self, call: Surroundings) -> Iterator[dict[str, Any]]:
         path = f"beta/projects/{self.project}/aggregated/instances"
@@ -76,6 +78,18 @@ class Fleet:
         except NotFound:
             return None
         return found.get("sourceImage")
+
+    def properties_of(self, call: Surroundings, template: str) -> dict[str, Any]:
+        """Say what a template makes instances of; nothing, with a warning, where that cannot be read."""
+        path = split_link(template).partition("?")[0]
+        path = path if path.startswith("projects/") else f"projects/{self.project}/{path}"
+        try:
+            found = self.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), call)
+        except ApiError as error:
+            call.warn(f"labels, tags and metadata of {template} are left as they are on the instances: {error}")
+            return {}
+        properties: dict[str, Any] = found.get("properties", {})
+        return properties
 
     def grow(self, call: Surroundings, body: dict[str, Any], before: list[dict[str, Any]]) -> Outcome:
         """Make instances in one call.
@@ -149,6 +163,30 @@ class Fleet:
         )
 
 
+def labels_of(fleet_id: str) -> dict[str, str]:
+    """Read the labels that make an instance one of a fleet from the fleet's ID."""
+    kind, _, rest = fleet_id.partition("/")
+    if kind == "labels" and rest:
+        key, _, value = rest.partition("=")
+        return {key: value}
+    return {} if rest else {TRACKING_LABEL: fleet_id}
+
+
+def pattern_of(fleet_id: str) -> str | None:
+    """Read the pattern that the names of a fleet's instances have, where it is found by them."""
+    kind, _, pattern = fleet_id.partition("/")
+    return pattern if kind == "namePattern" else None
+
+
+def names_of(fleet_id: str) -> str | None:
+    """Write that pattern as a regular expression."""
+    pattern = pattern_of(fleet_id)
+    if pattern is None:
+        return None
+    runs = re.findall(r"#+|[^#]+", pattern)
+    return "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
+
+
 def natural(name: str) -> tuple[str, int, str]:
     """Order names by the number at their end."""
     found = re.fullmatch(r"(.*?)(\d+)(\D*)", name)
@@ -165,6 +203,14 @@ def progress_of(operation: dict[str, Any]) -> str:
     ways = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
     parts = [f"zone {last_part(name)} {ways.get(zone.get('status', ''), 'waiting')}" for name, zone in zones.items()]
     return f"{made:,}/{wanted:,} VMs, {', '.join(parts)}"
+
+
+def shortfall(outcome: Outcome) -> str:
+    """Say what could not be made, by location, and what Google said beside it; in parentheses, or empty."""
+    failed = {name: status.get("failedToCreateVmCount", 0) for name, status in outcome.per_location.items()}
+    said = [f"{name}: {number:,} could not be made" for name, number in failed.items() if number]
+    said += [item.get("message") or item.get("code", "") for item in outcome.operation.get("warnings", ())]
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _made(zones: dict[str, Any]) -> int:

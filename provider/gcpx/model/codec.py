@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from gcpx.model.compare import equal, is_absent, match, same
+from gcpx.model.compare import equal, is_absent, is_patch, match, same
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type, has_outputs
 from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
 from gcpx.model.values import UNKNOWN
 
 
-def to_body(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Write the REST body of inputs that hold neither secrets nor unknowns."""
+def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) -> dict[str, Any]:
+    """Write the REST body of inputs that hold neither secrets nor unknowns; nulls stay within a patch alone."""
     return {
-        prop.wire: _to_wire(prop, prop.type, inputs[name])
+        prop.wire: _to_wire(prop, prop.type, inputs[name], nulls=nulls or is_patch(prop, inputs))
         for name, prop in kind.inputs.items()
-        if inputs.get(name) is not None and not prop.rules.param
+        if not prop.rules.param and (inputs.get(name) is not None or (nulls and name in inputs))
     }
 
 
-def _to_wire(prop: Property, kind: Type, value: Any) -> Any:
+def _to_wire(prop: Property, kind: Type, value: Any, *, nulls: bool = False) -> Any:
+    if value is None:
+        return None
     if isinstance(kind, ObjectType):
-        return to_body(kind, value)
+        return to_body(kind, value, nulls=nulls)
     if isinstance(kind, ListOf):
         return [_to_wire(prop, kind.item, item) for item in value]
     if isinstance(kind, MapOf):
-        return {key: _to_wire(prop, kind.item, item) for key, item in value.items() if item is not None}
+        kept = {key: item for key, item in value.items() if nulls or item is not None}
+        return {key: _to_wire(prop, kind.item, item, nulls=nulls) for key, item in kept.items()}
     if kind == Scalar("integer"):
         number = as_integer(value)
         return value if number is None else str(number) if prop.rules.int64 else number

@@ -51,6 +51,8 @@ def is_absent(prop: Property, value: Any) -> bool:
         return False
     if value is None or value in ({}, [], ""):
         return True
+    if isinstance(prop.type, MapOf) and isinstance(value, dict):
+        return all(item is None for item in value.values())
     if isinstance(prop.type, ObjectType) and isinstance(value, dict):
         properties = prop.type.properties
         return all(key in properties and is_absent(properties[key], item) for key, item in value.items())
@@ -58,6 +60,11 @@ def is_absent(prop: Property, value: Any) -> bool:
     if isinstance(default, re.Pattern):
         return isinstance(value, str) and default.fullmatch(value) is not None
     return default is not None and equal(prop, prop.type, value, default)
+
+
+def is_patch(prop: Property, values: dict[str, Any]) -> bool:
+    """Tell whether a property of an object is laid over something else, so that a null in it says something."""
+    return bool(prop.rules.patches) and values.get(prop.rules.patches) is not None
 
 
 def same(prop: Property, one: Any, other: Any) -> bool:

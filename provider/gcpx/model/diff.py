@@ -7,11 +7,13 @@ from typing import Any, Literal
 
 import attrs
 
-from gcpx.model.compare import equal, is_absent, match, same
+from gcpx.model.compare import equal, is_absent, is_patch, match, same
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type
 from gcpx.model.values import UNKNOWN, Path, has_unknown
 
 Kind = Literal["add", "delete", "update"]
+_MISSING = object()
+"""Stands for what is not there, where that is not the same as null."""
 
 
 @attrs.frozen
@@ -43,32 +45,41 @@ class _Differ:
 
     Attributes:
         certain: nothing is unknown, so what is the same to Python is no change, and need not be walked through.
+        patch: this is within what is laid over something else: null, a default and nothing at all say different things.
     """
 
     certain: bool
+    patch: bool = False
 
     def objects(
         self, kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: Any, path: Path, replaces: bool
     ) -> Iterator[Change]:
         seen = live if isinstance(live, dict) else {}
+        absent = _MISSING if self.patch else None
         for name, prop in kind.inputs.items():
-            before, after = old.get(name), new.get(name)
+            before, after = old.get(name, absent), new.get(name, absent)
             if self.certain and before == after:
                 continue
-            changes = self._property(
+            walk = attrs.evolve(self, patch=True) if is_patch(prop, new) else self
+            changes = walk._property(  # noqa: SLF001 - another walk of this class
                 prop, before, after, seen.get(name), (*path, name), replaces or prop.rules.immutable
             )
             for change in changes:
                 yield attrs.evolve(change, made_up=True) if prop.rules.write_only else change
 
     def _property(self, prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
-        if is_absent(prop, old):
-            if not same(prop, old, new) and not same(prop, live, new):
+        if self._is_absent(prop, old):
+            if not self._is_absent(prop, new) and (self.patch or not same(prop, live, new)):
                 yield Change(path, "add", replaces)
-        elif is_absent(prop, new):
+        elif self._is_absent(prop, new):
             yield Change(path, "delete", replaces, made_up=prop.rules.computed)
         else:
             yield from self._values(prop, prop.type, old, new, live, path, replaces)
+
+    def _is_absent(self, prop: Property, value: Any) -> bool:
+        if not self.patch:
+            return is_absent(prop, value)
+        return _says_nothing(value) or (value is None and bool(prop.rules.patches))
 
     def _values(
         self, prop: Property, kind: Type, old: Any, new: Any, live: Any, path: Path, replaces: bool
@@ -85,6 +96,8 @@ class _Differ:
             yield Change(path, "update", replaces)
 
     def _maps(self, prop: Property, kind: MapOf, old: Any, new: Any, path: Path, replaces: bool) -> Iterator[Change]:
+        if not self.patch:
+            old, new = _without_nulls(old), _without_nulls(new)
         for key in sorted((old.keys() | new.keys()) - prop.rules.merge_keys):
             if key not in new:
                 yield Change((*path, key), "delete", replaces)
@@ -104,3 +117,12 @@ class _Differ:
             elif not self.certain or old[left] != new[right]:
                 element = live[left] if isinstance(live, list) and left < len(live) else None
                 yield from self._values(prop, kind.item, old[left], new[right], element, (*path, right), replaces)
+
+
+def _says_nothing(value: Any) -> bool:
+    """Tell whether a part of a patch changes nothing: it is not there, or there is nothing in it."""
+    return value is _MISSING or (isinstance(value, dict) and all(_says_nothing(item) for item in value.values()))
+
+
+def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value is not None}

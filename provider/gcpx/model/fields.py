@@ -29,11 +29,13 @@ class Rules:
         output: set by the server alone.
         computed: chosen by the server where the user leaves it out, in a way that no default can say.
         volatile: set by the server, and another after an update in place.
-        always: present in every output, although the user need not set it.
+        always: present in every output: the server gives it whatever the user sets, and no field mask leaves it out.
         param: goes into the URL, not into the body.
         immutable: a change replaces the resource.
         secret: never shown.
         write_only: the API takes it and never returns it.
+        patches: the property beside it that names what this one is laid over by JSON Merge Patch (RFC 7396). Where that
+            is set, a null within removes, and is not the same as leaving a property out.
         beta: only the beta path takes it.
         deprecated: what to use instead.
         int64: a number that travels as a string.
@@ -64,6 +66,7 @@ class Rules:
     immutable: bool = False
     secret: bool = False
     write_only: bool = False
+    patches: str = ""
     beta: bool = False
     deprecated: str | None = None
     int64: bool = False
@@ -207,6 +210,8 @@ def object_type(cls: type) -> ObjectType:
         name = rules.name or camel_case(attribute.name)
         if name in getattr(cls, "OMIT", ()):
             continue
+        if name in getattr(cls, "ALWAYS", ()):
+            rules = attrs.evolve(rules, always=True)
         properties[name] = Property(name, rules.wire or name, _type(hints[attribute.name]), rules)
     description = " ".join((cls.__doc__ or "").split())
     return ObjectType(
@@ -241,6 +246,8 @@ class Record:
     """Properties of the record that this one builds on, which it has not."""
     HINTS: ClassVar[dict[str, str]] = {}
     """What to write instead of what users of other providers write: by name, by `*`, or by no name for the whole."""
+    ALWAYS: ClassVar[frozenset[str]] = frozenset()
+    """Properties of that record that every output of this one has."""
 
     @staticmethod
     def implied(_: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import attrs
 
 from gcpx.errors import ProviderError, UserError
 from gcpx.model.fields import ObjectType, object_type
-from gcpx.model.naming import UNREAD, Autoname
+from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.rules import Failure
 from gcpx.model.values import Path
 
@@ -155,6 +155,15 @@ class Resource(abc.ABC):
         """
         del inputs
         return None
+
+    def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Tell whether a replacement has to wait until the resource is deleted.
+
+        A name that was made up is taken, too, where the program now writes it out.
+        """
+        identity = self.identity(new)
+        taken = {name: value for name, value in old.items() if name != AUTONAMED}
+        return identity is not None and identity == self.identity(taken)
 
     @classmethod
     def replaces(cls, path: Path) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_of, object_type
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_type
 from gcpx.model.function import Function
 from gcpx.model.resource import Resource
 
@@ -55,7 +55,7 @@ class Types:
                 "type": "object",
                 "description": kind.description,
                 "properties": self.properties(properties, module, output=apart),
-                "required": [] if apart else _required(kind),
+                "required": _always(kind) if apart else _required(kind),
             }
         return token
 
@@ -76,18 +76,19 @@ def _required(kind: ObjectType) -> list[str]:
     return sorted(name for name, prop in kind.inputs.items() if prop.rules.required)
 
 
+def _always(kind: ObjectType) -> list[str]:
+    """Name what every output has, so that SDKs need not call it optional."""
+    always = {name for name, prop in kind.properties.items() if prop.rules.always}
+    return sorted(always | set(kind.required))
+
+
 def resource_spec(resource: type[Resource], kind: ObjectType, types: Types, example: str) -> Json:
     """Write one resource."""
     module = resource.token.split(":")[1]
-    always = [
-        name
-        for name, prop in kind.properties.items()
-        if prop.rules.required or prop.rules.always or (prop.rules.output and object_of(prop.type) is None)
-    ]
     return {
         "description": _documentation(resource, kind, example),
         "properties": types.properties(kind.properties, module, output=True),
-        "required": sorted(always),
+        "required": _always(kind),
         "inputProperties": types.properties(kind.inputs, module, output=False, owner=resource),
         "requiredInputs": _required(kind),
         "listInputs": _arguments(object_type(resource.query), module, types),
@@ -105,6 +106,7 @@ def function_spec(function: type[Function], types: Types, example: str) -> Json:
             "type": "object",
             "description": result.description,
             "properties": types.properties(result.properties, module, output=True),
+            "required": _always(result),
         },
     }
 

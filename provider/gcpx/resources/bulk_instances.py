@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from gcpx.errors import ProviderError
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError
-from gcpx.google.fleet import TRACKING_LABEL, Fleet
+from gcpx.google.fleet import TRACKING_LABEL, Fleet, shortfall
 from gcpx.google.operations import Outcome
 from gcpx.model import codec
 from gcpx.model.fields import object_type
@@ -20,6 +21,7 @@ from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import Failure, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
+from gcpx.resources.fleet_overrides import differ, laid_over
 from gcpx.resources.in_project import InProject
 from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.listed import grouped, listing, project_of
@@ -82,6 +84,12 @@ class BulkInstances(InProject):
             return ()
         return None if inputs.get(AUTONAMED) else (inputs.get("region"), inputs.get("fleetId"))
 
+    def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+        """Let the old fleet go first where it would take the new one's members for its own, or the other way round."""
+        kept = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
+        by_our_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
+        return kept or not by_our_label or super().collides(old, new)
+
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name where the fleet is."""
         return {name: inputs.get(name) or default for name, default in self.defaults().items()}
@@ -110,9 +118,7 @@ class BulkInstances(InProject):
         fleet.delete(call, extra)
         gone = {item["id"] for item in extra}
         kept = [item for item in members if item["id"] not in gone]
-        changed = self._change(
-            call, fleet, kept, old.get("instanceProperties") or {}, new.get("instanceProperties") or {}
-        )
+        changed = self._change(call, fleet, kept, *self._settings(call, fleet, old, new))
         if missing:
             return self._grown(call, fleet, new, kept, missing, names)
         return self._live(fleet, fleet.members(call) if extra or changed else members, new, call.last)
@@ -154,6 +160,8 @@ class BulkInstances(InProject):
             members = fleet.members(call)
             live = self._live(fleet, members, inputs, {}, outcome)
         wanted = size(inputs)
+        if not members:
+            raise outcome.error or NothingMade(wanted, shortfall(outcome))
         if outcome.error is not None and len(members) < _least(inputs):
             raise _failure(live, len(members), wanted, outcome.error)
         if len(members) < wanted:
@@ -167,9 +175,11 @@ class BulkInstances(InProject):
         """Write a request for so many more instances."""
         body = codec.to_body(self.type, inputs)
         properties = dict(body.get("instanceProperties", {}))
-        if fleet.labels:
-            properties["labels"] = {**properties.get("labels", {}), **fleet.labels}
-        least = min(count, max(1, _least(inputs) - there))
+        # Another fleet's label on a template would make instances members of both.
+        foreign = {TRACKING_LABEL: None} if "sourceInstanceTemplate" in body else {}
+        if (fleet.labels or foreign) and properties.get("labels", {}) is not None:
+            properties["labels"] = {**foreign, **properties.get("labels", {}), **fleet.labels}
+        least = min(count, max(min(1, _least(inputs)), _least(inputs) - there))
         body |= {"count": str(count), "minCount": str(least)}
         if properties:
             body["instanceProperties"] = properties
@@ -177,10 +187,20 @@ class BulkInstances(InProject):
             body["perInstanceProperties"] = {name: body["perInstanceProperties"][name] for name in names}
         return body
 
+    def _settings(
+        self, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Say what labels, tags and metadata were and are to be; the template is read where that may matter."""
+        before, after = (inputs.get("instanceProperties") or {} for inputs in (old, new))
+        template = new.get("sourceInstanceTemplate")
+        below = fleet.properties_of(call, template) if template and differ(before, after) else {}
+        return laid_over(below, before), laid_over(below, after)
+
     def _change(
         self, call: Call, fleet: Fleet, members: list[dict[str, Any]], old: dict[str, Any], new: dict[str, Any]
     ) -> bool:
         """Set labels, tags and metadata where they differ; tells whether they did anywhere."""
+        new = {**new, "labels": {**(new.get("labels") or {}), **fleet.labels}}
 
         def work(zone: Collection, item: dict[str, Any]) -> None:
             for verb, wanted in settings(item, old, new).items():
@@ -240,7 +260,17 @@ class BulkInstances(InProject):
         found = re.fullmatch(form, split_link(resource_id))
         if found is None or not FLEET_ID[0].fullmatch(found[3] or found[4]):
             raise InvalidId(self.token, resource_id, self.id_forms)
-        return Fleet(self._google, found[1], found[2], found[3] or found[4])
+        return Fleet(self._google, found[1], found[2], found[3] or found[4].removeprefix(f"labels/{TRACKING_LABEL}="))
+
+
+class NothingMade(ProviderError):  # noqa: N818 - it names the outcome
+    """A bulk creation that Google calls done, and that made no instance."""
+
+    def __init__(self, wanted: int, shortfall: str) -> None:
+        super().__init__(
+            f"at least one instance is needed for a fleet, and 0 of {wanted:,} could be made{shortfall}; nothing was left behind: "
+            "run `pulumi up` to try again, or allow other zones with `locationPolicy` or other machine types with `instanceFlexibilityPolicy`"
+        )
 
 
 def _id(fleet: Fleet) -> str:
@@ -260,7 +290,5 @@ def _least(inputs: dict[str, Any]) -> int:
 
 
 def _failure(live: Live, there: int, wanted: int, error: ApiError) -> Exception:
-    """Keep what is left in the state; where nothing is, nothing is to be kept."""
-    if not there:
-        return error
+    """Keep what is left in the state."""
     return PartialError(live, f"{error} {there:,} of {wanted:,} instances exist; run `pulumi up` to try again.")

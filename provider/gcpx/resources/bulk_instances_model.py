@@ -11,6 +11,8 @@ from typing import Any, Final
 from gcpx.model.fields import Record, field, record
 from gcpx.model.numbers import as_integer
 from gcpx.model.rules import Failure, nested, one_required, rule
+from gcpx.resources.fleet_membership import label_stays, names_stay, tracking_label_is_ours
+from gcpx.resources.fleet_overrides import labels_are_removed_one_by_one, overrides_hold_something
 from gcpx.resources.instance_properties import NAME, PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
 
 _LONGEST_RUN: Final = 18
@@ -103,12 +105,12 @@ class Member(Record):
     """One instance of the fleet."""
 
     external_address: str = field("The external IPv4 address, if there is one.", output=True)
-    id: str = field("The number that Google gave the instance.", output=True)
+    id: str = field("The number that Google gave the instance.", output=True, always=True)
     internal_address: str = field("The internal IPv4 address.", output=True)
-    name: str = field("The instance's name.", output=True)
-    self_link: str = field("The instance's URL.", output=True)
-    status: str = field("The instance's state, such as `RUNNING`.", output=True)
-    zone: str = field("The zone's name.", output=True)
+    name: str = field("The instance's name.", output=True, always=True)
+    self_link: str = field("The instance's URL.", output=True, always=True)
+    status: str = field("The instance's state, such as `RUNNING`.", output=True, always=True)
+    zone: str = field("The zone's name.", output=True, always=True)
 
 
 @record
@@ -198,6 +200,11 @@ class BulkInstancesModel(Record):
         _counts_fit,
         _pattern_serves,
         _keys_are_googles,
+        labels_are_removed_one_by_one,
+        overrides_hold_something,
+        tracking_label_is_ours,
+        label_stays,
+        names_stay,
     )
 
     count: int = field(
@@ -206,7 +213,7 @@ class BulkInstancesModel(Record):
         minimum=1,
         source="compute 4.3",
     )
-    created_count: int = field("How many instances there are.", output=True, volatile=True)
+    created_count: int = field("How many instances there are.", output=True, volatile=True, always=True)
     fleet_id: str = field(
         "What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.",
         always=True,
@@ -217,15 +224,16 @@ class BulkInstancesModel(Record):
         "Other machine types to take when the first cannot be had.", write_only=True
     )
     instance_properties: InstanceProperties = field(
-        "What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396).",
+        "What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.",
         write_only=True,
+        patches="sourceInstanceTemplate",
     )
     location_policy: LocationPolicy = field(
         "Where instances may be made; a change counts for those that are made from then on.", write_only=True
     )
-    members: list[Member] = field("The instances, in order of their names.", output=True, volatile=True)
+    members: list[Member] = field("The instances, in order of their names.", output=True, volatile=True, always=True)
     min_count: int = field(
-        "How many instances suffice; with fewer none is left. Default: `count`.",
+        "How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.",
         int64=True,
         minimum=0,
         write_only=True,

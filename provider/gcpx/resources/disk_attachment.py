@@ -71,6 +71,7 @@ class DiskAttachmentModel(AttachedDisk):
     """
 
     OMIT = frozenset({"initializeParams", "source"})
+    ALWAYS = frozenset({"deviceName", "index", "kind", "mode", "type"})
     RULES = (_force_is_for_regional_disks,)
 
     @staticmethod

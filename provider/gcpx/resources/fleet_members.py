@@ -70,8 +70,9 @@ def _marks(values: dict[str, Any]) -> dict[str, Any]:
 
 def _three_way(live: dict[str, Any], old: Any, new: Any) -> dict[str, Any]:
     """Take away what the user no longer wants, and set what is wanted; what others added stays."""
-    dropped = set(old or ()) - set(new or ())
-    return {key: value for key, value in live.items() if key not in dropped} | dict(new or {})
+    wanted = {key: value for key, value in (new or {}).items() if value is not None}
+    dropped = (set(old or ()) | set(new or ())) - set(wanted)
+    return {key: value for key, value in live.items() if key not in dropped} | wanted
 
 
 def _by_key(metadata: Any) -> dict[str, Any]:

@@ -125,26 +125,30 @@ class InstanceTemplateModel(Record):
         _keys_are_googles,
     )
 
-    creation_timestamp: str = field("When the template was made (RFC 3339).", output=True)
+    creation_timestamp: str = field("When the template was made (RFC 3339).", output=True, always=True)
     description: str = field("A text about the template.", max_length=2048)
-    kind: str = field("Always `compute#instanceTemplate`.", output=True)
+    kind: str = field("Always `compute#instanceTemplate`.", output=True, always=True)
     name: str = field(
         "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.",
         always=True,
         pattern=NAME,
         source="compute 2.1, 8",
     )
-    numeric_id: str = field("The number that Google gave the template.", output=True, wire="id")
+    numeric_id: str = field("The number that Google gave the template.", output=True, wire="id", always=True)
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
     properties: InstanceProperties = field(
-        "What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.", computed=True
+        "What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.",
+        computed=True,
+        always=True,
     )
     region: str = field(
         "The region of a regional template. Default: none, so the template is global.", param=True, url=True
     )
-    self_link: str = field("The template's URL.", output=True)
+    self_link: str = field("The template's URL.", output=True, always=True)
     self_link_unique: str = field(
-        "The template's URL with its numeric ID, which no later template of the same name has.", output=True
+        "The template's URL with its numeric ID, which no later template of the same name has.",
+        output=True,
+        always=True,
     )
     source_instance: str = field(
         "The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.",

@@ -46,7 +46,7 @@ class ListParameters(Filtered):
     """What to list, in which order, and how much of it."""
 
     item_fields: list[str] = field(
-        "The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. Default: all.",
+        "The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.",
         pattern=(re.compile(r"[\w*/.-]+(\([\w*/.,()-]+\))?"), "a field's name, with / before a nested one"),
     )
     max_results: int = field(

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from gcpx.errors import UserError
 from gcpx.google.client import Google, Waiting
 from gcpx.google.listing import Listing
+
+SET_PROJECT: Final = (
+    "set it here, or for all calls with `pulumi config set gcpx:project`; `pulumi do` reads no stack configuration, so "
+    "set GOOGLE_PROJECT for it, or give it --gcpx:project"
+)
 
 
 def project_of(google: Google, query: dict[str, Any]) -> str:
     """Give the project to list."""
     project = query.get("project") or google.settings.project
     if not project:
-        raise UserError("project is required: give it, or set it with `pulumi config set gcpx:project`")
+        raise UserError(f"project is required: {SET_PROJECT}")
     return str(project)
 
 

@@ -75,7 +75,7 @@ class SavedDisk(Record):
 
     architecture: str = field("The processor architecture.", output=True, enum=("ARM64", "X86_64"))
     kind: str = field("Always `compute#savedDisk`.", output=True)
-    source_disk: str = field("The disk that was saved, as a URL.", output=True)
+    source_disk: str = field("The disk that was saved, as a URL.", output=True, always=True)
     storage_bytes: int = field("Bytes of storage that it takes.", output=True, int64=True)
     storage_bytes_status: str = field("Whether `storageBytes` is final.", output=True, enum=("UPDATING", "UP_TO_DATE"))
 
@@ -133,14 +133,14 @@ class MachineImageModel(Record):
     every other change replaces the image.
     """
 
-    creation_timestamp: str = field("When the image was made (RFC 3339).", output=True)
+    creation_timestamp: str = field("When the image was made (RFC 3339).", output=True, always=True)
     description: str = field("A text about the image.", max_length=2048)
     guest_flush: bool = field(
         "Ask the guest to bring its applications into a consistent state first. Not read back.", write_only=True
     )
     instance_properties: InstanceProperties = field("The properties of the source instance.", output=True)
-    kind: str = field("Always `compute#machineImage`.", output=True)
-    label_fingerprint: str = field("A hash of the labels, base64.", output=True, volatile=True)
+    kind: str = field("Always `compute#machineImage`.", output=True, always=True)
+    label_fingerprint: str = field("A hash of the labels, base64.", output=True, volatile=True, always=True)
     labels: dict[str, str] = field(
         "Labels of the image; they change in place.",
         merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}),
@@ -155,13 +155,13 @@ class MachineImageModel(Record):
         pattern=NAME,
         source="compute 2.1, 2.6",
     )
-    numeric_id: str = field("The number that Google gave the image.", output=True, wire="id")
+    numeric_id: str = field("The number that Google gave the image.", output=True, wire="id", always=True)
     params: MachineImageParams = field("Which disks to take, and tags. Not read back.", write_only=True)
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
     satisfies_pzi: bool = field("Reserved by Google.", output=True)
     satisfies_pzs: bool = field("Reserved by Google.", output=True)
     saved_disks: list[SavedDisk] = field("The disks in the image.", output=True)
-    self_link: str = field("The image's URL.", output=True)
+    self_link: str = field("The image's URL.", output=True, always=True)
     source_disk_encryption_keys: list[SourceDiskEncryptionKey] = field(
         "Keys of the source instance's disks that are protected by customer-supplied ones. Not read back.",
         write_only=True,
@@ -177,14 +177,17 @@ class MachineImageModel(Record):
         "The source instance in an earlier form; `instanceProperties` says more.", output=True
     )
     status: str = field(
-        "The state of the image.", output=True, enum=("CREATING", "DELETING", "INVALID", "READY", "UPLOADING")
+        "The state of the image.",
+        output=True,
+        enum=("CREATING", "DELETING", "INVALID", "READY", "UPLOADING"),
+        always=True,
     )
     storage_locations: list[str] = field(
         "The region or multi-region that holds the image. Default: nearest to the source.",
         computed=True,
         identity="set",
     )
-    total_storage_bytes: int = field("Bytes of storage that the image takes.", output=True, int64=True)
+    total_storage_bytes: int = field("Bytes of storage that the image takes.", output=True, int64=True, always=True)
 
 
 @record

@@ -66,15 +66,15 @@ class NotificationConfigModel(Record):
 
     bucket: str = field("The bucket's name.", required=True, param=True, pattern=_BUCKET)
     custom_attributes: dict[str, str] = field("Attributes added to every message; at most 5.", wire="custom_attributes")
-    etag: str = field("The configuration's entity tag.", output=True)
+    etag: str = field("The configuration's entity tag.", output=True, always=True)
     event_types: list[str] = field(
         "The events to publish. Default: all.",
         wire="event_types",
         identity="set",
         enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
     )
-    kind: str = field("Always `storage#notification`.", output=True)
-    notification_id: str = field("The ID that Google gave the configuration.", output=True, wire="id")
+    kind: str = field("Always `storage#notification`.", output=True, always=True)
+    notification_id: str = field("The ID that Google gave the configuration.", output=True, wire="id", always=True)
     object_name_prefix: str = field(
         "Publish only events of objects whose names begin with this. Default: all objects.",
         wire="object_name_prefix",
@@ -87,7 +87,7 @@ class NotificationConfigModel(Record):
         closed=True,
         default="JSON_API_V1",
     )
-    self_link: str = field("The configuration's URL.", output=True)
+    self_link: str = field("The configuration's URL.", output=True, always=True)
     topic: str = field(
         "The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.",
         required=True,

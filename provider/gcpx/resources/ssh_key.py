@@ -80,14 +80,14 @@ class SshKeyModel(Record):
         normalize=lambda text: str(text).lstrip("0"),
         default="0",
     )
-    fingerprint: str = field("The key's SHA-256 hash, in hexadecimal.", output=True)
+    fingerprint: str = field("The key's SHA-256 hash, in hexadecimal.", output=True, always=True)
     key: str = field(
         "The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.",
         required=True,
         immutable=True,
         normalize=_canonical,
     )
-    name: str = field("The key's full name: `users/U/sshPublicKeys/FINGERPRINT`.", output=True)
+    name: str = field("The key's full name: `users/U/sshPublicKeys/FINGERPRINT`.", output=True, always=True)
     project_id: str = field(
         "The project whose POSIX account to set up along with the key; service accounts need it.", param=True
     )

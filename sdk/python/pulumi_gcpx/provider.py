@@ -18,6 +18,9 @@ __all__ = ['ProviderArgs', 'Provider']
 
 @pulumi.input_type
 class ProviderArgs:
+    """
+    The set of arguments for constructing a Provider resource.
+    """
     def __init__(__self__, *,
                  access_token: pulumi.Input[Optional[_builtins.str]] = None,
                  billing_project: pulumi.Input[Optional[_builtins.str]] = None,
@@ -353,6 +356,9 @@ class ProviderArgs:
 
 @pulumi.type_token("pulumi:providers:gcpx")
 class Provider(pulumi.ProviderResource):
+    """
+    How Google Cloud is reached. Each setting can also be given as `gcpx:NAME` in the stack's configuration, and most by an environment variable. Credentials never enter the state.
+    """
     @overload
     def __init__(__self__,
                  resource_name: str,

@@ -108,6 +108,9 @@ class AcceleratorConfigArgsDict(TypedDict):
 
 @pulumi.input_type
 class AcceleratorConfigArgs:
+    """
+    GPUs and the like.
+    """
     def __init__(__self__, *,
                  accelerator_count: pulumi.Input[Optional[_builtins.int]] = None,
                  accelerator_type: pulumi.Input[Optional[_builtins.str]] = None):
@@ -186,6 +189,9 @@ class AccessConfigArgsDict(TypedDict):
 
 @pulumi.input_type
 class AccessConfigArgs:
+    """
+    How an interface is reached from the internet.
+    """
     def __init__(__self__, *,
                  external_ipv6: pulumi.Input[Optional[_builtins.str]] = None,
                  external_ipv6_prefix_length: pulumi.Input[Optional[_builtins.int]] = None,
@@ -352,6 +358,9 @@ class AdvancedMachineFeaturesArgsDict(TypedDict):
 
 @pulumi.input_type
 class AdvancedMachineFeaturesArgs:
+    """
+    Processor options.
+    """
     def __init__(__self__, *,
                  enable_nested_virtualization: pulumi.Input[Optional[_builtins.bool]] = None,
                  enable_uefi_networking: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -474,6 +483,9 @@ class AliasIpRangeArgsDict(TypedDict):
 
 @pulumi.input_type
 class AliasIpRangeArgs:
+    """
+    Further addresses of an interface.
+    """
     def __init__(__self__, *,
                  candidate_subnetwork_range_names: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  ip_cidr_range: pulumi.Input[Optional[_builtins.str]] = None,
@@ -588,6 +600,9 @@ class AttachedDiskArgsDict(TypedDict):
 
 @pulumi.input_type
 class AttachedDiskArgs:
+    """
+    A disk of an instance: one that exists (`source`), or one to be made (`initializeParams`).
+    """
     def __init__(__self__, *,
                  auto_delete: pulumi.Input[Optional[_builtins.bool]] = None,
                  boot: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -898,6 +913,9 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
 
 @pulumi.input_type
 class AttachedDiskInitializeParamsArgs:
+    """
+    How a new disk is made.
+    """
     def __init__(__self__, *,
                  architecture: pulumi.Input[Optional[_builtins.str]] = None,
                  description: pulumi.Input[Optional[_builtins.str]] = None,
@@ -1272,6 +1290,9 @@ class ConfidentialInstanceConfigArgsDict(TypedDict):
 
 @pulumi.input_type
 class ConfidentialInstanceConfigArgs:
+    """
+    Confidential computing.
+    """
     def __init__(__self__, *,
                  confidential_instance_type: pulumi.Input[Optional[_builtins.str]] = None,
                  enable_confidential_compute: pulumi.Input[Optional[_builtins.bool]] = None):
@@ -1334,6 +1355,9 @@ class CustomerEncryptionKeyArgsDict(TypedDict):
 
 @pulumi.input_type
 class CustomerEncryptionKeyArgs:
+    """
+    A key that protects a disk, an image or a snapshot.
+    """
     def __init__(__self__, *,
                  kms_key_name: pulumi.Input[Optional[_builtins.str]] = None,
                  kms_key_service_account: pulumi.Input[Optional[_builtins.str]] = None,
@@ -1436,6 +1460,9 @@ class DiskInstantiationConfigArgsDict(TypedDict):
 
 @pulumi.input_type
 class DiskInstantiationConfigArgs:
+    """
+    What becomes of one disk of the source instance.
+    """
     def __init__(__self__, *,
                  auto_delete: pulumi.Input[Optional[_builtins.bool]] = None,
                  custom_image: pulumi.Input[Optional[_builtins.str]] = None,
@@ -1518,6 +1545,9 @@ class DisplayDeviceArgsDict(TypedDict):
 
 @pulumi.input_type
 class DisplayDeviceArgs:
+    """
+    A virtual display.
+    """
     def __init__(__self__, *,
                  enable_display: pulumi.Input[Optional[_builtins.bool]] = None):
         """
@@ -1556,6 +1586,9 @@ class DurationArgsDict(TypedDict):
 
 @pulumi.input_type
 class DurationArgs:
+    """
+    A length of time.
+    """
     def __init__(__self__, *,
                  nanos: pulumi.Input[Optional[_builtins.int]] = None,
                  seconds: pulumi.Input[Optional[_builtins.int]] = None):
@@ -1606,6 +1639,9 @@ class GuestOsFeatureArgsDict(TypedDict):
 
 @pulumi.input_type
 class GuestOsFeatureArgs:
+    """
+    A feature that the operating system on a disk supports.
+    """
     def __init__(__self__, *,
                  type: pulumi.Input[_builtins.str]):
         """
@@ -1639,6 +1675,9 @@ class InstanceFlexibilityPolicyArgsDict(TypedDict):
 
 @pulumi.input_type
 class InstanceFlexibilityPolicyArgs:
+    """
+    Other machine types to take when the first cannot be had.
+    """
     def __init__(__self__, *,
                  instance_selections: pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]] = None):
         """
@@ -1777,6 +1816,9 @@ class InstancePropertiesArgsDict(TypedDict):
 
 @pulumi.input_type
 class InstancePropertiesArgs:
+    """
+    What instances are made of.
+    """
     def __init__(__self__, *,
                  advanced_machine_features: pulumi.Input[Optional['AdvancedMachineFeaturesArgs']] = None,
                  can_ip_forward: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -2243,6 +2285,9 @@ class InstanceSelectionArgsDict(TypedDict):
 
 @pulumi.input_type
 class InstanceSelectionArgs:
+    """
+    One choice of machine types.
+    """
     def __init__(__self__, *,
                  disks: pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]] = None,
                  machine_types: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
@@ -2325,6 +2370,9 @@ class LocationConstraintsArgsDict(TypedDict):
 
 @pulumi.input_type
 class LocationConstraintsArgs:
+    """
+    Bounds of a location.
+    """
     def __init__(__self__, *,
                  max_count: pulumi.Input[Optional[_builtins.int]] = None):
         """
@@ -2367,6 +2415,9 @@ class LocationPolicyArgsDict(TypedDict):
 
 @pulumi.input_type
 class LocationPolicyArgs:
+    """
+    Where instances may be made.
+    """
     def __init__(__self__, *,
                  locations: pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]] = None,
                  target_shape: pulumi.Input[Optional[_builtins.str]] = None,
@@ -2437,6 +2488,9 @@ class LocationPolicyLocationArgsDict(TypedDict):
 
 @pulumi.input_type
 class LocationPolicyLocationArgs:
+    """
+    One location.
+    """
     def __init__(__self__, *,
                  constraints: pulumi.Input[Optional['LocationConstraintsArgs']] = None,
                  preference: pulumi.Input[Optional[_builtins.str]] = None):
@@ -2487,6 +2541,9 @@ class LocationPolicyZoneArgsDict(TypedDict):
 
 @pulumi.input_type
 class LocationPolicyZoneArgs:
+    """
+    One zone to choose from.
+    """
     def __init__(__self__, *,
                  zone: pulumi.Input[_builtins.str]):
         """
@@ -2528,6 +2585,9 @@ class MachineImageParamsArgsDict(TypedDict):
 
 @pulumi.input_type
 class MachineImageParamsArgs:
+    """
+    What is asked for with the request and not kept.
+    """
     def __init__(__self__, *,
                  excluded_disks: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  included_disks: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
@@ -2594,6 +2654,9 @@ class MetadataArgsDict(TypedDict):
 
 @pulumi.input_type
 class MetadataArgs:
+    """
+    Metadata that the guest can read; all keys and values together are under 512 KB.
+    """
     def __init__(__self__, *,
                  items: pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgs']]]] = None):
         """
@@ -2632,6 +2695,9 @@ class MetadataItemArgsDict(TypedDict):
 
 @pulumi.input_type
 class MetadataItemArgs:
+    """
+    One metadata entry.
+    """
     def __init__(__self__, *,
                  key: pulumi.Input[_builtins.str],
                  value: pulumi.Input[Optional[_builtins.str]] = None):
@@ -2749,6 +2815,9 @@ class NetworkInterfaceArgsDict(TypedDict):
 
 @pulumi.input_type
 class NetworkInterfaceArgs:
+    """
+    A network interface.
+    """
     def __init__(__self__, *,
                  access_configs: pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgs']]]] = None,
                  alias_ip_ranges: pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgs']]]] = None,
@@ -3055,6 +3124,9 @@ class NetworkPerformanceConfigArgsDict(TypedDict):
 
 @pulumi.input_type
 class NetworkPerformanceConfigArgs:
+    """
+    Bandwidth.
+    """
     def __init__(__self__, *,
                  total_egress_bandwidth_tier: pulumi.Input[Optional[_builtins.str]] = None):
         """
@@ -3089,6 +3161,9 @@ class PerInstancePropertiesArgsDict(TypedDict):
 
 @pulumi.input_type
 class PerInstancePropertiesArgs:
+    """
+    What is an instance's own.
+    """
     def __init__(__self__, *,
                  hostname: pulumi.Input[Optional[_builtins.str]] = None):
         """
@@ -3131,6 +3206,9 @@ class ReservationAffinityArgsDict(TypedDict):
 
 @pulumi.input_type
 class ReservationAffinityArgs:
+    """
+    Which reservations instances use.
+    """
     def __init__(__self__, *,
                  consume_reservation_type: pulumi.Input[Optional[_builtins.str]] = None,
                  key: pulumi.Input[Optional[_builtins.str]] = None,
@@ -3273,6 +3351,9 @@ class SchedulingArgsDict(TypedDict):
 
 @pulumi.input_type
 class SchedulingArgs:
+    """
+    When and where instances run, and how they end.
+    """
     def __init__(__self__, *,
                  automatic_restart: pulumi.Input[Optional[_builtins.bool]] = None,
                  availability_domain: pulumi.Input[Optional[_builtins.int]] = None,
@@ -3615,6 +3696,9 @@ class SchedulingGracefulShutdownArgsDict(TypedDict):
 
 @pulumi.input_type
 class SchedulingGracefulShutdownArgs:
+    """
+    Time for the guest to shut down.
+    """
     def __init__(__self__, *,
                  enabled: pulumi.Input[Optional[_builtins.bool]] = None,
                  max_duration: pulumi.Input[Optional['DurationArgs']] = None):
@@ -3673,6 +3757,9 @@ class SchedulingNodeAffinityArgsDict(TypedDict):
 
 @pulumi.input_type
 class SchedulingNodeAffinityArgs:
+    """
+    On which sole-tenant nodes instances may run.
+    """
     def __init__(__self__, *,
                  key: pulumi.Input[Optional[_builtins.str]] = None,
                  operator: pulumi.Input[Optional[_builtins.str]] = None,
@@ -3739,6 +3826,9 @@ class SchedulingOnInstanceStopActionArgsDict(TypedDict):
 
 @pulumi.input_type
 class SchedulingOnInstanceStopActionArgs:
+    """
+    What stopping an instance does.
+    """
     def __init__(__self__, *,
                  discard_local_ssd: pulumi.Input[Optional[_builtins.bool]] = None):
         """
@@ -3777,6 +3867,9 @@ class ServiceAccountArgsDict(TypedDict):
 
 @pulumi.input_type
 class ServiceAccountArgs:
+    """
+    The identity of the instances.
+    """
     def __init__(__self__, *,
                  email: pulumi.Input[Optional[_builtins.str]] = None,
                  scopes: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
@@ -3835,6 +3928,9 @@ class ShieldedInstanceConfigArgsDict(TypedDict):
 
 @pulumi.input_type
 class ShieldedInstanceConfigArgs:
+    """
+    Shielded VM options.
+    """
     def __init__(__self__, *,
                  enable_integrity_monitoring: pulumi.Input[Optional[_builtins.bool]] = None,
                  enable_secure_boot: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -3909,6 +4005,9 @@ class ShieldedVmConfigArgsDict(TypedDict):
 
 @pulumi.input_type
 class ShieldedVmConfigArgs:
+    """
+    Shielded VM options, by their old name.
+    """
     def __init__(__self__, *,
                  enable_integrity_monitoring: pulumi.Input[Optional[_builtins.bool]] = None,
                  enable_secure_boot: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -3979,6 +4078,9 @@ class SourceDiskEncryptionKeyArgsDict(TypedDict):
 
 @pulumi.input_type
 class SourceDiskEncryptionKeyArgs:
+    """
+    The key of one protected disk of the source instance.
+    """
     def __init__(__self__, *,
                  disk_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
                  source_disk: pulumi.Input[Optional[_builtins.str]] = None):
@@ -4029,6 +4131,9 @@ class SourceInstanceParamsArgsDict(TypedDict):
 
 @pulumi.input_type
 class SourceInstanceParamsArgs:
+    """
+    How a template follows its source instance.
+    """
     def __init__(__self__, *,
                  disk_configs: pulumi.Input[Optional[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]]] = None):
         """
@@ -4063,6 +4168,9 @@ class StructuredEntriesArgsDict(TypedDict):
 
 @pulumi.input_type
 class StructuredEntriesArgs:
+    """
+    Partner metadata of one subdomain.
+    """
     def __init__(__self__, *,
                  entries: pulumi.Input[Optional[Mapping[str, Any]]] = None):
         """
@@ -4097,6 +4205,9 @@ class TagsArgsDict(TypedDict):
 
 @pulumi.input_type
 class TagsArgs:
+    """
+    Network tags.
+    """
     def __init__(__self__, *,
                  items: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
@@ -4139,6 +4250,9 @@ class WorkloadIdentityConfigArgsDict(TypedDict):
 
 @pulumi.input_type
 class WorkloadIdentityConfigArgs:
+    """
+    The workload identity of the instances.
+    """
     def __init__(__self__, *,
                  identity: pulumi.Input[Optional[_builtins.str]] = None,
                  identity_certificate_enabled: pulumi.Input[Optional[_builtins.bool]] = None,

@@ -52,7 +52,7 @@ class AggregatedListInstanceTemplatesResult:
 
     @_builtins.property
     @pulumi.getter
-    def id(self) -> Optional[_builtins.str]:
+    def id(self) -> _builtins.str:
         """
         The ID that Google gave the answer.
         """
@@ -60,7 +60,7 @@ class AggregatedListInstanceTemplatesResult:
 
     @_builtins.property
     @pulumi.getter
-    def items(self) -> Optional[Mapping[str, 'outputs.InstanceTemplatesScopedList']]:
+    def items(self) -> Mapping[str, 'outputs.InstanceTemplatesScopedList']:
         """
         The templates by scope: `global`, or `regions/REGION`.
         """
@@ -68,7 +68,7 @@ class AggregatedListInstanceTemplatesResult:
 
     @_builtins.property
     @pulumi.getter
-    def kind(self) -> Optional[_builtins.str]:
+    def kind(self) -> _builtins.str:
         """
         The kind of list.
         """
@@ -84,7 +84,7 @@ class AggregatedListInstanceTemplatesResult:
 
     @_builtins.property
     @pulumi.getter(name="selfLink")
-    def self_link(self) -> Optional[_builtins.str]:
+    def self_link(self) -> _builtins.str:
         """
         The list's URL.
         """
@@ -92,7 +92,7 @@ class AggregatedListInstanceTemplatesResult:
 
     @_builtins.property
     @pulumi.getter
-    def unreachables(self) -> Optional[Sequence[_builtins.str]]:
+    def unreachables(self) -> Sequence[_builtins.str]:
         """
         Scopes that could not be reached, with `returnPartialSuccess`.
         """
@@ -100,7 +100,7 @@ class AggregatedListInstanceTemplatesResult:
 
     @_builtins.property
     @pulumi.getter
-    def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
+    def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
         What Google said beside the answer, of all pages.
         """
@@ -165,7 +165,7 @@ def aggregated_list_instance_templates(filter: Optional[_builtins.str] = None,
 
     :param _builtins.str filter: Which to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
     :param _builtins.bool include_all_scopes: Name every scope of the project, also of kinds that never hold such a thing. Default: false.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. Default: all.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
     :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
     :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
     :param _builtins.str page_token: Where to begin: the `nextPageToken` of an earlier call.
@@ -237,7 +237,7 @@ def aggregated_list_instance_templates_output(filter: pulumi.Input[Optional[Opti
 
     :param _builtins.str filter: Which to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
     :param _builtins.bool include_all_scopes: Name every scope of the project, also of kinds that never hold such a thing. Default: false.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. Default: all.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
     :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
     :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
     :param _builtins.str page_token: Where to begin: the `nextPageToken` of an earlier call.

@@ -20,6 +20,9 @@ __all__ = ['BulkInstancesArgs', 'BulkInstances']
 
 @pulumi.input_type
 class BulkInstancesArgs:
+    """
+    The set of arguments for constructing a BulkInstances resource.
+    """
     def __init__(__self__, *,
                  count: pulumi.Input[Optional[_builtins.int]] = None,
                  fleet_id: pulumi.Input[Optional[_builtins.str]] = None,
@@ -38,9 +41,9 @@ class BulkInstancesArgs:
         :param pulumi.Input[_builtins.int] count: How many instances there are to be. Default: the number of `perInstanceProperties`.
         :param pulumi.Input[_builtins.str] fleet_id: What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.
         :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Other machine types to take when the first cannot be had.
-        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396).
+        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.
         :param pulumi.Input['LocationPolicyArgs'] location_policy: Where instances may be made; a change counts for those that are made from then on.
-        :param pulumi.Input[_builtins.int] min_count: How many instances suffice; with fewer none is left. Default: `count`.
+        :param pulumi.Input[_builtins.int] min_count: How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.
         :param pulumi.Input[_builtins.str] name_pattern: The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.
         :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: Instances by name, with what is their own.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
@@ -110,7 +113,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396).
+        What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -134,7 +137,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        How many instances suffice; with fewer none is left. Default: `count`.
+        How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.
         """
         return pulumi.get(self, "min_count")
 
@@ -205,6 +208,53 @@ class BulkInstancesArgs:
 
 @pulumi.type_token("gcpx:compute:BulkInstances")
 class BulkInstances(pulumi.CustomResource):
+    """
+    A fleet of alike instances in one region, made in one call (`bulkInsert`) and kept at its size. A higher `count` makes the difference in one more call; a lower one deletes the highest-numbered instances. With `perInstanceProperties` just the named ones are added and removed. Labels, tags and metadata change on the running instances. Any other change of what instances are made of replaces the fleet. Members carry the label `gcpx-bulk`; one that is lost shows as drift of `count` and is made again by the next `up`. When fewer than `count` but no less than `minCount` can be made, the fleet is created with a warning, and `createdCount` says how many there are.
+
+    ## Example Usage
+
+    ```python
+    import pulumi_gcpx as gcpx
+
+    import pulumi
+
+    workers = gcpx.compute.BulkInstances(
+        "workers",
+        region="us-east1",
+        count=pulumi.Config().get_int("count") or 20,
+        min_count=10,
+        name_pattern="worker-####",
+        location_policy={"target_shape": "BALANCED"},
+        instance_properties={
+            "machine_type": "e2-small",
+            "disks": [
+                {
+                    "boot": True,
+                    "auto_delete": True,
+                    "initialize_params": {"source_image": "projects/debian-cloud/global/images/family/debian-12"},
+                }
+            ],
+            "network_interfaces": [{"network": "global/networks/default"}],
+            "labels": {"role": "worker"},
+        },
+    )
+
+    pulumi.export("created", workers.created_count)
+    pulumi.export("names", workers.members.apply(lambda members: [member.name for member in members]))
+    ```
+
+    ## Import
+
+    An ID takes one of these forms:
+
+    * `projects/PROJECT/regions/REGION/bulkInstances/FLEET`
+    * `projects/PROJECT/regions/REGION/namePattern/PATTERN`
+    * `projects/PROJECT/regions/REGION/labels/KEY=VALUE`
+
+    ```sh
+    pulumi import gcpx:compute:BulkInstances NAME projects/PROJECT/regions/REGION/bulkInstances/FLEET
+    ```
+    """
     @overload
     def __init__(__self__,
                  resource_name: str,
@@ -274,9 +324,9 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[_builtins.int] count: How many instances there are to be. Default: the number of `perInstanceProperties`.
         :param pulumi.Input[_builtins.str] fleet_id: What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.
         :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Other machine types to take when the first cannot be had.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396).
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.
         :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: Where instances may be made; a change counts for those that are made from then on.
-        :param pulumi.Input[_builtins.int] min_count: How many instances suffice; with fewer none is left. Default: `count`.
+        :param pulumi.Input[_builtins.int] min_count: How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.
         :param pulumi.Input[_builtins.str] name_pattern: The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.
         :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: Instances by name, with what is their own.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
@@ -462,7 +512,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Output[Optional['outputs.InstancePropertiesResponse']]:
         """
-        What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396).
+        What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -476,7 +526,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def members(self) -> pulumi.Output[Optional[Sequence['outputs.Member']]]:
+    def members(self) -> pulumi.Output[Sequence['outputs.Member']]:
         """
         The instances, in order of their names.
         """
@@ -486,7 +536,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        How many instances suffice; with fewer none is left. Default: `count`.
+        How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.
         """
         return pulumi.get(self, "min_count")
 
@@ -500,7 +550,7 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="operationGroupId")
-    def operation_group_id(self) -> pulumi.Output[_builtins.str]:
+    def operation_group_id(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
         The group of operations that the last creation was.
         """

@@ -20,6 +20,9 @@ __all__ = ['DiskAttachmentArgs', 'DiskAttachment']
 
 @pulumi.input_type
 class DiskAttachmentArgs:
+    """
+    The set of arguments for constructing a DiskAttachment resource.
+    """
     def __init__(__self__, *,
                  disk: pulumi.Input[_builtins.str],
                  instance: pulumi.Input[_builtins.str],
@@ -267,6 +270,36 @@ class DiskAttachmentArgs:
 
 @pulumi.type_token("gcpx:compute:DiskAttachment")
 class DiskAttachment(pulumi.CustomResource):
+    """
+    An existing disk, zonal or regional, attached to an existing instance. Attachments to one instance are made in order, to different instances at once. `autoDelete` changes in place; every other change detaches the disk first and attaches it anew. An instance or disk that is gone takes the attachment with it, which is no error.
+
+    ## Example Usage
+
+    ```python
+    import pulumi_gcpx as gcpx
+
+    import pulumi
+
+    attachment = gcpx.compute.DiskAttachment(
+        "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False
+    )
+
+    pulumi.export("device", attachment.device_name)
+    ```
+
+    ## Import
+
+    An ID takes one of these forms:
+
+    * `projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE`
+    * `PROJECT/ZONE/INSTANCE/DEVICE`
+    * `ZONE/INSTANCE/DEVICE`
+    * an instance's self link with /DEVICE
+
+    ```sh
+    pulumi import gcpx:compute:DiskAttachment NAME projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE
+    ```
+    """
     @overload
     def __init__(__self__,
                  resource_name: str,
@@ -486,7 +519,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def architecture(self) -> pulumi.Output[_builtins.str]:
+    def architecture(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
         The processor architecture of the disk. One of `ARM64`, `X86_64`.
         """
@@ -510,7 +543,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="deviceName")
-    def device_name(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def device_name(self) -> pulumi.Output[_builtins.str]:
         """
         The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
         """
@@ -590,7 +623,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def licenses(self) -> pulumi.Output[Sequence[_builtins.str]]:
+    def licenses(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
         Licenses that the disk carries, as URLs.
         """
@@ -598,7 +631,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def locked(self) -> pulumi.Output[_builtins.bool]:
+    def locked(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
         Whether the disk is locked. Beta: using it sends the call to Google's beta API.
         """
@@ -606,7 +639,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def mode(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def mode(self) -> pulumi.Output[_builtins.str]:
         """
         `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
         """
@@ -622,7 +655,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="savedState")
-    def saved_state(self) -> pulumi.Output[_builtins.str]:
+    def saved_state(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
         `PRESERVED` when the data of a local SSD was kept on request.
         """
@@ -638,7 +671,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def type(self) -> pulumi.Output[Optional[_builtins.str]]:
+    def type(self) -> pulumi.Output[_builtins.str]:
         """
         `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
         """

@@ -187,7 +187,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def id(self) -> Optional[_builtins.str]:
+    def id(self) -> _builtins.str:
         """
         The number that Google gave it.
         """
@@ -195,7 +195,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="insertTime")
-    def insert_time(self) -> Optional[_builtins.str]:
+    def insert_time(self) -> _builtins.str:
         """
         When it was asked for (RFC 3339).
         """
@@ -211,7 +211,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def kind(self) -> Optional[_builtins.str]:
+    def kind(self) -> _builtins.str:
         """
         Always `compute#operation`.
         """
@@ -219,7 +219,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def name(self) -> Optional[_builtins.str]:
+    def name(self) -> _builtins.str:
         """
         The name.
         """
@@ -235,7 +235,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="operationType")
-    def operation_type(self) -> Optional[_builtins.str]:
+    def operation_type(self) -> _builtins.str:
         """
         What is done, such as `insert`.
         """
@@ -259,7 +259,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter(name="selfLink")
-    def self_link(self) -> Optional[_builtins.str]:
+    def self_link(self) -> _builtins.str:
         """
         The operation's URL.
         """
@@ -283,7 +283,7 @@ class GetOperationResult:
 
     @_builtins.property
     @pulumi.getter
-    def status(self) -> Optional[_builtins.str]:
+    def status(self) -> _builtins.str:
         """
         How far it is. One of `DONE`, `PENDING`, `RUNNING`.
         """

@@ -20,6 +20,9 @@ __all__ = ['InstanceTemplateArgs', 'InstanceTemplate']
 
 @pulumi.input_type
 class InstanceTemplateArgs:
+    """
+    The set of arguments for constructing a InstanceTemplate resource.
+    """
     def __init__(__self__, *,
                  description: pulumi.Input[Optional[_builtins.str]] = None,
                  name: pulumi.Input[Optional[_builtins.str]] = None,
@@ -141,6 +144,56 @@ class InstanceTemplateArgs:
 
 @pulumi.type_token("gcpx:compute:InstanceTemplate")
 class InstanceTemplate(pulumi.CustomResource):
+    """
+    An instance template, global or of one region. It is made from `properties`, or from a running instance with `sourceInstance`. Google Cloud never changes a template, so any change to one replaces it; the preview says so beforehand.
+
+    ## Example Usage
+
+    ```python
+    import pulumi_gcpx as gcpx
+
+    import pulumi
+
+    template = gcpx.compute.InstanceTemplate(
+        "web",
+        description="Small web servers",
+        properties={
+            "machine_type": "e2-small",
+            "disks": [
+                {
+                    "boot": True,
+                    "auto_delete": True,
+                    "initialize_params": {
+                        "source_image": "projects/debian-cloud/global/images/family/debian-12",
+                        "disk_size_gb": 20,
+                        "disk_type": "pd-balanced",
+                    },
+                }
+            ],
+            "network_interfaces": [{"network": "global/networks/default", "access_configs": [{}]}],
+            "labels": {"app": "web"},
+            "metadata": {"items": [{"key": "enable-oslogin", "value": "TRUE"}]},
+        },
+    )
+
+    pulumi.export("template", template.self_link_unique)
+    ```
+
+    ## Import
+
+    An ID takes one of these forms:
+
+    * `projects/PROJECT/global/instanceTemplates/NAME`
+    * `projects/PROJECT/regions/REGION/instanceTemplates/NAME`
+    * `PROJECT/REGION/NAME`
+    * `PROJECT/NAME`
+    * `NAME`
+    * a self link, also with ?uniqueId=
+
+    ```sh
+    pulumi import gcpx:compute:InstanceTemplate NAME projects/PROJECT/global/instanceTemplates/NAME
+    ```
+    """
     @overload
     def __init__(__self__,
                  resource_name: str,
@@ -400,7 +453,7 @@ class InstanceTemplate(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
-    def properties(self) -> pulumi.Output[Optional['outputs.InstancePropertiesResponse']]:
+    def properties(self) -> pulumi.Output['outputs.InstancePropertiesResponse']:
         """
         What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
         """

@@ -49,7 +49,7 @@ class ListRegionsResult:
 
     @_builtins.property
     @pulumi.getter
-    def id(self) -> Optional[_builtins.str]:
+    def id(self) -> _builtins.str:
         """
         The ID that Google gave the answer.
         """
@@ -57,7 +57,7 @@ class ListRegionsResult:
 
     @_builtins.property
     @pulumi.getter
-    def items(self) -> Optional[Sequence['outputs.Region']]:
+    def items(self) -> Sequence['outputs.Region']:
         """
         The regions.
         """
@@ -65,7 +65,7 @@ class ListRegionsResult:
 
     @_builtins.property
     @pulumi.getter
-    def kind(self) -> Optional[_builtins.str]:
+    def kind(self) -> _builtins.str:
         """
         The kind of list.
         """
@@ -81,7 +81,7 @@ class ListRegionsResult:
 
     @_builtins.property
     @pulumi.getter(name="selfLink")
-    def self_link(self) -> Optional[_builtins.str]:
+    def self_link(self) -> _builtins.str:
         """
         The list's URL.
         """
@@ -89,7 +89,7 @@ class ListRegionsResult:
 
     @_builtins.property
     @pulumi.getter
-    def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
+    def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
         What Google said beside the answer, of all pages.
         """
@@ -151,7 +151,7 @@ def list_regions(filter: Optional[_builtins.str] = None,
 
 
     :param _builtins.str filter: Which to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. Default: all.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
     :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
     :param _builtins.bool omit_quotas: Leave the quotas out, which takes Google less time. Conflicts with `itemFields`. Default: false.
     :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
@@ -219,7 +219,7 @@ def list_regions_output(filter: pulumi.Input[Optional[Optional[_builtins.str]]] 
 
 
     :param _builtins.str filter: Which to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. Default: all.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
     :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
     :param _builtins.bool omit_quotas: Leave the quotas out, which takes Google less time. Conflicts with `itemFields`. Default: false.
     :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.

@@ -20,6 +20,9 @@ __all__ = ['MachineImageArgs', 'MachineImage']
 
 @pulumi.input_type
 class MachineImageArgs:
+    """
+    The set of arguments for constructing a MachineImage resource.
+    """
     def __init__(__self__, *,
                  source_instance: pulumi.Input[_builtins.str],
                  description: pulumi.Input[Optional[_builtins.str]] = None,
@@ -188,6 +191,40 @@ class MachineImageArgs:
 
 @pulumi.type_token("gcpx:compute:MachineImage")
 class MachineImage(pulumi.CustomResource):
+    """
+    A machine image: everything of an instance, from its properties to the contents of its disks. Making one takes minutes; the timeout is 20 minutes unless `customTimeouts` say otherwise. Labels change in place, every other change replaces the image.
+
+    ## Example Usage
+
+    ```python
+    import pulumi_gcpx as gcpx
+
+    import pulumi
+
+    image = gcpx.compute.MachineImage(
+        "golden",
+        source_instance="zones/us-east1-b/instances/example-vm",
+        description="The web server as it was released",
+        storage_locations=["us"],
+        labels={"release": "2026-11"},
+    )
+
+    pulumi.export("image", image.self_link)
+    ```
+
+    ## Import
+
+    An ID takes one of these forms:
+
+    * `projects/PROJECT/global/machineImages/NAME`
+    * `PROJECT/NAME`
+    * `NAME`
+    * a self link
+
+    ```sh
+    pulumi import gcpx:compute:MachineImage NAME projects/PROJECT/global/machineImages/NAME
+    ```
+    """
     @overload
     def __init__(__self__,
                  resource_name: str,
@@ -494,7 +531,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="satisfiesPzi")
-    def satisfies_pzi(self) -> pulumi.Output[_builtins.bool]:
+    def satisfies_pzi(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
         Reserved by Google.
         """
@@ -502,7 +539,7 @@ class MachineImage(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter(name="satisfiesPzs")
-    def satisfies_pzs(self) -> pulumi.Output[_builtins.bool]:
+    def satisfies_pzs(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
         Reserved by Google.
         """

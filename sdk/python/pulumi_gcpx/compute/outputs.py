@@ -516,7 +516,7 @@ class ApiWarning(dict):
     Something that Google says beside its answer.
     """
     def __init__(__self__, *,
-                 code: Optional[_builtins.str] = None,
+                 code: _builtins.str,
                  data: Optional[Sequence['outputs.WarningData']] = None,
                  message: Optional[_builtins.str] = None):
         """
@@ -526,8 +526,7 @@ class ApiWarning(dict):
         :param Sequence['WarningData'] data: Details, such as the scope.
         :param _builtins.str message: The warning in words.
         """
-        if code is not None:
-            pulumi.set(__self__, "code", code)
+        pulumi.set(__self__, "code", code)
         if data is not None:
             pulumi.set(__self__, "data", data)
         if message is not None:
@@ -535,7 +534,7 @@ class ApiWarning(dict):
 
     @_builtins.property
     @pulumi.getter
-    def code(self) -> Optional[_builtins.str]:
+    def code(self) -> _builtins.str:
         """
         The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
         """
@@ -2625,6 +2624,8 @@ class InstanceResponse(dict):
     A virtual machine.
     """
     def __init__(__self__, *,
+                 name: _builtins.str,
+                 self_link: _builtins.str,
                  advanced_machine_features: Optional['outputs.AdvancedMachineFeatures'] = None,
                  can_ip_forward: Optional[_builtins.bool] = None,
                  confidential_instance_config: Optional['outputs.ConfidentialInstanceConfig'] = None,
@@ -2651,7 +2652,6 @@ class InstanceResponse(dict):
                  machine_type: Optional[_builtins.str] = None,
                  metadata: Optional['outputs.MetadataResponse'] = None,
                  min_cpu_platform: Optional[_builtins.str] = None,
-                 name: Optional[_builtins.str] = None,
                  network_interfaces: Optional[Sequence['outputs.NetworkInterfaceResponse']] = None,
                  network_performance_config: Optional['outputs.NetworkPerformanceConfig'] = None,
                  params: Optional['outputs.InstanceParams'] = None,
@@ -2664,7 +2664,6 @@ class InstanceResponse(dict):
                  satisfies_pzi: Optional[_builtins.bool] = None,
                  satisfies_pzs: Optional[_builtins.bool] = None,
                  scheduling: Optional['outputs.Scheduling'] = None,
-                 self_link: Optional[_builtins.str] = None,
                  service_accounts: Optional[Sequence['outputs.ServiceAccount']] = None,
                  shielded_instance_config: Optional['outputs.ShieldedInstanceConfig'] = None,
                  shielded_instance_integrity_policy: Optional['outputs.ShieldedInstanceIntegrityPolicy'] = None,
@@ -2681,6 +2680,8 @@ class InstanceResponse(dict):
         """
         A virtual machine.
 
+        :param _builtins.str name: The name.
+        :param _builtins.str self_link: The instance's URL.
         :param 'AdvancedMachineFeatures' advanced_machine_features: Processor options.
         :param _builtins.bool can_ip_forward: Let instances send and receive packets for other addresses. Default: false.
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential computing.
@@ -2707,7 +2708,6 @@ class InstanceResponse(dict):
         :param _builtins.str machine_type: The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
         :param 'MetadataResponse' metadata: Metadata that the guest can read.
         :param _builtins.str min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
-        :param _builtins.str name: The name.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces, nic0 first.
         :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth.
         :param 'InstanceParams' params: What it was created with.
@@ -2720,7 +2720,6 @@ class InstanceResponse(dict):
         :param _builtins.bool satisfies_pzi: Reserved by Google.
         :param _builtins.bool satisfies_pzs: Reserved by Google.
         :param 'Scheduling' scheduling: When and where instances run, and how they end.
-        :param _builtins.str self_link: The instance's URL.
         :param Sequence['ServiceAccount'] service_accounts: The identity of the instances; one at most.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options.
         :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the integrity baseline follows.
@@ -2735,6 +2734,8 @@ class InstanceResponse(dict):
         :param 'WorkloadIdentityConfig' workload_identity_config: The workload identity of the instances.
         :param _builtins.str zone: The zone, as a URL.
         """
+        pulumi.set(__self__, "name", name)
+        pulumi.set(__self__, "self_link", self_link)
         if advanced_machine_features is not None:
             pulumi.set(__self__, "advanced_machine_features", advanced_machine_features)
         if can_ip_forward is not None:
@@ -2787,8 +2788,6 @@ class InstanceResponse(dict):
             pulumi.set(__self__, "metadata", metadata)
         if min_cpu_platform is not None:
             pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
-        if name is not None:
-            pulumi.set(__self__, "name", name)
         if network_interfaces is not None:
             pulumi.set(__self__, "network_interfaces", network_interfaces)
         if network_performance_config is not None:
@@ -2813,8 +2812,6 @@ class InstanceResponse(dict):
             pulumi.set(__self__, "satisfies_pzs", satisfies_pzs)
         if scheduling is not None:
             pulumi.set(__self__, "scheduling", scheduling)
-        if self_link is not None:
-            pulumi.set(__self__, "self_link", self_link)
         if service_accounts is not None:
             pulumi.set(__self__, "service_accounts", service_accounts)
         if shielded_instance_config is not None:
@@ -2841,6 +2838,22 @@ class InstanceResponse(dict):
             pulumi.set(__self__, "workload_identity_config", workload_identity_config)
         if zone is not None:
             pulumi.set(__self__, "zone", zone)
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> _builtins.str:
+        """
+        The name.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter(name="selfLink")
+    def self_link(self) -> _builtins.str:
+        """
+        The instance's URL.
+        """
+        return pulumi.get(self, "self_link")
 
     @_builtins.property
     @pulumi.getter(name="advancedMachineFeatures")
@@ -3051,14 +3064,6 @@ class InstanceResponse(dict):
         return pulumi.get(self, "min_cpu_platform")
 
     @_builtins.property
-    @pulumi.getter
-    def name(self) -> Optional[_builtins.str]:
-        """
-        The name.
-        """
-        return pulumi.get(self, "name")
-
-    @_builtins.property
     @pulumi.getter(name="networkInterfaces")
     def network_interfaces(self) -> Optional[Sequence['outputs.NetworkInterfaceResponse']]:
         """
@@ -3153,14 +3158,6 @@ class InstanceResponse(dict):
         When and where instances run, and how they end.
         """
         return pulumi.get(self, "scheduling")
-
-    @_builtins.property
-    @pulumi.getter(name="selfLink")
-    def self_link(self) -> Optional[_builtins.str]:
-        """
-        The instance's URL.
-        """
-        return pulumi.get(self, "self_link")
 
     @_builtins.property
     @pulumi.getter(name="serviceAccounts")
@@ -3354,22 +3351,20 @@ class InstanceTemplatesScopedList(dict):
     The instance templates of one scope.
     """
     def __init__(__self__, *,
-                 instance_templates: Optional[Sequence['outputs.ListedInstanceTemplate']] = None,
-                 warnings: Optional[Sequence['outputs.ApiWarning']] = None):
+                 instance_templates: Sequence['outputs.ListedInstanceTemplate'],
+                 warnings: Sequence['outputs.ApiWarning']):
         """
         The instance templates of one scope.
 
         :param Sequence['ListedInstanceTemplate'] instance_templates: The templates.
         :param Sequence['ApiWarning'] warnings: What Google said about the scope, such as that it cannot be reached.
         """
-        if instance_templates is not None:
-            pulumi.set(__self__, "instance_templates", instance_templates)
-        if warnings is not None:
-            pulumi.set(__self__, "warnings", warnings)
+        pulumi.set(__self__, "instance_templates", instance_templates)
+        pulumi.set(__self__, "warnings", warnings)
 
     @_builtins.property
     @pulumi.getter(name="instanceTemplates")
-    def instance_templates(self) -> Optional[Sequence['outputs.ListedInstanceTemplate']]:
+    def instance_templates(self) -> Sequence['outputs.ListedInstanceTemplate']:
         """
         The templates.
         """
@@ -3377,7 +3372,7 @@ class InstanceTemplatesScopedList(dict):
 
     @_builtins.property
     @pulumi.getter
-    def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
+    def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
         What Google said about the scope, such as that it cannot be reached.
         """
@@ -3390,22 +3385,20 @@ class InstancesScopedList(dict):
     The instances of one scope.
     """
     def __init__(__self__, *,
-                 instances: Optional[Sequence['outputs.InstanceResponse']] = None,
-                 warnings: Optional[Sequence['outputs.ApiWarning']] = None):
+                 instances: Sequence['outputs.InstanceResponse'],
+                 warnings: Sequence['outputs.ApiWarning']):
         """
         The instances of one scope.
 
         :param Sequence['InstanceResponse'] instances: The instances.
         :param Sequence['ApiWarning'] warnings: What Google said about the scope, such as that it cannot be reached.
         """
-        if instances is not None:
-            pulumi.set(__self__, "instances", instances)
-        if warnings is not None:
-            pulumi.set(__self__, "warnings", warnings)
+        pulumi.set(__self__, "instances", instances)
+        pulumi.set(__self__, "warnings", warnings)
 
     @_builtins.property
     @pulumi.getter
-    def instances(self) -> Optional[Sequence['outputs.InstanceResponse']]:
+    def instances(self) -> Sequence['outputs.InstanceResponse']:
         """
         The instances.
         """
@@ -3413,7 +3406,7 @@ class InstancesScopedList(dict):
 
     @_builtins.property
     @pulumi.getter
-    def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
+    def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
         What Google said about the scope, such as that it cannot be reached.
         """
@@ -3426,30 +3419,32 @@ class ListedInstanceTemplate(dict):
     An instance template.
     """
     def __init__(__self__, *,
+                 name: _builtins.str,
+                 self_link: _builtins.str,
                  creation_timestamp: Optional[_builtins.str] = None,
                  description: Optional[_builtins.str] = None,
                  id: Optional[_builtins.str] = None,
                  kind: Optional[_builtins.str] = None,
-                 name: Optional[_builtins.str] = None,
                  properties: Optional['outputs.InstancePropertiesResponse'] = None,
                  region: Optional[_builtins.str] = None,
-                 self_link: Optional[_builtins.str] = None,
                  source_instance: Optional[_builtins.str] = None,
                  source_instance_params: Optional['outputs.SourceInstanceParams'] = None):
         """
         An instance template.
 
+        :param _builtins.str name: The name.
+        :param _builtins.str self_link: The template's URL.
         :param _builtins.str creation_timestamp: When it was made (RFC 3339).
         :param _builtins.str description: A text about it.
         :param _builtins.str id: The number that Google gave it.
         :param _builtins.str kind: Always `compute#instanceTemplate`.
-        :param _builtins.str name: The name.
         :param 'InstancePropertiesResponse' properties: What instances are made of.
         :param _builtins.str region: The region of a regional template, as a URL.
-        :param _builtins.str self_link: The template's URL.
         :param _builtins.str source_instance: The instance that it was made from, as a URL.
         :param 'SourceInstanceParams' source_instance_params: How it followed that instance.
         """
+        pulumi.set(__self__, "name", name)
+        pulumi.set(__self__, "self_link", self_link)
         if creation_timestamp is not None:
             pulumi.set(__self__, "creation_timestamp", creation_timestamp)
         if description is not None:
@@ -3458,18 +3453,30 @@ class ListedInstanceTemplate(dict):
             pulumi.set(__self__, "id", id)
         if kind is not None:
             pulumi.set(__self__, "kind", kind)
-        if name is not None:
-            pulumi.set(__self__, "name", name)
         if properties is not None:
             pulumi.set(__self__, "properties", properties)
         if region is not None:
             pulumi.set(__self__, "region", region)
-        if self_link is not None:
-            pulumi.set(__self__, "self_link", self_link)
         if source_instance is not None:
             pulumi.set(__self__, "source_instance", source_instance)
         if source_instance_params is not None:
             pulumi.set(__self__, "source_instance_params", source_instance_params)
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> _builtins.str:
+        """
+        The name.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter(name="selfLink")
+    def self_link(self) -> _builtins.str:
+        """
+        The template's URL.
+        """
+        return pulumi.get(self, "self_link")
 
     @_builtins.property
     @pulumi.getter(name="creationTimestamp")
@@ -3505,14 +3512,6 @@ class ListedInstanceTemplate(dict):
 
     @_builtins.property
     @pulumi.getter
-    def name(self) -> Optional[_builtins.str]:
-        """
-        The name.
-        """
-        return pulumi.get(self, "name")
-
-    @_builtins.property
-    @pulumi.getter
     def properties(self) -> Optional['outputs.InstancePropertiesResponse']:
         """
         What instances are made of.
@@ -3526,14 +3525,6 @@ class ListedInstanceTemplate(dict):
         The region of a regional template, as a URL.
         """
         return pulumi.get(self, "region")
-
-    @_builtins.property
-    @pulumi.getter(name="selfLink")
-    def self_link(self) -> Optional[_builtins.str]:
-        """
-        The template's URL.
-        """
-        return pulumi.get(self, "self_link")
 
     @_builtins.property
     @pulumi.getter(name="sourceInstance")
@@ -3961,12 +3952,12 @@ class Member(dict):
     @staticmethod
     def __key_warning(key: str):
         suggest = None
-        if key == "externalAddress":
+        if key == "selfLink":
+            suggest = "self_link"
+        elif key == "externalAddress":
             suggest = "external_address"
         elif key == "internalAddress":
             suggest = "internal_address"
-        elif key == "selfLink":
-            suggest = "self_link"
 
         if suggest:
             pulumi.log.warn(f"Key '{key}' not found in Member. Access the value via the '{suggest}' property getter instead.")
@@ -3980,38 +3971,73 @@ class Member(dict):
         return super().get(key, default)
 
     def __init__(__self__, *,
+                 id: _builtins.str,
+                 name: _builtins.str,
+                 self_link: _builtins.str,
+                 status: _builtins.str,
+                 zone: _builtins.str,
                  external_address: Optional[_builtins.str] = None,
-                 id: Optional[_builtins.str] = None,
-                 internal_address: Optional[_builtins.str] = None,
-                 name: Optional[_builtins.str] = None,
-                 self_link: Optional[_builtins.str] = None,
-                 status: Optional[_builtins.str] = None,
-                 zone: Optional[_builtins.str] = None):
+                 internal_address: Optional[_builtins.str] = None):
         """
         One instance of the fleet.
 
-        :param _builtins.str external_address: The external IPv4 address, if there is one.
         :param _builtins.str id: The number that Google gave the instance.
-        :param _builtins.str internal_address: The internal IPv4 address.
         :param _builtins.str name: The instance's name.
         :param _builtins.str self_link: The instance's URL.
         :param _builtins.str status: The instance's state, such as `RUNNING`.
         :param _builtins.str zone: The zone's name.
+        :param _builtins.str external_address: The external IPv4 address, if there is one.
+        :param _builtins.str internal_address: The internal IPv4 address.
         """
+        pulumi.set(__self__, "id", id)
+        pulumi.set(__self__, "name", name)
+        pulumi.set(__self__, "self_link", self_link)
+        pulumi.set(__self__, "status", status)
+        pulumi.set(__self__, "zone", zone)
         if external_address is not None:
             pulumi.set(__self__, "external_address", external_address)
-        if id is not None:
-            pulumi.set(__self__, "id", id)
         if internal_address is not None:
             pulumi.set(__self__, "internal_address", internal_address)
-        if name is not None:
-            pulumi.set(__self__, "name", name)
-        if self_link is not None:
-            pulumi.set(__self__, "self_link", self_link)
-        if status is not None:
-            pulumi.set(__self__, "status", status)
-        if zone is not None:
-            pulumi.set(__self__, "zone", zone)
+
+    @_builtins.property
+    @pulumi.getter
+    def id(self) -> _builtins.str:
+        """
+        The number that Google gave the instance.
+        """
+        return pulumi.get(self, "id")
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> _builtins.str:
+        """
+        The instance's name.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter(name="selfLink")
+    def self_link(self) -> _builtins.str:
+        """
+        The instance's URL.
+        """
+        return pulumi.get(self, "self_link")
+
+    @_builtins.property
+    @pulumi.getter
+    def status(self) -> _builtins.str:
+        """
+        The instance's state, such as `RUNNING`.
+        """
+        return pulumi.get(self, "status")
+
+    @_builtins.property
+    @pulumi.getter
+    def zone(self) -> _builtins.str:
+        """
+        The zone's name.
+        """
+        return pulumi.get(self, "zone")
 
     @_builtins.property
     @pulumi.getter(name="externalAddress")
@@ -4022,52 +4048,12 @@ class Member(dict):
         return pulumi.get(self, "external_address")
 
     @_builtins.property
-    @pulumi.getter
-    def id(self) -> Optional[_builtins.str]:
-        """
-        The number that Google gave the instance.
-        """
-        return pulumi.get(self, "id")
-
-    @_builtins.property
     @pulumi.getter(name="internalAddress")
     def internal_address(self) -> Optional[_builtins.str]:
         """
         The internal IPv4 address.
         """
         return pulumi.get(self, "internal_address")
-
-    @_builtins.property
-    @pulumi.getter
-    def name(self) -> Optional[_builtins.str]:
-        """
-        The instance's name.
-        """
-        return pulumi.get(self, "name")
-
-    @_builtins.property
-    @pulumi.getter(name="selfLink")
-    def self_link(self) -> Optional[_builtins.str]:
-        """
-        The instance's URL.
-        """
-        return pulumi.get(self, "self_link")
-
-    @_builtins.property
-    @pulumi.getter
-    def status(self) -> Optional[_builtins.str]:
-        """
-        The instance's state, such as `RUNNING`.
-        """
-        return pulumi.get(self, "status")
-
-    @_builtins.property
-    @pulumi.getter
-    def zone(self) -> Optional[_builtins.str]:
-        """
-        The zone's name.
-        """
-        return pulumi.get(self, "zone")
 
 
 @pulumi.output_type
@@ -4537,7 +4523,7 @@ class OperationError(dict):
     One thing that went wrong.
     """
     def __init__(__self__, *,
-                 code: Optional[_builtins.str] = None,
+                 code: _builtins.str,
                  error_details: Optional[Sequence['outputs.ErrorDetail']] = None,
                  location: Optional[_builtins.str] = None,
                  message: Optional[_builtins.str] = None):
@@ -4549,8 +4535,7 @@ class OperationError(dict):
         :param _builtins.str location: The field of the request that caused it.
         :param _builtins.str message: The error in words.
         """
-        if code is not None:
-            pulumi.set(__self__, "code", code)
+        pulumi.set(__self__, "code", code)
         if error_details is not None:
             pulumi.set(__self__, "error_details", error_details)
         if location is not None:
@@ -4560,7 +4545,7 @@ class OperationError(dict):
 
     @_builtins.property
     @pulumi.getter
-    def code(self) -> Optional[_builtins.str]:
+    def code(self) -> _builtins.str:
         """
         The kind of error, such as `QUOTA_EXCEEDED`.
         """
@@ -4597,18 +4582,17 @@ class OperationErrors(dict):
     What went wrong.
     """
     def __init__(__self__, *,
-                 errors: Optional[Sequence['outputs.OperationError']] = None):
+                 errors: Sequence['outputs.OperationError']):
         """
         What went wrong.
 
         :param Sequence['OperationError'] errors: The errors.
         """
-        if errors is not None:
-            pulumi.set(__self__, "errors", errors)
+        pulumi.set(__self__, "errors", errors)
 
     @_builtins.property
     @pulumi.getter
-    def errors(self) -> Optional[Sequence['outputs.OperationError']]:
+    def errors(self) -> Sequence['outputs.OperationError']:
         """
         The errors.
         """
@@ -4741,30 +4725,27 @@ class Quota(dict):
     One quota of a region.
     """
     def __init__(__self__, *,
-                 limit: Optional[_builtins.float] = None,
-                 metric: Optional[_builtins.str] = None,
-                 owner: Optional[_builtins.str] = None,
-                 usage: Optional[_builtins.float] = None):
+                 limit: _builtins.float,
+                 metric: _builtins.str,
+                 usage: _builtins.float,
+                 owner: Optional[_builtins.str] = None):
         """
         One quota of a region.
 
         :param _builtins.float limit: The limit.
         :param _builtins.str metric: What is counted, such as `CPUS`.
-        :param _builtins.str owner: Whose quota it is.
         :param _builtins.float usage: How much of it is used.
+        :param _builtins.str owner: Whose quota it is.
         """
-        if limit is not None:
-            pulumi.set(__self__, "limit", limit)
-        if metric is not None:
-            pulumi.set(__self__, "metric", metric)
+        pulumi.set(__self__, "limit", limit)
+        pulumi.set(__self__, "metric", metric)
+        pulumi.set(__self__, "usage", usage)
         if owner is not None:
             pulumi.set(__self__, "owner", owner)
-        if usage is not None:
-            pulumi.set(__self__, "usage", usage)
 
     @_builtins.property
     @pulumi.getter
-    def limit(self) -> Optional[_builtins.float]:
+    def limit(self) -> _builtins.float:
         """
         The limit.
         """
@@ -4772,11 +4753,19 @@ class Quota(dict):
 
     @_builtins.property
     @pulumi.getter
-    def metric(self) -> Optional[_builtins.str]:
+    def metric(self) -> _builtins.str:
         """
         What is counted, such as `CPUS`.
         """
         return pulumi.get(self, "metric")
+
+    @_builtins.property
+    @pulumi.getter
+    def usage(self) -> _builtins.float:
+        """
+        How much of it is used.
+        """
+        return pulumi.get(self, "usage")
 
     @_builtins.property
     @pulumi.getter
@@ -4785,14 +4774,6 @@ class Quota(dict):
         Whose quota it is.
         """
         return pulumi.get(self, "owner")
-
-    @_builtins.property
-    @pulumi.getter
-    def usage(self) -> Optional[_builtins.float]:
-        """
-        How much of it is used.
-        """
-        return pulumi.get(self, "usage")
 
 
 @pulumi.output_type
@@ -4885,34 +4866,36 @@ class Region(dict):
     A region.
     """
     def __init__(__self__, *,
+                 name: _builtins.str,
+                 self_link: _builtins.str,
                  creation_timestamp: Optional[_builtins.str] = None,
                  deprecated: Optional['outputs.DeprecationStatus'] = None,
                  description: Optional[_builtins.str] = None,
                  id: Optional[_builtins.str] = None,
                  kind: Optional[_builtins.str] = None,
-                 name: Optional[_builtins.str] = None,
                  quota_status_warning: Optional['outputs.ApiWarning'] = None,
                  quotas: Optional[Sequence['outputs.Quota']] = None,
-                 self_link: Optional[_builtins.str] = None,
                  status: Optional[_builtins.str] = None,
                  supports_pzs: Optional[_builtins.bool] = None,
                  zones: Optional[Sequence[_builtins.str]] = None):
         """
         A region.
 
+        :param _builtins.str name: The name.
+        :param _builtins.str self_link: The region's URL.
         :param _builtins.str creation_timestamp: When it was made (RFC 3339).
         :param 'DeprecationStatus' deprecated: What is to become of it.
         :param _builtins.str description: A text about it.
         :param _builtins.str id: The number that Google gave it.
         :param _builtins.str kind: Always `compute#region`.
-        :param _builtins.str name: The name.
         :param 'ApiWarning' quota_status_warning: Why there are no quotas, where they could not be told.
         :param Sequence['Quota'] quotas: The project's quotas in the region.
-        :param _builtins.str self_link: The region's URL.
         :param _builtins.str status: `UP` or `DOWN`.
         :param _builtins.bool supports_pzs: Reserved by Google.
         :param Sequence[_builtins.str] zones: The region's zones, as URLs.
         """
+        pulumi.set(__self__, "name", name)
+        pulumi.set(__self__, "self_link", self_link)
         if creation_timestamp is not None:
             pulumi.set(__self__, "creation_timestamp", creation_timestamp)
         if deprecated is not None:
@@ -4923,20 +4906,32 @@ class Region(dict):
             pulumi.set(__self__, "id", id)
         if kind is not None:
             pulumi.set(__self__, "kind", kind)
-        if name is not None:
-            pulumi.set(__self__, "name", name)
         if quota_status_warning is not None:
             pulumi.set(__self__, "quota_status_warning", quota_status_warning)
         if quotas is not None:
             pulumi.set(__self__, "quotas", quotas)
-        if self_link is not None:
-            pulumi.set(__self__, "self_link", self_link)
         if status is not None:
             pulumi.set(__self__, "status", status)
         if supports_pzs is not None:
             pulumi.set(__self__, "supports_pzs", supports_pzs)
         if zones is not None:
             pulumi.set(__self__, "zones", zones)
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> _builtins.str:
+        """
+        The name.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter(name="selfLink")
+    def self_link(self) -> _builtins.str:
+        """
+        The region's URL.
+        """
+        return pulumi.get(self, "self_link")
 
     @_builtins.property
     @pulumi.getter(name="creationTimestamp")
@@ -4979,14 +4974,6 @@ class Region(dict):
         return pulumi.get(self, "kind")
 
     @_builtins.property
-    @pulumi.getter
-    def name(self) -> Optional[_builtins.str]:
-        """
-        The name.
-        """
-        return pulumi.get(self, "name")
-
-    @_builtins.property
     @pulumi.getter(name="quotaStatusWarning")
     def quota_status_warning(self) -> Optional['outputs.ApiWarning']:
         """
@@ -5001,14 +4988,6 @@ class Region(dict):
         The project's quotas in the region.
         """
         return pulumi.get(self, "quotas")
-
-    @_builtins.property
-    @pulumi.getter(name="selfLink")
-    def self_link(self) -> Optional[_builtins.str]:
-        """
-        The region's URL.
-        """
-        return pulumi.get(self, "self_link")
 
     @_builtins.property
     @pulumi.getter
@@ -5590,30 +5569,37 @@ class SavedDisk(dict):
         return super().get(key, default)
 
     def __init__(__self__, *,
+                 source_disk: _builtins.str,
                  architecture: Optional[_builtins.str] = None,
                  kind: Optional[_builtins.str] = None,
-                 source_disk: Optional[_builtins.str] = None,
                  storage_bytes: Optional[_builtins.int] = None,
                  storage_bytes_status: Optional[_builtins.str] = None):
         """
         A disk in the image.
 
+        :param _builtins.str source_disk: The disk that was saved, as a URL.
         :param _builtins.str architecture: The processor architecture. One of `ARM64`, `X86_64`.
         :param _builtins.str kind: Always `compute#savedDisk`.
-        :param _builtins.str source_disk: The disk that was saved, as a URL.
         :param _builtins.int storage_bytes: Bytes of storage that it takes.
         :param _builtins.str storage_bytes_status: Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
         """
+        pulumi.set(__self__, "source_disk", source_disk)
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
         if kind is not None:
             pulumi.set(__self__, "kind", kind)
-        if source_disk is not None:
-            pulumi.set(__self__, "source_disk", source_disk)
         if storage_bytes is not None:
             pulumi.set(__self__, "storage_bytes", storage_bytes)
         if storage_bytes_status is not None:
             pulumi.set(__self__, "storage_bytes_status", storage_bytes_status)
+
+    @_builtins.property
+    @pulumi.getter(name="sourceDisk")
+    def source_disk(self) -> _builtins.str:
+        """
+        The disk that was saved, as a URL.
+        """
+        return pulumi.get(self, "source_disk")
 
     @_builtins.property
     @pulumi.getter
@@ -5630,14 +5616,6 @@ class SavedDisk(dict):
         Always `compute#savedDisk`.
         """
         return pulumi.get(self, "kind")
-
-    @_builtins.property
-    @pulumi.getter(name="sourceDisk")
-    def source_disk(self) -> Optional[_builtins.str]:
-        """
-        The disk that was saved, as a URL.
-        """
-        return pulumi.get(self, "source_disk")
 
     @_builtins.property
     @pulumi.getter(name="storageBytes")
@@ -7024,22 +7002,20 @@ class WarningData(dict):
     One detail of a warning.
     """
     def __init__(__self__, *,
-                 key: Optional[_builtins.str] = None,
-                 value: Optional[_builtins.str] = None):
+                 key: _builtins.str,
+                 value: _builtins.str):
         """
         One detail of a warning.
 
         :param _builtins.str key: What the detail is, such as `scope`.
         :param _builtins.str value: The detail.
         """
-        if key is not None:
-            pulumi.set(__self__, "key", key)
-        if value is not None:
-            pulumi.set(__self__, "value", value)
+        pulumi.set(__self__, "key", key)
+        pulumi.set(__self__, "value", value)
 
     @_builtins.property
     @pulumi.getter
-    def key(self) -> Optional[_builtins.str]:
+    def key(self) -> _builtins.str:
         """
         What the detail is, such as `scope`.
         """
@@ -7047,7 +7023,7 @@ class WarningData(dict):
 
     @_builtins.property
     @pulumi.getter
-    def value(self) -> Optional[_builtins.str]:
+    def value(self) -> _builtins.str:
         """
         The detail.
         """

@@ -63,7 +63,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def alg(self) -> Optional[_builtins.str]:
+    def alg(self) -> _builtins.str:
         """
         The signature's algorithm.
         """
@@ -71,7 +71,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def aud(self) -> Optional[_builtins.str]:
+    def aud(self) -> _builtins.str:
         """
         The audience.
         """
@@ -103,7 +103,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def exp(self) -> Optional[_builtins.str]:
+    def exp(self) -> _builtins.str:
         """
         When the token expires, in seconds since 1970.
         """
@@ -111,7 +111,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def iat(self) -> Optional[_builtins.str]:
+    def iat(self) -> _builtins.str:
         """
         When the token was issued, in seconds since 1970.
         """
@@ -119,7 +119,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def iss(self) -> Optional[_builtins.str]:
+    def iss(self) -> _builtins.str:
         """
         Who issued it.
         """
@@ -127,7 +127,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def kid(self) -> Optional[_builtins.str]:
+    def kid(self) -> _builtins.str:
         """
         The ID of the key that signed it.
         """
@@ -135,7 +135,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def sub(self) -> Optional[_builtins.str]:
+    def sub(self) -> _builtins.str:
         """
         The number of the account.
         """
@@ -143,7 +143,7 @@ class GetTokenInfoResult:
 
     @_builtins.property
     @pulumi.getter
-    def typ(self) -> Optional[_builtins.str]:
+    def typ(self) -> _builtins.str:
         """
         Always `JWT`.
         """

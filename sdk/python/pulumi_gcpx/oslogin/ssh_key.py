@@ -18,6 +18,9 @@ __all__ = ['SshKeyArgs', 'SshKey']
 
 @pulumi.input_type
 class SshKeyArgs:
+    """
+    The set of arguments for constructing a SshKey resource.
+    """
     def __init__(__self__, *,
                  key: pulumi.Input[_builtins.str],
                  user: pulumi.Input[_builtins.str],
@@ -105,6 +108,37 @@ class SshKeyArgs:
 
 @pulumi.type_token("gcpx:oslogin:SshKey")
 class SshKey(pulumi.CustomResource):
+    """
+    An SSH public key in a user's OS Login profile. The user is whom the credentials stand for: another user's or service account's key needs `impersonateServiceAccount`. A key belongs to a profile once, so two stacks should not manage the same one.
+
+    ## Example Usage
+
+    ```python
+    import pulumi_gcpx as gcpx
+
+    import pulumi
+
+    key = gcpx.oslogin.SshKey(
+        "laptop",
+        user="operator@example.com",
+        key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g laptop",
+        expiration_time_usec="1924991999000000",
+    )
+
+    pulumi.export("fingerprint", key.fingerprint)
+    ```
+
+    ## Import
+
+    An ID takes one of these forms:
+
+    * `users/USER/sshPublicKeys/FINGERPRINT`
+    * `USER/FINGERPRINT`
+
+    ```sh
+    pulumi import gcpx:oslogin:SshKey NAME users/USER/sshPublicKeys/FINGERPRINT
+    ```
+    """
     @overload
     def __init__(__self__,
                  resource_name: str,

@@ -24,50 +24,70 @@ class PushTokenClaims(dict):
     What a good token says.
     """
     def __init__(__self__, *,
-                 aud: Optional[_builtins.str] = None,
+                 aud: _builtins.str,
+                 email: _builtins.str,
+                 exp: _builtins.int,
+                 iss: _builtins.str,
                  azp: Optional[_builtins.str] = None,
-                 email: Optional[_builtins.str] = None,
                  email_verified: Optional[_builtins.bool] = None,
-                 exp: Optional[_builtins.int] = None,
                  iat: Optional[_builtins.int] = None,
-                 iss: Optional[_builtins.str] = None,
                  sub: Optional[_builtins.str] = None):
         """
         What a good token says.
 
         :param _builtins.str aud: The audience.
-        :param _builtins.str azp: The authorized party.
         :param _builtins.str email: The e-mail address of the account.
-        :param _builtins.bool email_verified: Whether the address is verified.
         :param _builtins.int exp: When the token expires, in seconds since 1970.
-        :param _builtins.int iat: When the token was issued, in seconds since 1970.
         :param _builtins.str iss: Who issued it.
+        :param _builtins.str azp: The authorized party.
+        :param _builtins.bool email_verified: Whether the address is verified.
+        :param _builtins.int iat: When the token was issued, in seconds since 1970.
         :param _builtins.str sub: The number of the account.
         """
-        if aud is not None:
-            pulumi.set(__self__, "aud", aud)
+        pulumi.set(__self__, "aud", aud)
+        pulumi.set(__self__, "email", email)
+        pulumi.set(__self__, "exp", exp)
+        pulumi.set(__self__, "iss", iss)
         if azp is not None:
             pulumi.set(__self__, "azp", azp)
-        if email is not None:
-            pulumi.set(__self__, "email", email)
         if email_verified is not None:
             pulumi.set(__self__, "email_verified", email_verified)
-        if exp is not None:
-            pulumi.set(__self__, "exp", exp)
         if iat is not None:
             pulumi.set(__self__, "iat", iat)
-        if iss is not None:
-            pulumi.set(__self__, "iss", iss)
         if sub is not None:
             pulumi.set(__self__, "sub", sub)
 
     @_builtins.property
     @pulumi.getter
-    def aud(self) -> Optional[_builtins.str]:
+    def aud(self) -> _builtins.str:
         """
         The audience.
         """
         return pulumi.get(self, "aud")
+
+    @_builtins.property
+    @pulumi.getter
+    def email(self) -> _builtins.str:
+        """
+        The e-mail address of the account.
+        """
+        return pulumi.get(self, "email")
+
+    @_builtins.property
+    @pulumi.getter
+    def exp(self) -> _builtins.int:
+        """
+        When the token expires, in seconds since 1970.
+        """
+        return pulumi.get(self, "exp")
+
+    @_builtins.property
+    @pulumi.getter
+    def iss(self) -> _builtins.str:
+        """
+        Who issued it.
+        """
+        return pulumi.get(self, "iss")
 
     @_builtins.property
     @pulumi.getter
@@ -76,14 +96,6 @@ class PushTokenClaims(dict):
         The authorized party.
         """
         return pulumi.get(self, "azp")
-
-    @_builtins.property
-    @pulumi.getter
-    def email(self) -> Optional[_builtins.str]:
-        """
-        The e-mail address of the account.
-        """
-        return pulumi.get(self, "email")
 
     @_builtins.property
     @pulumi.getter(name="emailVerified")
@@ -95,27 +107,11 @@ class PushTokenClaims(dict):
 
     @_builtins.property
     @pulumi.getter
-    def exp(self) -> Optional[_builtins.int]:
-        """
-        When the token expires, in seconds since 1970.
-        """
-        return pulumi.get(self, "exp")
-
-    @_builtins.property
-    @pulumi.getter
     def iat(self) -> Optional[_builtins.int]:
         """
         When the token was issued, in seconds since 1970.
         """
         return pulumi.get(self, "iat")
-
-    @_builtins.property
-    @pulumi.getter
-    def iss(self) -> Optional[_builtins.str]:
-        """
-        Who issued it.
-        """
-        return pulumi.get(self, "iss")
 
     @_builtins.property
     @pulumi.getter

@@ -56,7 +56,7 @@ class VerifyPushTokenResult:
 
     @_builtins.property
     @pulumi.getter
-    def valid(self) -> Optional[_builtins.bool]:
+    def valid(self) -> _builtins.bool:
         """
         Whether it is good.
         """

@@ -18,6 +18,9 @@ __all__ = ['NotificationConfigArgs', 'NotificationConfig']
 
 @pulumi.input_type
 class NotificationConfigArgs:
+    """
+    The set of arguments for constructing a NotificationConfig resource.
+    """
     def __init__(__self__, *,
                  bucket: pulumi.Input[_builtins.str],
                  topic: pulumi.Input[_builtins.str],
@@ -137,6 +140,41 @@ class NotificationConfigArgs:
 
 @pulumi.type_token("gcpx:storage:NotificationConfig")
 class NotificationConfig(pulumi.CustomResource):
+    """
+    A bucket's notification configuration: which events go to which Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud never changes a configuration, so any change replaces it. A bucket holds at most 100 of them.
+
+    ## Example Usage
+
+    ```python
+    import pulumi_gcpx as gcpx
+
+    import pulumi
+
+    notification = gcpx.storage.NotificationConfig(
+        "uploads",
+        bucket="example-uploads",
+        topic="projects/example-project/topics/uploads",
+        event_types=["OBJECT_FINALIZE"],
+        object_name_prefix="incoming/",
+        custom_attributes={"source": "uploads"},
+    )
+
+    pulumi.export("notification", notification.notification_id)
+    ```
+
+    ## Import
+
+    An ID takes one of these forms:
+
+    * `BUCKET/notificationConfigs/NUMBER`
+    * `projects/_/buckets/BUCKET/notificationConfigs/NUMBER`
+    * `b/BUCKET/notificationConfigs/NUMBER`
+    * a self link
+
+    ```sh
+    pulumi import gcpx:storage:NotificationConfig NAME BUCKET/notificationConfigs/NUMBER
+    ```
+    """
     @overload
     def __init__(__self__,
                  resource_name: str,

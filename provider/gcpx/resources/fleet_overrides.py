@@ -1,0 +1,67 @@
+"""What a fleet lays over the template that its instances are made from, by JSON Merge Patch (RFC 7396)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gcpx.google.fleet import TRACKING_LABEL, labels_of
+from gcpx.model.rules import Failure, nested, rule, text
+from gcpx.model.values import Path
+
+_SOURCE: Final = "compute 4.3"
+_SETTINGS: Final = ("tags", "metadata")
+_NOTHING: Final = object()
+
+
+@rule("labels of a template are removed one by one, since members are found by a label", _SOURCE)
+def labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
+    """Refuse to remove all labels at once, which cannot be said together with the label that gcpx sets."""
+    properties = nested(values, "instanceProperties")
+    if values.get("sourceInstanceTemplate") is None or properties.get("labels", {}) is not None:
+        return []
+    if not labels_of(text(values, "fleetId")):
+        return []
+    reason = "must not be null, since members are found by a label: set the labels to remove to null, each by its key"
+    return [(("instanceProperties", "labels"), reason)]
+
+
+@rule(
+    "what is laid over a template holds something; a null that a program leaves out removes nothing",
+    _SOURCE,
+    warns=True,
+)
+def overrides_hold_something(values: dict[str, Any]) -> list[Failure]:
+    """Warn of an empty object, which is most often what a language's SDK made of nulls."""
+    if values.get("sourceInstanceTemplate") is None:
+        return []
+    reason = (
+        "is empty, so it changes nothing of the template; if a null was written here, it was lost on the way: YAML "
+        "programs and the SDK's typed classes leave nulls out, while a dict in a Python program keeps them"
+    )
+    return [(path, reason) for path in _empty(values.get("instanceProperties"), ("instanceProperties",))]
+
+
+def _empty(value: Any, path: Path) -> Iterator[Path]:
+    if value == {}:
+        yield path
+    for name, item in value.items() if isinstance(value, dict) else ():
+        yield from _empty(item, (*path, name))
+
+
+def differ(before: dict[str, Any], after: dict[str, Any]) -> bool:
+    """Tell whether labels, tags or metadata are laid over in another way; null and nothing are not the same."""
+    return any(before.get(name, _NOTHING) != after.get(name, _NOTHING) for name in ("labels", *_SETTINGS))
+
+
+def laid_over(template: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
+    """Say what labels, tags and metadata instances have; a label that is removed stays as null."""
+    below = {key: value for key, value in (template.get("labels") or {}).items() if key != TRACKING_LABEL}
+    labels = {**below, **(overrides.get("labels") or {})}
+    return {"labels": labels, **{name: _merged(template.get(name), overrides, name) for name in _SETTINGS}}
+
+
+def _merged(below: Any, overrides: dict[str, Any], name: str) -> dict[str, Any]:
+    if name in overrides and overrides[name] is None:
+        return {}
+    return {**(below or {}), **(overrides.get(name) or {})}
