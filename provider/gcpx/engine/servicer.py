@@ -17,6 +17,7 @@ from gcpx.engine.wire import decode, encode
 from gcpx.errors import UserError
 from gcpx.model import codec, naming
 from gcpx.model.check import Finding, Report, check, place
+from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import ObjectType
 from gcpx.model.function import Function
@@ -190,6 +191,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         inputs, unnamed = self._named(target, request)
         kind = target.resource.type
         report = self._judged(kind, inputs, target.resource.problems(reveal(inputs)))
+        if not report.failures:
+            inputs = codec.resolved(kind, inputs)
         if self.plugin.validates_online and not report.failures:
             call = self._surroundings(request.urn, None, inputs)
             found = target.resource.online(call, reveal(decode(request.olds)), reveal(inputs))
@@ -207,7 +210,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         resource = self._target(request).resource
         live, new = reveal(decode(request.olds)), reveal(decode(request.news))
         old = reveal(decode(request.old_inputs)) or {k: v for k, v in live.items() if k in resource.type.inputs}
-        changes = diff(resource.type, old, new, live)
+        homes = (resource.home(old, live), resource.home(new, live))
+        changes = diff(resource.type, old, new, live, Comparison(homes, sure=True))
         changes = [
             attrs.evolve(change, replaces=change.replaces or resource.replaces(change.path)) for change in changes
         ]
@@ -241,12 +245,13 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         if live is None:
             return protocol.provider.ReadResponse()
         kind, plain = target.resource.type, reveal(inputs)
+        how = _meaning(target.resource, plain, live)
         fresh = (
-            _imported(target.resource, live)
+            _imported(target.resource, live, how)
             if importing
-            else codec.refreshed(kind, plain, live.properties, reveal(last))
+            else codec.refreshed(kind, plain, live.properties, reveal(last), how)
         )
-        outputs = codec.outputs(kind, _known(fresh), live.properties)
+        outputs = codec.outputs(kind, _known(fresh), live.properties, how)
         return protocol.provider.ReadResponse(
             id=live.id,
             inputs=encode(protect(kind, fresh, inputs)),
@@ -340,13 +345,19 @@ def _known(inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _state(target: _Target, live: Live, inputs: dict[str, Any]) -> Any:
-    kind = target.resource.type
-    outputs = codec.outputs(kind, _known(reveal(inputs)), live.properties)
+    kind, plain = target.resource.type, _known(reveal(inputs))
+    outputs = codec.outputs(kind, plain, live.properties, _meaning(target.resource, plain, live))
     return encode(protect(kind, outputs, inputs))
 
 
-def _imported(resource: Resource, live: Live) -> dict[str, Any]:
+def _meaning(resource: Resource, inputs: dict[str, Any], live: Live) -> Comparison:
+    """Compare what a user wrote with what Google shows: both of the same place."""
+    home = resource.home(inputs, live.properties)
+    return Comparison((home, home))
+
+
+def _imported(resource: Resource, live: Live, how: Comparison) -> dict[str, Any]:
     defaults = resource.defaults()
-    inputs = codec.minimal(resource.type, live.properties)
+    inputs = codec.minimal(resource.type, live.properties, None, how)
     kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
     return {name: value for name, value in kept.items() if name not in resource.derived} | {naming.IMPORTED: True}

@@ -11,6 +11,7 @@ import attrs
 
 from gcpx.errors import UserError
 from gcpx.model.fields import ObjectType, object_type
+from gcpx.model.links import NOWHERE, Home
 from gcpx.model.naming import Autoname
 from gcpx.model.rules import Failure
 from gcpx.model.values import Path
@@ -133,6 +134,14 @@ class Resource(abc.ABC):
     def defaults(self) -> dict[str, Any]:
         """Name the inputs that the provider's configuration already gives, so that an import leaves them out."""
         return {}
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Say where the resource is, which is what completes short names in its inputs.
+
+        What the inputs say counts first, then where it was made, then what the provider's configuration says.
+        """
+        del inputs, outputs
+        return NOWHERE
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Say what two resources may not share; a replacement that keeps it has to delete first.

@@ -14,6 +14,7 @@ from gcpx.google.fleet import TRACKING_LABEL, Fleet, Outcome
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import object_type
+from gcpx.model.links import Home
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import Failure, nested, number, text
@@ -50,7 +51,12 @@ class BulkInstances(InProject):
 
     def defaults(self) -> dict[str, Any]:
         """Leave out the provider's project and region."""
-        return {**super().defaults(), "region": self._google.settings.region}
+        region = self._google.settings.region
+        return {**super().defaults(), "region": last_part(region) if region else None}
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete names by project and region."""
+        return Home.of(inputs, outputs, project=self._google.settings.project, region=self._google.settings.region)
 
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Look up what the properties and the policy name, and whether quotas have room for those that are new."""
@@ -78,7 +84,7 @@ class BulkInstances(InProject):
         """Let fleets of given names go before they come, and those of a given label: numbers alone are free."""
         if inputs.get("perInstanceProperties"):
             return ()
-        return None if inputs.get(AUTONAMED) else (inputs.get("region"), inputs.get("fleetId"))
+        return None if inputs.get(AUTONAMED) else (last_part(text(inputs, "region")), inputs.get("fleetId"))
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Name where the fleet is."""

@@ -9,8 +9,10 @@ import re
 from typing import Any, Final
 
 from gcpx.model.fields import Record, field, record
+from gcpx.model.links import name_of
+from gcpx.model.places import PROJECT, REGION, ZONE
 from gcpx.model.rules import Failure, nested, one_required, rule
-from gcpx.resources.instance_properties import NAME, PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
+from gcpx.resources.instance_properties import NAME, AttachedDisk, InstanceProperties, no_customer_keys
 
 _LONGEST_RUN: Final = 18
 _LONGEST_NAME: Final = 63
@@ -55,7 +57,7 @@ class LocationPolicyLocation(Record):
 class LocationPolicyZone(Record):
     """One zone to choose from."""
 
-    zone: str = field("The zone, as a URL or `zones/Z`.", required=True, url=True)
+    zone: str = field("The zone, as a URL or `zones/Z`.", required=True, pattern=ZONE, normalize=name_of)
 
 
 @rule("keys of locations are zones, written zones/ZONE", "compute 4.3")
@@ -247,10 +249,12 @@ class BulkInstancesModel(Record):
         "What the last creation came to, by location.", output=True, volatile=True
     )
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
-    region: str = field("The region. Default: the provider's.", always=True, param=True)
+    region: str = field(
+        "The region. Default: the provider's.", always=True, param=True, pattern=REGION, normalize=name_of
+    )
     source_instance_template: str = field(
         "A template that instances are made from, as a full or partial URL, also with `?uniqueId=`.",
-        url=True,
+        url="global/instanceTemplates",
         write_only=True,
     )
 
@@ -260,4 +264,4 @@ class BulkInstancesQuery(Record):
     """Which fleets to list."""
 
     project: str = field("The project. Default: the provider's.", pattern=PROJECT)
-    region: str = field("Only fleets of this region. Default: of all.", url=True)
+    region: str = field("Only fleets of this region. Default: of all.", pattern=REGION)

@@ -21,9 +21,11 @@ from gcpx.google.errors import ApiError, NotFound, Rejected
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import field, record
+from gcpx.model.links import NOWHERE, Home, name_of
+from gcpx.model.places import PROJECT, ZONE
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
 from gcpx.model.rules import Failure, rule
-from gcpx.resources.instance_properties import PROJECT, AttachedDisk
+from gcpx.resources.instance_properties import AttachedDisk
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
 from gcpx.resources.online import Place
@@ -72,7 +74,7 @@ class DiskAttachmentModel(AttachedDisk):
         "The disk: a name in the instance's zone, `zones/Z/disks/D`, `regions/R/disks/D`, or its URL.",
         required=True,
         pattern=_DISK,
-        url=True,
+        url="zones/disks",
         wire="source",
     )
     force_attach: bool = field(
@@ -83,13 +85,17 @@ class DiskAttachmentModel(AttachedDisk):
         required=True,
         pattern=_INSTANCE,
         param=True,
-        url=True,
+        url="zones/instances",
     )
     project: str = field(
         "The project. Default: that of `instance`, or the provider's.", always=True, param=True, pattern=PROJECT
     )
     zone: str = field(
-        "The instance's zone. Default: that of `instance`, or the provider's.", always=True, param=True, url=True
+        "The instance's zone. Default: that of `instance`, or the provider's.",
+        always=True,
+        param=True,
+        pattern=ZONE,
+        normalize=name_of,
     )
 
 
@@ -109,7 +115,7 @@ class _Address:
 class DiskAttachmentQuery(Filtered):
     """Which instances' disks to list; the filter is about the instances."""
 
-    zone: str = field("Only instances of this zone. Default: of all.", url=True)
+    zone: str = field("Only instances of this zone. Default: of all.", pattern=ZONE)
 
 
 class DiskAttachment(Resource):
@@ -149,6 +155,14 @@ class DiskAttachment(Resource):
         named = "zone" if inputs.get("zone") else "instance"
         return list(Place(self._google.existing, call, address.project).zone(address.zone, (named,)))
 
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete names by where the instance is."""
+        given = {**outputs, **inputs}
+        if not isinstance(given.get("instance"), str):
+            return NOWHERE
+        address = self._address(given)
+        return Home(address.project or None, None, address.zone or None)
+
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let every replacement detach first: a disk or a device name is rarely free before."""
         del inputs
@@ -159,7 +173,9 @@ class DiskAttachment(Resource):
         if not isinstance(inputs.get("instance"), str):
             return {}
         address = self._address(inputs)
-        return {"project": address.project, "zone": address.zone, "kind": "compute#attachedDisk"}
+        zone = inputs.get("zone")
+        kept = zone if isinstance(zone, str) and last_part(zone) == address.zone else address.zone
+        return {"project": address.project, "zone": kept, "kind": "compute#attachedDisk"}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Attach, then look which device it became."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.google.client import Google
+from gcpx.model.links import Home
 from gcpx.model.resource import Call, Resource
 from gcpx.model.rules import Failure
 
@@ -24,6 +25,10 @@ class InProject(Resource):
     def defaults(self) -> dict[str, Any]:
         """Leave out the provider's project."""
         return {"project": self._google.settings.project}
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete names by project, and by region where the resource has one."""
+        return Home.of(inputs, outputs, project=self._google.settings.project)
 
     def _is_other(self, call: Call, found: dict[str, Any]) -> bool:
         """Tell whether something else took the name that ours had: its number is another."""

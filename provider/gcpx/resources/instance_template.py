@@ -14,12 +14,15 @@ from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
+from gcpx.model.links import name_of
 from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.places import PROJECT, REGION
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import Failure, elements, exclusive, nested, one_required, rule
 from gcpx.model.values import UNKNOWN, Path
+from gcpx.resources import images
 from gcpx.resources.in_project import InProject
-from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
+from gcpx.resources.instance_properties import NAME, InstanceProperties, no_customer_keys
 from gcpx.resources.instance_rules import LATE
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
@@ -42,10 +45,14 @@ def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
 class DiskInstantiationConfig(Record):
     """What becomes of one disk of the source instance."""
 
-    RULES = (_custom_image_fits,)
+    RULES = (_custom_image_fits, images.image_is_named("customImage"))
 
     auto_delete: bool = field("Delete the disk together with its instance.")
-    custom_image: str = field("The image to use, with `CUSTOM_IMAGE`.", url=True)
+    custom_image: str = field(
+        "The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.",
+        url="global/images",
+        resolve=images.resolved,
+    )
     device_name: str = field("The device name of the disk on the source instance.")
     instantiate_from: str = field(
         "How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out.",
@@ -139,7 +146,10 @@ class InstanceTemplateModel(Record):
         "What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.", computed=True
     )
     region: str = field(
-        "The region of a regional template. Default: none, so the template is global.", param=True, url=True
+        "The region of a regional template. Default: none, so the template is global.",
+        param=True,
+        pattern=REGION,
+        normalize=name_of,
     )
     self_link: str = field("The template's URL.", output=True)
     self_link_unique: str = field(
@@ -147,7 +157,7 @@ class InstanceTemplateModel(Record):
     )
     source_instance: str = field(
         "The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.",
-        url=True,
+        url="zones/instances",
     )
     source_instance_params: SourceInstanceParams = field(
         "How the template follows its source instance.", write_only=True
@@ -158,7 +168,7 @@ class InstanceTemplateModel(Record):
 class InstanceTemplateQuery(Filtered):
     """Which templates to list."""
 
-    region: str = field("Only the regional templates of this region. Default: all, global ones too.", url=True)
+    region: str = field("Only the regional templates of this region. Default: all, global ones too.", pattern=REGION)
 
 
 @attrs.frozen

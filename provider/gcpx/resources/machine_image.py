@@ -13,13 +13,13 @@ from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.places import PROJECT
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import exclusive
 from gcpx.resources import instance_rules as rules
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import (
     NAME,
-    PROJECT,
     AcceleratorConfig,
     CustomerEncryptionKey,
     GuestOsFeature,
@@ -45,7 +45,7 @@ class SourceDiskEncryptionKey(Record):
     """The key of one protected disk of the source instance."""
 
     disk_encryption_key: CustomerEncryptionKey = field("The key that opens the disk.")
-    source_disk: str = field("The disk, as a full or partial URL.", url=True)
+    source_disk: str = field("The disk, as a full or partial URL.", url="zones/disks")
 
 
 @record
@@ -164,7 +164,7 @@ class MachineImageModel(Record):
     source_instance: str = field(
         "The instance to make an image of: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.",
         required=True,
-        url=True,
+        url="zones/instances",
         pattern=_INSTANCE,
     )
     source_instance_properties: SourceInstanceProperties = field(

@@ -15,11 +15,12 @@ from gcpx.google.compute import split_link
 from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
 from gcpx.google.listing import Listing
 from gcpx.model import codec
-from gcpx.model.compare import same
-from gcpx.model.fields import ObjectType, Record, field, record
+from gcpx.model.compare import Comparison
+from gcpx.model.fields import Record, field, record
+from gcpx.model.links import Home
+from gcpx.model.places import PROJECT
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, exclusive, rule
-from gcpx.resources.instance_properties import PROJECT
 from gcpx.resources.listed import project_of
 from gcpx.resources.online import Place
 
@@ -83,7 +84,7 @@ class NotificationConfigModel(Record):
     topic: str = field(
         "The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.",
         required=True,
-        url=True,
+        url="topics",
         pattern=_TOPIC,
     )
     user_project: str = field("The project that pays for the calls, where the bucket's requester pays.", param=True)
@@ -185,10 +186,15 @@ class NotificationConfig(Resource):
                     raise
         raise AssertionError("the last attempt returns or raises")
 
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete the topic's bare name by the provider's project."""
+        del inputs, outputs
+        return Home(project=self._google.settings.project)
+
     def _alike(self, call: Call, address: _Address, inputs: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """Find the bucket's configurations that say what these inputs say, by number."""
         listed = self._send(call, "GET", address.collection, inputs).get("items", ())
-        return {str(item["id"]): item for item in listed if _means(self.type, item, inputs)}
+        return {str(item["id"]): item for item in listed if self._means(item, inputs)}
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by number."""
@@ -265,9 +271,11 @@ class NotificationConfig(Resource):
             raise InvalidId(self.token, resource_id, self.id_forms)
         return _Address(found[1], found[2])
 
-
-def _means(kind: ObjectType, item: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    live = codec.from_body(kind, item)
-    return all(
-        same(prop, live.get(name), wanted.get(name)) for name, prop in kind.inputs.items() if not prop.rules.param
-    )
+    def _means(self, item: dict[str, Any], wanted: dict[str, Any]) -> bool:
+        live, home = codec.from_body(self.type, item), self.home(wanted, {})
+        how = Comparison((home, home))
+        return all(
+            how.same(prop, live.get(name), wanted.get(name))
+            for name, prop in self.type.inputs.items()
+            if not prop.rules.param
+        )
