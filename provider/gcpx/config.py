@@ -12,6 +12,7 @@ from gcpx.google.settings import Settings
 from gcpx.model.check import Report, check
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Record, Scalar, field, object_type, record
+from gcpx.model.places import PROJECT, REGION, ZONE
 from gcpx.model.rules import exclusive
 from gcpx.model.values import reveal
 
@@ -30,14 +31,17 @@ class Config(Record):
 
     project: str = field(
         "The ID of the project that resources are made in, where a resource names none.",
+        pattern=PROJECT,
         environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"),
     )
     region: str = field(
         "The default region, such as `europe-west1`.",
+        pattern=REGION,
         environment=("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"),
     )
     zone: str = field(
         "The default zone, such as `europe-west1-b`.",
+        pattern=ZONE,
         environment=("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
     )
     credentials: str = field(

@@ -19,6 +19,7 @@ from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
 from gcpx.model.rules import Failure, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
+from gcpx.resources.bulk_rules import template_is_of_the_region
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
 from gcpx.resources.in_project import InProject
 from gcpx.resources.listed import grouped, listing, project_of
@@ -47,6 +48,8 @@ class BulkInstances(InProject):
         failures = super().problems(inputs)
         if not inputs.get("region") and not self._google.settings.region:
             failures.append(("region", "is required: set it here, or with `pulumi config set gcpx:region`"))
+        elif not inputs.get("region"):
+            failures += template_is_of_the_region({**inputs, "region": self._google.settings.region})
         return failures
 
     def defaults(self) -> dict[str, Any]:

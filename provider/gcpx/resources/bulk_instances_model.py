@@ -12,6 +12,7 @@ from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
 from gcpx.model.places import PROJECT, REGION, ZONE
 from gcpx.model.rules import Failure, nested, one_required, rule
+from gcpx.resources import bulk_rules
 from gcpx.resources.instance_properties import NAME, AttachedDisk, InstanceProperties, no_customer_keys
 
 _LONGEST_RUN: Final = 18
@@ -206,6 +207,11 @@ class BulkInstancesModel(Record):
         _counts_fit,
         _pattern_serves,
         _keys_are_googles,
+        bulk_rules.boots_from_no_snapshot,
+        bulk_rules.is_on_no_node,
+        bulk_rules.machine_is_a_bare_name,
+        bulk_rules.needs_a_boot_disk,
+        bulk_rules.template_is_of_the_region,
     )
 
     count: int = field(

@@ -61,7 +61,8 @@ PUBLIC: Final = (
 )  # fmt: skip
 """The projects of public images, by what they call their families and images; the first that fits counts."""
 _BY_PROJECT: Final = {public.project: public for public in PUBLIC}
-_COLLECTIONS: Final = frozenset({"family", "global", "images", "projects", "zones", "regions"})
+_COLLECTIONS: Final = frozenset({"disks", "family", "global", "images", "projects", "regions", "snapshots", "zones"})
+"""Words that begin a link which is not whole; they are taken for no project."""
 
 
 def link_of(given: str) -> str | None:

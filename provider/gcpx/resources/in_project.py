@@ -6,6 +6,7 @@ from typing import Any
 
 from gcpx.google.client import Google
 from gcpx.model.links import Home
+from gcpx.model.places import PROJECT
 from gcpx.model.resource import Call, Resource
 from gcpx.model.rules import Failure
 
@@ -18,8 +19,10 @@ class InProject(Resource):
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
         """Miss a project that comes from nowhere."""
-        if self._project(inputs):
-            return []
+        project = self._project(inputs)
+        if project:
+            configured = not inputs.get("project") and not PROJECT[0].fullmatch(project)
+            return [("project", f"must be {PROJECT[1]}; correct gcpx:project or its variable")] if configured else []
         return [("project", "is required: set it here, or for all resources with `pulumi config set gcpx:project`")]
 
     def defaults(self) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from gcpx.model import forms
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
 from gcpx.model.rules import Failure, Rule, elements, exclusive, nested
-from gcpx.resources import disk_rules, images, instance_rules, network_rules
+from gcpx.resources import disk_rules, images, instance_rules, label_rules, network_rules
 
 NAME = (
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
@@ -106,6 +106,7 @@ class AttachedDiskInitializeParams(Record):
         disk_rules.extreme_disks_have_their_iops,
         disk_rules.other_disks_have_other_iops,
         disk_rules.replicas_are_apart,
+        label_rules.labels_are_plain,
         instance_rules.tags_are_of_a_known_form,
     )
 
@@ -705,7 +706,7 @@ class InstanceProperties(Record):
         instance_rules.tier_1_needs_gvnic,
         instance_rules.interfaces_are_few,
         instance_rules.e2_nests_nothing,
-        instance_rules.labels_are_plain,
+        label_rules.labels_are_plain,
         instance_rules.tags_are_of_a_known_form,
     )
 

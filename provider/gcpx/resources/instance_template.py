@@ -23,7 +23,7 @@ from gcpx.model.values import UNKNOWN, Path
 from gcpx.resources import images
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import NAME, InstanceProperties, no_customer_keys
-from gcpx.resources.instance_rules import LATE
+from gcpx.resources.instance_rules import LATE, boot_disk_is_missing
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
 from gcpx.resources.online import Place
@@ -94,7 +94,24 @@ def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("a template takes bare names for machineType, diskType and acceleratorType", "compute 2.2")
+@rule("properties of a template hold a boot disk, and it is disks[0]", LATE)
+def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
+    properties = values.get("properties")
+    if not isinstance(properties, dict) or not properties:
+        return []
+    return [(("properties", str(name)), reason) for name, reason in boot_disk_is_missing(properties)]
+
+
+@rule("properties of a template hold a network interface", LATE)
+def _needs_a_network_interface(values: dict[str, Any]) -> list[Failure]:
+    properties = values.get("properties")
+    if not isinstance(properties, dict) or not properties or properties.get("networkInterfaces") not in (None, []):
+        return []
+    words = "must hold at least one interface, such as [{}] for the network global/networks/default"
+    return [("properties.networkInterfaces", words)]
+
+
+@rule("a template takes bare names for machineType, diskType, acceleratorType and resourcePolicies", "compute 2.2")
 def _bare_names(values: dict[str, Any]) -> list[Failure]:
     """Refuse URLs where a template, which is of no zone, can only hold names."""
     properties = nested(values, "properties")
@@ -105,8 +122,22 @@ def _bare_names(values: dict[str, Any]) -> list[Failure]:
             places.append(
                 (tuple(part for part in ("properties", name, index, within, key) if part != ""), owner.get(key))
             )
-    reason = "is a URL; a template takes the bare name, the part behind the last slash"
+    places += _policies(properties)
+    reason = "must be a bare name in a template: the part behind the last slash"
     return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
+
+
+def _policies(properties: dict[str, Any]) -> list[tuple[Path, Any]]:
+    """Give the names of policies, of the instances and of each disk."""
+    owners: list[tuple[Path, dict[str, Any]]] = [(("properties",), properties)]
+    for index, disk in elements(properties, "disks"):
+        owners.append((("properties", "disks", index, "initializeParams"), nested(disk, "initializeParams")))
+    lists = ((path, owner.get("resourcePolicies")) for path, owner in owners)
+    return [
+        ((*path, "resourcePolicies", index), item)
+        for path, given in lists
+        for index, item in enumerate(given if isinstance(given, list) else ())
+    ]
 
 
 @rule("a template takes no customer-supplied keys", "compute 2.2")
@@ -127,6 +158,8 @@ class InstanceTemplateModel(Record):
         one_required("properties", "sourceInstance"),
         _source_params_need_source,
         _needs_machine_type,
+        _needs_a_boot_disk,
+        _needs_a_network_interface,
         _bare_names,
         _keys_are_googles,
     )

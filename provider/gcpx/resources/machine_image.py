@@ -30,6 +30,7 @@ from gcpx.resources.instance_properties import (
     ServiceAccount,
     Tags,
 )
+from gcpx.resources.label_rules import labels_are_plain
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import listing
 
@@ -126,6 +127,8 @@ class MachineImageModel(Record):
     Making one takes minutes; the timeout is 20 minutes unless `customTimeouts` say otherwise. Labels change in place,
     every other change replaces the image.
     """
+
+    RULES = (labels_are_plain,)
 
     creation_timestamp: str = field("When the image was made (RFC 3339).", output=True)
     description: str = field("A text about the image.", max_length=2048)
