@@ -20,7 +20,7 @@ _LINK: Final = re.compile(
     rf"global/images/(?:family/{_NAME}|{_NAME}|\d{{1,20}})"
 )
 _SHORT: Final = re.compile(rf"(?:(?P<project>{PROJECT_ID})/)?(?P<name>{_NAME})")
-_DATED: Final = r"[-a-z0-9]+-v\d{8}"
+_DATED: Final = r"[-a-z0-9]*-v\d{8}"
 FORMS: Final = (
     "projects/PROJECT/global/images/IMAGE, projects/PROJECT/global/images/family/FAMILY, either without "
     "projects/PROJECT/ or as a URL, PROJECT/NAME, family/FAMILY or NAME"
