@@ -104,6 +104,8 @@ class Provider:
         """Take a configuration; an engine that attaches does so again in every run."""
         self._cancelled = threading.Event()
         if args == self._args:
+            if "_google" in self.__dict__:
+                self._google.forget()
             return
         # Calls of an earlier run may still be under way, so its connections are let go of only at the end.
         if "_google" in self.__dict__:

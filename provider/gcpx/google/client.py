@@ -128,6 +128,10 @@ class Google:
 
         return Existing(self)
 
+    def forget(self) -> None:
+        """Ask anew what exists: a run may have made it since."""
+        self.__dict__.pop("existing", None)
+
     def close(self) -> None:
         """Let go of the connections."""
         if "_transport" in self.__dict__:

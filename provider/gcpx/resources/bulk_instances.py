@@ -6,6 +6,8 @@ Source: Compute API, `regionInstances.bulkInsert`, and the methods of single ins
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from gcpx.google.compute import Collection, last_part, split_link
@@ -17,13 +19,13 @@ from gcpx.model.fields import object_type
 from gcpx.model.links import Home
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
-from gcpx.model.rules import Failure, nested, number, text
+from gcpx.model.rules import Failure, elements, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
 from gcpx.resources.bulk_rules import template_is_of_the_region
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
 from gcpx.resources.in_project import InProject
 from gcpx.resources.listed import grouped, listing, project_of
-from gcpx.resources.online import Place
+from gcpx.resources.online import Look, Place
 
 
 class BulkInstances(InProject):
@@ -63,25 +65,15 @@ class BulkInstances(InProject):
 
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Look up what the properties and the policy name, and whether quotas have room for those that are new."""
-        project, region = self._project(inputs), last_part(inputs.get("region") or self._google.settings.region or "")
-        if not isinstance(project, str) or not region:
-            return []
-        place = Place(self._google.existing, call, project, region)
+        home = self.home(inputs, {})
+        place = Place(self._google.existing, call, home.project, home.region)
         properties, policy = nested(inputs, "instanceProperties"), nested(inputs, "locationPolicy")
         more = planned(inputs) - planned(olds)
-        return [
-            *place.instance(properties, ("instanceProperties",)),
-            *(
-                found
-                for name in nested(policy, "locations")
-                for found in place.zone(name, ("locationPolicy", "locations", name))
-            ),
-            *place.room(
-                text(properties, "machineType"),
-                more,
-                more + int(number(inputs, "minCount") or planned(inputs)) - planned(inputs),
-            ),
-        ]
+        least = more + int(number(inputs, "minCount") or planned(inputs)) - planned(inputs)
+        looks = [*place.instance(properties, ("instanceProperties",)), *_zones(place, policy)]
+        if home.project and home.region:
+            looks.append(partial(place.room, text(properties, "machineType"), more, least))
+        return place.told(inputs, looks)
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let fleets of given names go before they come, and those of a given label: numbers alone are free."""
@@ -243,6 +235,14 @@ class BulkInstances(InProject):
         if found is None or not FLEET_ID[0].fullmatch(found[3] or found[4]):
             raise InvalidId(self.token, resource_id, self.id_forms)
         return Fleet(self._google, found[1], found[2], found[3] or found[4])
+
+
+def _zones(place: Place, policy: dict[str, Any]) -> Iterator[Look]:
+    """Look up the zones of a policy, in both of its forms."""
+    for name in nested(policy, "locations"):
+        yield partial(place.zone, name, ("locationPolicy", "locations", name))
+    for index, item in elements(policy, "zones"):
+        yield partial(place.zone, text(item, "zone"), ("locationPolicy", "zones", index, "zone"))
 
 
 def planned(inputs: dict[str, Any]) -> int:

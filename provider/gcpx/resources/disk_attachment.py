@@ -10,6 +10,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -21,7 +22,7 @@ from gcpx.google.errors import ApiError, NotFound, Rejected
 from gcpx.google.operations import Unfinished
 from gcpx.model import codec
 from gcpx.model.fields import field, record
-from gcpx.model.links import NOWHERE, Home, name_of
+from gcpx.model.links import Home, name_of
 from gcpx.model.places import PROJECT, ZONE
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
 from gcpx.model.rules import Failure, rule
@@ -147,21 +148,21 @@ class DiskAttachment(Resource):
         return [(name, words.format(name)) for name in missing]
 
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Look up the zone."""
+        """Look up project and zone."""
         del olds
-        if not isinstance(inputs.get("instance"), str):
-            return []
-        address = self._address(inputs)
-        named = "zone" if inputs.get("zone") else "instance"
-        return list(Place(self._google.existing, call, address.project).zone(address.zone, (named,)))
+        home = self.home(inputs, {})
+        place = Place(self._google.existing, call, home.project)
+        named = "zone" if inputs.get("zone") or not inputs.get("instance") else "instance"
+        return place.told(inputs, [partial(place.zone, home.zone or "", (named,))])
 
     def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
         """Complete names by where the instance is."""
         given = {**outputs, **inputs}
         if not isinstance(given.get("instance"), str):
-            return NOWHERE
+            settings = self._google.settings
+            return Home.of(inputs, outputs, project=settings.project, zone=settings.zone)
         address = self._address(given)
-        return Home(address.project or None, None, address.zone or None)
+        return Home.of({"project": address.project, "zone": address.zone})
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let every replacement detach first: a disk or a device name is rarely free before."""
@@ -175,7 +176,8 @@ class DiskAttachment(Resource):
         address = self._address(inputs)
         zone = inputs.get("zone")
         kept = zone if isinstance(zone, str) and last_part(zone) == address.zone else address.zone
-        return {"project": address.project, "zone": kept, "kind": "compute#attachedDisk"}
+        places = {name: value for name, value in (("project", address.project), ("zone", kept)) if value}
+        return {**places, "kind": "compute#attachedDisk"}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Attach, then look which device it became."""

@@ -245,9 +245,9 @@ class InstanceTemplate(InProject):
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Look up what the properties name."""
         del olds
-        address = self._address(inputs)
-        place = Place(self._google.existing, call, address.project, address.region)
-        return list(place.instance(nested(inputs, "properties"), ("properties",)))
+        home = self.home(inputs, {})
+        place = Place(self._google.existing, call, home.project, home.region)
+        return place.told(inputs, place.instance(nested(inputs, "properties"), ("properties",)))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """No two templates of a scope share a name."""

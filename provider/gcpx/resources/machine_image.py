@@ -6,6 +6,7 @@ Source: Compute API, `machineImages`.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any
 
 from gcpx.google.compute import Collection, split_link
@@ -15,7 +16,7 @@ from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.places import PROJECT
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
-from gcpx.model.rules import exclusive
+from gcpx.model.rules import Failure, exclusive, text
 from gcpx.resources import instance_rules as rules
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import (
@@ -33,6 +34,7 @@ from gcpx.resources.instance_properties import (
 from gcpx.resources.label_rules import labels_are_plain
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import listing
+from gcpx.resources.online import Place
 
 _TIMEOUT = 1200.0
 _INSTANCE = (
@@ -198,6 +200,14 @@ class MachineImage(InProject):
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
     in_place = frozenset({("labels",)})
     id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
+
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Look up the project, and the source's zone; the instance itself may be made in the same run."""
+        del olds
+        source = split_link(text(inputs, "sourceInstance"))
+        found = re.fullmatch(r"(?:projects/([^/]+)/)?zones/([^/]+)/.*", source)
+        place = Place(self._google.existing, call, (found and found[1]) or self.home(inputs, {}).project)
+        return place.told(inputs, [partial(place.zone, found[2], ("sourceInstance",))] if found else [])
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Tell images apart by project and name."""

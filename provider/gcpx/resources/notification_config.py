@@ -149,7 +149,7 @@ class NotificationConfig(Resource):
         if not isinstance(inputs.get("topic"), str):
             return []
         topic = self._full_topic(inputs["topic"]).removeprefix("//pubsub.googleapis.com/")
-        return list(Place(self._google.existing, call, "").topic(topic, ("topic",)))
+        return Place(self._google.existing, call, None).topic(topic, ("topic",))
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Nothing is certain but what the user wrote and the default payload."""

@@ -9,6 +9,7 @@ import base64
 import binascii
 import hashlib
 import re
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -21,7 +22,8 @@ from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
 from gcpx.model.places import PROJECT, REGION
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
-from gcpx.model.rules import Failure, rule
+from gcpx.model.rules import Failure, rule, text
+from gcpx.resources.online import Place
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 """Seconds between looks for a new key: Google shows it with a delay, most often none."""
@@ -162,6 +164,16 @@ class SshKey(Resource):
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Tell keys apart by user and key: a profile holds a key once."""
         return (str(inputs.get("user")).removeprefix("users/"), _canonical(inputs.get("key")))
+
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Look up the project and the regions that the key is to be known in."""
+        del olds
+        place = Place(self._google.existing, call, text(inputs, "projectId") or None)
+        regions = inputs.get("regions")
+        names = [*enumerate(regions)] if isinstance(regions, list) else []
+        looks = [partial(place.of_region, name, ("regions", index)) for index, name in names if isinstance(name, str)]
+        failures = place.told(inputs, looks)
+        return [("projectId" if path == "project" else path, reason) for path, reason in failures]
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Fingerprint and name follow from the key."""
