@@ -336,7 +336,7 @@ def test_a_cancelled_creation_keeps_what_there_is(engine, cloud):
         (fleet(locationPolicy={"locations": {"zones/z": {"preference": "MAYBE"}}}), 'locationPolicy.locations["zones/z"].preference', "ALLOW, DENY"),
         (fleet(locationPolicy={"locations": {"zones/z": {"constraints": {"maxCount": -1}}}}), 'locationPolicy.locations["zones/z"].constraints.maxCount', "0 and more"),
         (fleet(machineType="custom-3-1024"), "instanceProperties.machineType", "has 3 CPUs"),
-        (fleet(machineType="zones/z/machineTypes/custom-2-1000"), "instanceProperties.machineType", "multiple of 256"),
+        (fleet(machineType="custom-2-1000"), "instanceProperties.machineType", "multiple of 256"),
         (fleet(disks=[{"diskEncryptionKey": {"rawKey": "x"}}]), "instanceProperties.disks[0].diskEncryptionKey.rawKey", "is a customer-supplied key"),
         (fleet(disks=[{"initializeParams": {"replicaZones": ["a"]}}]), "instanceProperties.disks[0].initializeParams.replicaZones", "exactly 2"),
         (fleet(fleetId="No Label"), "fleetId", "a label value"),

@@ -245,7 +245,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         if live is None:
             return protocol.provider.ReadResponse()
         kind, plain = target.resource.type, reveal(inputs)
-        how = _meaning(target.resource, plain, live)
+        how = target.resource.meaning(plain, live.properties)
         fresh = (
             _imported(target.resource, live, how)
             if importing
@@ -346,14 +346,8 @@ def _known(inputs: dict[str, Any]) -> dict[str, Any]:
 
 def _state(target: _Target, live: Live, inputs: dict[str, Any]) -> Any:
     kind, plain = target.resource.type, _known(reveal(inputs))
-    outputs = codec.outputs(kind, plain, live.properties, _meaning(target.resource, plain, live))
+    outputs = codec.outputs(kind, plain, live.properties, target.resource.meaning(plain, live.properties))
     return encode(protect(kind, outputs, inputs))
-
-
-def _meaning(resource: Resource, inputs: dict[str, Any], live: Live) -> Comparison:
-    """Compare what a user wrote with what Google shows: both of the same place."""
-    home = resource.home(inputs, live.properties)
-    return Comparison((home, home))
 
 
 def _imported(resource: Resource, live: Live, how: Comparison) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import attrs
 
 from gcpx.errors import UserError
+from gcpx.model.compare import Comparison
 from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.links import NOWHERE, Home
 from gcpx.model.naming import Autoname
@@ -142,6 +143,11 @@ class Resource(abc.ABC):
         """
         del inputs, outputs
         return NOWHERE
+
+    def meaning(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
+        """Compare what a user wrote with what Google shows: both in the same place."""
+        home = self.home(inputs, outputs)
+        return Comparison((home, home))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Say what two resources may not share; a replacement that keeps it has to delete first.

@@ -6,6 +6,7 @@ Anything shorter is resolved here, offline and by this table alone, so that a na
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any, Final
 
@@ -65,6 +66,7 @@ _COLLECTIONS: Final = frozenset({"disks", "family", "global", "images", "project
 """Words that begin a link which is not whole; they are taken for no project."""
 
 
+@functools.lru_cache(maxsize=1024)
 def link_of(given: str) -> str | None:
     """Write the name of an image as Google takes it; None where it is in no known form.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Any, Final
 
@@ -9,6 +10,9 @@ from gcpx.model.rules import Failure, nested, rule
 
 _MOST: Final = 64
 _LONGEST: Final = 63
+_USUAL_KEY: Final = re.compile(r"[a-z][-_a-z0-9]{0,62}")
+_USUAL_VALUE: Final = re.compile(r"[-_a-z0-9]{0,63}")
+"""Most labels are ASCII, and need no look at every letter."""
 _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
 """Categories of Unicode: letters without capitals, of every script, with their marks, and digits."""
 
@@ -25,6 +29,8 @@ def labels_are_plain(values: dict[str, Any]) -> list[Failure]:
     if len(labels) > _MOST:
         failures.append(("labels", f"must be at most {_MOST} labels; there are {len(labels)}"))
     for key, value in labels.items():
+        if _USUAL_KEY.fullmatch(key) and isinstance(value, str) and _USUAL_VALUE.fullmatch(value):
+            continue
         reason = (_reason_of_key(key) or _reason(value, "value")) if isinstance(value, str) else ""
         failures += [(("labels", key), reason)] if reason else []
     return failures

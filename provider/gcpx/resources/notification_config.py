@@ -15,7 +15,6 @@ from gcpx.google.compute import split_link
 from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
 from gcpx.google.listing import Listing
 from gcpx.model import codec
-from gcpx.model.compare import Comparison
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import Home
 from gcpx.model.places import PROJECT
@@ -272,8 +271,7 @@ class NotificationConfig(Resource):
         return _Address(found[1], found[2])
 
     def _means(self, item: dict[str, Any], wanted: dict[str, Any]) -> bool:
-        live, home = codec.from_body(self.type, item), self.home(wanted, {})
-        how = Comparison((home, home))
+        live, how = codec.from_body(self.type, item), self.meaning(wanted, {})
         return all(
             how.same(prop, live.get(name), wanted.get(name))
             for name, prop in self.type.inputs.items()
