@@ -110,6 +110,26 @@ def test_the_same_name_elsewhere_is_a_change(engine, token, one, other, path):
     assert path in engine.diff(_resource(engine, token, other), one).detailedDiff
 
 
+@pytest.mark.parametrize(("token", "written", "left_out"), [
+    (TEMPLATE, {**template(), "project": PROJECT}, template()),
+    (IMAGE, image(project=PROJECT), image()),
+    (ATTACHMENT, attachment(instance="example-vm", zone="us-east1-b"), attachment()),
+    (ATTACHMENT, attachment(project=PROJECT), attachment()),
+])  # fmt: skip
+def test_a_place_that_is_left_out_and_applies_anyway_is_no_change(engine, token, written, left_out):
+    assert dict(engine.diff(_resource(engine, token, written), left_out).detailedDiff) == {}
+    assert dict(engine.diff(_resource(engine, token, left_out), written).detailedDiff) == {}
+
+
+@pytest.mark.parametrize(("token", "one", "other", "path"), [
+    (TEMPLATE, {**template(), "project": "other-project"}, template(), "project"),
+    (TEMPLATE, {**template(), "region": "us-east1"}, template(), "region"),
+    (ATTACHMENT, attachment(instance="example-vm", zone="us-east1-b"), attachment(instance="zones/us-east1-c/instances/example-vm"), "instance"),
+])  # fmt: skip
+def test_a_place_that_is_left_out_and_does_not_apply_is_a_change(engine, token, one, other, path):
+    assert path in engine.diff(_resource(engine, token, one), other).detailedDiff
+
+
 def test_a_resource_stays_in_its_project_when_the_providers_changes(engine, cloud):
     made = engine.create(TEMPLATE, "web", template())
     engine.configure(project="another-project", emulatorHost=cloud.host)

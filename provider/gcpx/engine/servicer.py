@@ -215,6 +215,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         changes = [
             attrs.evolve(change, replaces=change.replaces or resource.replaces(change.path)) for change in changes
         ]
+        changes = [change for change in changes if not resource.stays(change.path, homes[0], new)]
         if old.get(naming.IMPORTED):
             # An import had to make up what Google never shows, and took in what Google chose: no reasons to replace.
             changes = [change for change in changes if not (change.made_up and change.replaces)]

@@ -144,6 +144,13 @@ class Resource(abc.ABC):
         del inputs, outputs
         return NOWHERE
 
+    def stays(self, path: Path, was: Home, new: dict[str, Any]) -> bool:
+        """Tell whether project, region or zone is written or left out, and comes to where the resource is anyway."""
+        if len(path) > 1 or path[0] not in ("project", "region", "zone"):
+            return False
+        place = getattr(self.home(new, {}), path[0])
+        return place is not None and place == getattr(was, path[0])
+
     def meaning(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
         """Compare what a user wrote with what Google shows: both in the same place."""
         home = self.home(inputs, outputs)

@@ -63,7 +63,7 @@ class LocationPolicyZone(Record):
 
 @rule("keys of locations are zones, written zones/ZONE", "compute 4.3")
 def _locations_are_zones(values: dict[str, Any]) -> list[Failure]:
-    wrong = (name for name in nested(values, "locations") if not re.fullmatch(r"(?:.*/)?zones/[^/\s]+", name))
+    wrong = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
     return [(("locations", name), "must be written zones/ZONE") for name in wrong]
 
 

@@ -38,7 +38,7 @@ from gcpx.resources.online import Place
 
 _TIMEOUT = 1200.0
 _INSTANCE = (
-    re.compile(r"(?:https?://.+/|projects/[^/]+/)?zones/[^/]+/instances/[^/]+"),
+    re.compile(r"(?:https?://\S+/|projects/[^/\s]+/)?zones/[^/\s]+/instances/[^/\s]+"),
     "zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
 )
 
