@@ -25,7 +25,7 @@ from gcpx.model.fields import field, record
 from gcpx.model.links import Home, name_of
 from gcpx.model.places import PROJECT, ZONE
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
-from gcpx.model.rules import Failure, rule
+from gcpx.model.rules import Failure, rule, text
 from gcpx.resources.instance_properties import AttachedDisk
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
@@ -158,7 +158,7 @@ class DiskAttachment(Resource):
     def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
         """Complete names by where the instance is."""
         given = {**outputs, **inputs}
-        if not isinstance(given.get("instance"), str):
+        if not _INSTANCE[0].fullmatch(text(given, "instance")):
             settings = self._google.settings
             return Home.of(inputs, outputs, project=settings.project, zone=settings.zone)
         address = self._address(given)
