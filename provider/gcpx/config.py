@@ -14,6 +14,7 @@ from gcpx.model.check import Finding, Report, check
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Record, Scalar, field, object_type, record
 from gcpx.model.patterns import Part, form
+from gcpx.model.places import PROJECT, REGION, ZONE
 from gcpx.model.rules import Failure, exclusive, rule
 from gcpx.model.values import Secret, format_path, reveal
 
@@ -42,8 +43,6 @@ _ADDRESS = form(
     words="a host and a port, such as 127.0.0.1:8095, or their URL", HOST=_HOST, PORT=_PORT, PATH=_PATH,
 )  # fmt: skip
 _WORD = r"(?:(?![/?#%@])[!-~])+"
-_PROJECT = (re.compile(_WORD), "the ID or number of a project")
-_PLACE = (re.compile(r"(?:(?![?#%])[!-~])+"), "the name of a region or zone")
 _EMAIL = (re.compile(f"{_WORD}@{_WORD}"), "the e-mail address of a service account")
 _DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain's name")
 _TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without blanks, since it travels in an HTTP header")
@@ -66,17 +65,17 @@ class Config(Record):
 
     project: str = field(
         "The ID of the project that resources are made in, where a resource names none.",
-        pattern=_PROJECT,
+        pattern=PROJECT,
         environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"),
     )
     region: str = field(
         "The default region, such as `europe-west1`.",
-        pattern=_PLACE,
+        pattern=REGION,
         environment=("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"),
     )
     zone: str = field(
         "The default zone, such as `europe-west1-b`.",
-        pattern=_PLACE,
+        pattern=ZONE,
         environment=("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
     )
     credentials: str = field(
@@ -103,7 +102,7 @@ class Config(Record):
     )
     billing_project: str = field(
         "The project that quota and billing of the calls are counted on, with `userProjectOverride`.",
-        pattern=_PROJECT,
+        pattern=PROJECT,
         environment=("GOOGLE_BILLING_PROJECT",),
     )
     user_project_override: bool = field(

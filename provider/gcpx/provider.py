@@ -119,6 +119,8 @@ class Provider:
         self._cancelled = threading.Event()
         with self._lock:
             if args == self._args:
+                if self._client is not None:
+                    self._client.forget()
                 return
             settings = config.checked_settings(args)
             # Calls of an earlier run may still be under way, so its connections are let go of only at the end.

@@ -22,6 +22,7 @@ from gcpx_emulator import (
     catalog,
     compute_operations,
     disks,
+    images,
     instance_settings,
     instances,
     machine_images,
@@ -48,7 +49,7 @@ from gcpx_emulator.pushes import Pusher
 from gcpx_emulator.store import Json, Store
 from gcpx_emulator.tokens import Signer
 from gcpx_emulator.uploads import Upload, Uploads
-from gcpx_emulator.validation import check_query, clean_body
+from gcpx_emulator.validation import check_path, check_query, clean_body
 
 SERVICES: Final = (
     attachments,
@@ -56,6 +57,7 @@ SERVICES: Final = (
     catalog,
     compute_operations,
     disks,
+    images,
     instance_settings,
     instances,
     machine_images,
@@ -186,6 +188,7 @@ class Emulator:
         handler = HANDLERS.get(method.id)
         if handler is None:
             raise ApiError(501, f"{method.id} is not emulated")
+        check_path(method, path)
         check_query(method, query)
         call = Call(
             store=self.store,

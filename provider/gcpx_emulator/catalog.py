@@ -1,4 +1,4 @@
-"""What every project has without making it: regions, zones, machine and disk types, a network, public images."""
+"""What every project has without making it: regions, zones, machine and disk types, a network."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.deprecations import OLD_IMAGES, status
 from gcpx_emulator.errors import not_found
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.listing import answer, listing, page
@@ -41,11 +40,6 @@ DISKS: Final = (
     "pd-ssd",
     "pd-standard",
 )
-IMAGES: Final = {
-    "debian-cloud": {"debian-12": "debian-12-bookworm-v20261014", "debian-13": "debian-13-trixie-v20261014"},
-    "ubuntu-os-cloud": {"ubuntu-2404-lts-amd64": "ubuntu-2404-noble-amd64-v20261015"},
-    "cos-cloud": {"cos-stable": "cos-stable-125-19216-104-12"},
-}
 _QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
 
 
@@ -54,7 +48,8 @@ def _number(name: str) -> str:
     return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(name)) % 10**17)
 
 
-def _item(call: Call, kind: str, scope: str, name: str, **rest: Any) -> Json:
+def item(call: Call, kind: str, scope: str, name: str, **rest: Any) -> Json:
+    """Describe something that every project has."""
     path = f"projects/{call.path['project']}/{scope}/{name}"
     link = f"{call.base}/{path}"
     head = {"kind": f"compute#{kind}", "id": _number(path), "name": name, "creationTimestamp": _MADE}
@@ -65,7 +60,7 @@ def _region_quotas(call: Call, name: str) -> list[Json]:
     """Count what is used, against limits that may have been ordered."""
     project = f"projects/{call.path['project']}"
     zones = [f"{project}/zones/{name}-{letter}/instances" for letter in ZONES[name]]
-    machines = [item["machineType"].rpartition("/")[2] for _, item in call.store.scan(zones)]
+    machines = [found["machineType"].rpartition("/")[2] for _, found in call.store.scan(zones)]
     used = {"INSTANCES": len(machines), "CPUS": sum(MACHINES.get(machine, (1, 0))[0] for machine in machines)}
     ordered = (call.store.get(LIMITS) or {}).get("instances", {}).get(name)
     limits = _QUOTAS | ({"INSTANCES": ordered} if ordered is not None else {})
@@ -77,12 +72,12 @@ def region(call: Call, name: str) -> Json:
     zones = [f"{call.base}/projects/{call.path['project']}/zones/{name}-{letter}" for letter in ZONES[name]]
     quotas = _region_quotas(call, name)
     rest = {"status": "UP", "description": name, "zones": zones, "quotas": quotas, "supportsPzs": False}
-    return without_quotas(call, _item(call, "region", "regions", name, **rest))
+    return without_quotas(call, item(call, "region", "regions", name, **rest))
 
 
 def _zone(call: Call, name: str) -> Json:
     link = f"{call.base}/projects/{call.path['project']}/regions/{name.rpartition('-')[0]}"
-    return _item(call, "zone", "zones", name, status="UP", description=name, region=link)
+    return item(call, "zone", "zones", name, status="UP", description=name, region=link)
 
 
 def zone_names() -> list[str]:
@@ -98,17 +93,17 @@ def every_scope() -> list[str]:
 def _machine(call: Call, name: str) -> Json:
     processors, memory = MACHINES[name]
     rest = {"guestCpus": processors, "memoryMb": memory, "zone": call.path["zone"], "isSharedCpu": "e2-m" in name}
-    return _item(call, "machineType", f"zones/{call.path['zone']}/machineTypes", name, **rest)
+    return item(call, "machineType", f"zones/{call.path['zone']}/machineTypes", name, **rest)
 
 
 def _disk(call: Call, name: str) -> Json:
-    return _item(call, "diskType", f"zones/{call.path['zone']}/diskTypes", name, zone=call.path["zone"])
+    return item(call, "diskType", f"zones/{call.path['zone']}/diskTypes", name, zone=call.path["zone"])
 
 
 def _network(call: Call, name: str) -> Json:
     names = [f"{call.base}/projects/{call.path['project']}/regions/{where}/subnetworks/{name}" for where in ZONES]
     rest = {"autoCreateSubnetworks": True, "subnetworks": names, "routingConfig": {"routingMode": "REGIONAL"}}
-    return _item(call, "network", "global/networks", name, **rest)
+    return item(call, "network", "global/networks", name, **rest)
 
 
 def _subnetwork(call: Call, name: str) -> Json:
@@ -117,23 +112,7 @@ def _subnetwork(call: Call, name: str) -> Json:
     place = f"{call.base}/projects/{call.path['project']}/regions/{where}"
     octet = 128 + 4 * list(ZONES).index(where)
     rest = {"network": network, "region": place, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
-    return _item(call, "subnetwork", f"regions/{where}/subnetworks", name, **rest)
-
-
-def _image(call: Call, name: str) -> Json:
-    project = call.path["project"]
-    leading = [family for family, image in IMAGES.get(project, {}).items() if image == name]
-    family = {"family": leading[0]} if leading else {}
-    size = {"diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
-    rest = {
-        **family,
-        **status(call, project, name),
-        "status": "READY",
-        "sourceType": "RAW",
-        "architecture": "X86_64",
-        **size,
-    }
-    return _item(call, "image", "global/images", name, **rest)
+    return item(call, "subnetwork", f"regions/{where}/subnetworks", name, **rest)
 
 
 def check_place(call: Call) -> None:
@@ -164,17 +143,11 @@ def _register(
         return listing(f"compute#{parameter}List", path, items, call.query, call.base)
 
 
-def _images(call: Call) -> list[str]:
-    project = call.path["project"]
-    return [*IMAGES.get(project, {}).values(), *OLD_IMAGES.get(project, ())]
-
-
 _register("regions", "region", lambda _: list(ZONES), region)
 _register("machineTypes", "machineType", lambda _: list(MACHINES), _machine)
 _register("diskTypes", "diskType", lambda _: list(DISKS), _disk)
 _register("networks", "network", lambda _: ["default"], _network)
 _register("subnetworks", "subnetwork", lambda _: ["default"], _subnetwork)
-_register("images", "image", _images, _image)
 _register("zones", "zone", lambda _: zone_names(), _zone)
 
 
@@ -191,15 +164,6 @@ def aggregate_machines(call: Call) -> Json:
         )
         groups[f"zones/{zone}"] = {"machineTypes": items} if items else {"warning": warning}
     return answer("compute#machineTypeAggregatedList", path, call.base, None) | {"items": groups}
-
-
-@handles("compute.images.getFromFamily")
-def image_from_family(call: Call) -> Json:
-    """Give the newest image of a family."""
-    project, family = call.path["project"], call.path["family"]
-    if family not in IMAGES.get(project, {}):
-        raise not_found(f"projects/{project}/global/images/family/{family}")
-    return _image(call, IMAGES[project][family])
 
 
 @handles("compute.projects.get")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gcpx_emulator.catalog import DISKS, check_place
 from gcpx_emulator.errors import ApiError, invalid
 from gcpx_emulator.handler import Call, handles
+from gcpx_emulator.images import found_image
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import Effect, timestamp
 from gcpx_emulator.presentation import listed, seen
@@ -19,15 +20,17 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
     place, _, where = parent.rpartition("/")
     kind = "zone" if place.endswith("zones") else "region"
     type_name = str(body.get("type") or body.get("diskType") or "pd-standard").rpartition("/")[2]
+    link = body.get("sourceImage")
+    image = found_image(call, "resource.sourceImage", link) if link else {}
+    source = {"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}
     return {
-        **{key: body[key] for key in ("description", "labels", "sourceImage", "replicaZones") if body.get(key)},
+        **{key: body[key] for key in ("description", "labels", "replicaZones") if body.get(key)},
+        **source,
         "kind": "compute#disk",
         "id": str(10**18 + call.store.next()),
         "name": name,
         "creationTimestamp": timestamp(),
-        "sizeGb": str(
-            body.get("sizeGb") or body.get("diskSizeGb") or (10 if body.get("sourceImage") else _DEFAULT_SIZE)
-        ),
+        "sizeGb": str(body.get("sizeGb") or body.get("diskSizeGb") or image.get("diskSizeGb", _DEFAULT_SIZE)),
         "type": f"{call.base}/{parent}/diskTypes/{type_name}",
         "status": "READY",
         kind: f"{call.base}/{place}/{where}",
@@ -56,7 +59,7 @@ def insert_disk(call: Call) -> Json:
         raise invalid("resource.replicaZones", call.body.get("replicaZones"), "Exactly two replica zones are needed.")
     path = f"{call.parent}/disks/{name}"
     check_free(call, path)
-    body = new_disk(call, path, call.body)
+    body = new_disk(call, path, call.body | {key: call.query[key] for key in ("sourceImage",) if key in call.query})
     return call.operation("insert", path, body["id"], [{"put": path, "body": body}])
 
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 from gcpx_emulator.catalog import DISKS, ZONES
 from gcpx_emulator.errors import invalid, required
 from gcpx_emulator.handler import Call
+from gcpx_emulator.images import image_path
 from gcpx_emulator.store import Json
 
 _NOT_STORED: Final = ("resourceManagerTags",)
@@ -124,12 +125,8 @@ def _stored_parameters(call: Call, given: Json) -> Json:
     hidden = (*_NOT_STORED, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
     kept = {key: value for key, value in given.items() if key not in hidden}
     if "sourceImage" in kept:
-        kept["sourceImage"] = full(call, _image_path(kept["sourceImage"]), call.path["project"])
+        kept["sourceImage"] = f"{call.base}/{image_path(call, 'sourceImage', kept['sourceImage'])}"
     return {"diskType": "pd-standard"} | kept
-
-
-def _image_path(link: str) -> str:
-    return f"global/images/{link}" if "/" not in link or link.startswith("family/") else link
 
 
 def _stored_interface(call: Call, nic: Json, index: int) -> Json:

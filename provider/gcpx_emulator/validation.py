@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -53,6 +54,14 @@ def _in_bounds(value: str, spec: Json) -> bool:
         return int(spec.get("minimum", 0)) <= int(value) <= int(spec.get("maximum", 2**32 - 1))
     except ValueError:
         return False
+
+
+def check_path(method: Method, path: Mapping[str, str]) -> None:
+    """Refuse what is malformed in the path, such as a project with blanks."""
+    for name, value in path.items():
+        pattern = method.parameters.get(name, {}).get("pattern")
+        if pattern and not re.fullmatch(pattern, value):
+            raise ApiError(400, f"Invalid value for field '{name}': '{value}'. Must be a match of regex '{pattern}'")
 
 
 def clean_body(method: Method, body: Any) -> Json:

@@ -35,6 +35,10 @@ CHANGING = re.compile(
 """What Google makes up anew: numbers, times, fingerprints, addresses."""
 
 
+WRITTEN_OUT = {"family/debian-12": "projects/debian-cloud/global/images/family/debian-12"}
+"""Short names that Check of 0.1.0 left as they were, and that are sent as Google takes them since."""
+
+
 class Memory:
     """What a recorded text is called this time."""
 
@@ -62,7 +66,7 @@ class Memory:
             assert len(recorded) == len(now), where
             for index, (before, after) in enumerate(zip(recorded, now, strict=True)):
                 self.compare(before, after, f"{where}[{index}]")
-        elif self.told(recorded) != now:
+        elif self.told(recorded) != now and WRITTEN_OUT.get(str(recorded)) != now:
             both = [CHANGING.fullmatch(str(value)) for value in (recorded, now)]
             assert all(both), f"{where}: {recorded} is {now}"
             self.now[str(recorded)] = str(now)

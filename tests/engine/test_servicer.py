@@ -197,11 +197,14 @@ def test_a_created_resource_reads_the_same_imports_and_goes_away(engine, vm, tok
 
 
 def test_a_changed_template_is_replaced_at_the_exact_path(engine):
-    created = engine.create(TEMPLATE, "web", template(labels={"a.b/c": "1", "x": "1"}))
-    found = engine.diff(created, template(labels={"a.b/c": "2", "x": "1"}, canIpForward=True))
+    created = engine.create(TEMPLATE, "web", template(resourceManagerTags={"a.b/c": "1", "x/y": "1"}))
+    found = engine.diff(created, template(resourceManagerTags={"a.b/c": "2", "x/y": "1"}, canIpForward=True))
 
     kinds = {path: rpc.PropertyDiff.Kind.Name(change.kind) for path, change in found.detailedDiff.items()}
-    assert kinds == {'properties.labels["a.b/c"]': "UPDATE_REPLACE", "properties.canIpForward": "ADD_REPLACE"}
+    assert kinds == {
+        'properties.resourceManagerTags["a.b/c"]': "UPDATE_REPLACE",
+        "properties.canIpForward": "ADD_REPLACE",
+    }
     assert (list(found.replaces), list(found.diffs)) == (["properties"], ["properties"])
     assert not found.deleteBeforeReplace
 
@@ -246,7 +249,7 @@ def test_a_key_of_a_disk_is_secret_although_the_program_did_not_say_so(engine):
     disk = {
         "boot": True,
         "initializeParams": {
-            "sourceImage": "family/x",
+            "sourceImage": "family/debian-12",
             "sourceImageEncryptionKey": {"rawKey": "c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk="},
         },
     }

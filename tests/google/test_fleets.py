@@ -389,7 +389,7 @@ def test_a_cancelled_creation_keeps_what_there_is(engine, cloud):
         (fleet(locationPolicy={"locations": {"zones/z": {"preference": "MAYBE"}}}), 'locationPolicy.locations["zones/z"].preference', "ALLOW, DENY"),
         (fleet(locationPolicy={"locations": {"zones/z": {"constraints": {"maxCount": -1}}}}), 'locationPolicy.locations["zones/z"].constraints.maxCount', "must be at least 0"),
         (fleet(machineType="custom-3-1024"), "instanceProperties.machineType", "an even number up to 32, not 3"),
-        (fleet(machineType="zones/z/machineTypes/custom-2-1000"), "instanceProperties.machineType", "multiples of 256"),
+        (fleet(machineType="custom-2-1000"), "instanceProperties.machineType", "multiples of 256"),
         (fleet(disks=[{"diskEncryptionKey": {"rawKey": "x"}}]), "instanceProperties.disks[0].diskEncryptionKey.rawKey", "customer-supplied keys cannot be used"),
         (fleet(disks=[{"initializeParams": {"replicaZones": ["a"]}}]), "instanceProperties.disks[0].initializeParams.replicaZones", "exactly 2"),
         (fleet(fleetId="No Label"), "fleetId", "a label value"),

@@ -326,8 +326,14 @@ def test_the_key_of_another_user_asks_for_impersonation(engine, cloud):
         ({"scheduling": {"hostErrorTimeoutSeconds": 90}}, "beta"),
         ({"partnerMetadata": {"a.example": {"entries": {"k": [1, {"x": None}]}}}}, "beta"),
         ({"displayDevice": {"enableDisplay": True}}, "beta"),
-        ({"disks": [{"boot": True, "userLicenses": ["l"], "initializeParams": {"sourceImage": "family/x"}}]}, "beta"),
-        ({"disks": [{"boot": True, "initializeParams": {"sourceImage": "family/x", "multiWriter": True}}]}, "beta"),
+        (
+            {"disks": [{"boot": True, "userLicenses": ["l"], "initializeParams": {"sourceImage": "family/debian-12"}}]},
+            "beta",
+        ),
+        (
+            {"disks": [{"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "multiWriter": True}}]},
+            "beta",
+        ),
         ({"networkInterfaces": [{"aliasIpRanges": [{"candidateSubnetworkRangeNames": ["a"]}]}]}, "beta"),
     ],
     ids=str,

@@ -163,11 +163,13 @@ def test_everything_wrong_is_reported_at_once(engine):
 
     assert set(engine.failures(TEMPLATE, inputs)) == {
         "name", "unknown", "properties.machineType", "properties.disks[0].mode", "properties.tags.items[0]",
+        "properties.disks", "properties.networkInterfaces",
     }  # fmt: skip
 
 
 def test_unknown_values_are_skipped_with_what_is_below_them(engine):
     unknown = {"name": UNKNOWN, "properties": {"machineType": UNKNOWN, "disks": [UNKNOWN], "labels": UNKNOWN}}
+    unknown["properties"]["networkInterfaces"] = UNKNOWN
 
     assert engine.failures(TEMPLATE, unknown) == {}
     assert engine.failures(TEMPLATE, {"properties": UNKNOWN}) == {}

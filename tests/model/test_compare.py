@@ -5,36 +5,48 @@ from __future__ import annotations
 import pytest
 from programs import BLOB, EXPIRY, OTHER_BLOB, key, notification, template
 
-from gcpx.model.compare import same_url
 from gcpx.model.diff import diff
 from gcpx.model.fields import object_type
+from gcpx.model.links import Home, same_link
 from gcpx.model.values import format_path
 from gcpx.resources.instance_template import InstanceTemplateModel
 from gcpx.resources.notification_config import NotificationConfigModel
 from gcpx.resources.ssh_key import SshKeyModel
 
+HERE = Home("p", "r", "z")
+NETWORKS, SUBNETWORKS, DISKS = "global/networks", "regions/subnetworks", "zones/disks"
 
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [
-        ("default", "global/networks/default", True),
-        ("default", "https://www.googleapis.com/compute/v1/projects/p/global/networks/default", True),
-        (
-            "projects/p/global/networks/n",
-            "https://compute.googleapis.com/compute/beta/projects/p/global/networks/n",
-            True,
-        ),
-        ("global/networks/n", "projects/p/global/networks/n", True),
-        ("projects/q/global/networks/n", "projects/p/global/networks/n", False),
-        ("networks/other", "global/networks/default", False),
-        ("fault", "global/networks/default", False),
-        ("topics/t", "//pubsub.googleapis.com/projects/p/topics/t", True),
-        ("regions/r/subnetworks/s", "https://x.example.com/compute/v1/projects/p/regions/r2/subnetworks/s", False),
-    ],
-)
-def test_urls_are_compared_by_what_they_name(one, other, expected):
-    assert same_url(one, other) is expected
-    assert same_url(other, one) is expected
+
+@pytest.mark.parametrize(("bare", "one", "other", "expected"), [
+    (NETWORKS, "default", "global/networks/default", True),
+    (NETWORKS, "default", "https://www.googleapis.com/compute/v1/projects/p/global/networks/default", True),
+    (NETWORKS, "projects/p/global/networks/n", "https://compute.googleapis.com/compute/beta/projects/p/global/networks/n", True),
+    (NETWORKS, "global/networks/n", "projects/p/global/networks/n", True),
+    (NETWORKS, "global/networks/n", "projects/q/global/networks/n", False),
+    (NETWORKS, "projects/q/global/networks/n", "projects/p/global/networks/n", False),
+    (NETWORKS, "networks/other", "global/networks/default", False),
+    (NETWORKS, "fault", "global/networks/default", False),
+    ("topics", "topics/t", "//pubsub.googleapis.com/projects/p/topics/t", True),
+    ("topics", "t", "//pubsub.googleapis.com/projects/q/topics/t", False),
+    (SUBNETWORKS, "s", "regions/r/subnetworks/s", True),
+    (SUBNETWORKS, "s", "regions/r2/subnetworks/s", False),
+    (SUBNETWORKS, "regions/r/subnetworks/s", "https://x.example.com/compute/v1/projects/p/regions/r2/subnetworks/s", False),
+    (DISKS, "d", "zones/z/disks/d", True),
+    (DISKS, "d", "zones/y/disks/d", False),
+    (DISKS, "d", "regions/r/disks/d", False),
+])  # fmt: skip
+def test_links_are_compared_by_what_they_name(bare, one, other, expected):
+    assert same_link(one, other, bare, (HERE, HERE), sure=True) is expected
+    assert same_link(other, one, bare, (HERE, HERE), sure=True) is expected
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("global/networks/n", "projects/q/global/networks/n"),
+    ("projects/123/global/networks/n", "projects/q/global/networks/n"),
+])  # fmt: skip
+def test_a_part_that_is_not_known_makes_nothing_sure(one, other):
+    assert same_link(one, other, NETWORKS)
+    assert not same_link(one, other, NETWORKS, sure=True)
 
 
 def _paths(model, old, new, live=None):
@@ -166,4 +178,7 @@ def test_another_value_is_one(one, other):
     ("projects/p/global/instanceTemplates/t?uniqueId=1", "projects/p/global/instanceTemplates/u?uniqueId=1", False),
 ])  # fmt: skip
 def test_a_unique_link_names_the_same_as_its_name(one, other, same):
-    assert same_url(one, other) == same_url(other, one) == same
+    templates, home = "global/instanceTemplates", (Home("p"), Home("p"))
+
+    assert same_link(one, other, templates, home, sure=True) is same
+    assert same_link(other, one, templates, home, sure=True) is same

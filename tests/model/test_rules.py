@@ -76,6 +76,10 @@ CASES = {
     "InstanceTemplateModel: one of properties or sourceInstance": ({}, {"properties": None}, "needs one of"),
     "InstanceTemplateModel: source_params_need_source": ({}, {"sourceInstanceParams": {"diskConfigs": []}}, "sourceInstanceParams"),
     "InstanceTemplateModel: needs_machine_type": ({}, {"properties": {"machineType": None}}, "properties.machineType"),
+    "InstanceTemplateModel.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
+    "InstanceTemplateModel: needs_a_boot_disk": ({"properties": {"disks": [BOOT]}}, {"properties": {"disks": [DATA]}}, "properties.disks"),
+    "InstanceTemplateModel: needs_a_network_interface": ({"properties": {"networkInterfaces": [{}]}}, {"properties": {"networkInterfaces": []}}, "properties.networkInterfaces"),
+    "DiskInstantiationConfig: customImage form": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "mine"}, {"instantiateFrom": "CUSTOM_IMAGE", "customImage": "disks/mine"}, "customImage"),
     "InstanceTemplateModel: bare_names": ({"properties": {"machineType": "e2-small"}}, {"properties": {"machineType": "zones/z/machineTypes/e2-small"}}, "properties.machineType"),
     "InstanceTemplateModel: keys_are_googles": ({"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"kmsKeyName": "k"}}]}}, {"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "properties.disks[0].diskEncryptionKey.rawKey"),
     "DiskInstantiationConfig: custom_image_fits": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "i"}, {"instantiateFrom": "BLANK", "customImage": "i"}, "customImage"),
@@ -93,10 +97,12 @@ CASES = {
     "AttachedDiskInitializeParams.provisionedThroughput least": ({"provisionedThroughput": 1}, {"provisionedThroughput": 0}),
     "AttachedDiskInitializeParams.replicaZones elements": ({"replicaZones": ["zones/a-b", "zones/a-c"]}, {"replicaZones": ["zones/a-b"]}),
     "AttachedDiskInitializeParams: only one of sourceImage, sourceSnapshot, sourceInstantSnapshot": ({}, {"sourceSnapshot": "s"}, "sourceSnapshot"),
+    "AttachedDiskInitializeParams: sourceImage form": ({"sourceImage": "debian-cloud/debian-12"}, {"sourceImage": "projects/debian-cloud/images/debian-12"}, "sourceImage"),
+    **{f"{owner}: labels_are_plain": ({"labels": {NAME63: "v" * 63, "größe": "größe", "色": "красный"}}, {"labels": {"team": "Web"}}, "labels.team") for owner in ("AttachedDiskInitializeParams", "InstanceProperties", "MachineImageModel")},
     "AttachedDiskInitializeParams: persistent_disks_are_not_small": ({"diskSizeGb": 10}, {"diskSizeGb": 9}, "diskSizeGb"),
     "AttachedDiskInitializeParams: other_disks_are_seldom_small": ({"diskType": "hyperdisk-balanced", "diskSizeGb": 10}, {"diskType": "hyperdisk-balanced", "diskSizeGb": 4}, "diskSizeGb"),
     "AttachedDiskInitializeParams: extreme_disks_have_their_iops": ({"diskType": "pd-extreme", "provisionedIops": 120_000}, {"diskType": "pd-extreme", "provisionedIops": 120_001}, "provisionedIops"),
-    "AttachedDiskInitializeParams: other_disks_have_other_iops": ({"diskType": "hyperdisk-extreme", "provisionedIops": 10_000}, {"diskType": "hyperdisk-extreme", "provisionedIops": 350_000}, "provisionedIops"),
+    "AttachedDiskInitializeParams: other_disks_have_other_iops": ({"diskType": "hyperdisk-extreme", "provisionedIops": 10_000}, {"provisionedIops": 350_000}, "provisionedIops"),
     "AttachedDiskInitializeParams: replicas_are_apart": ({"replicaZones": ["zones/us-east1-b", "zones/us-east1-c"]}, {"replicaZones": ["zones/us-east1-b", "zones/us-west1-b"]}, "replicaZones"),
     # keys
     "CustomerEncryptionKey.rawKey deprecated": ({"kmsKeyName": "k"}, {"rawKey": RAW}, "rawKey"),
@@ -106,6 +112,7 @@ CASES = {
     # instances
     "InstanceProperties.serviceAccounts elements": ({"serviceAccounts": [{"email": "a"}]}, {"serviceAccounts": [{"email": "a"}, {"email": "b"}]}),
     "InstanceProperties.shieldedVmConfig deprecated": ({"shieldedInstanceConfig": {}}, {"shieldedVmConfig": {"enableVtpm": True}}, "shieldedVmConfig"),
+    "InstanceProperties.machineType form": ({"machineType": "e2-small"}, {"machineType": "e2 small"}),
     "InstanceProperties: custom_machines_fit": ({"machineType": "custom-32-256"}, {"machineType": "custom-34-256"}, "machineType"),
     "InstanceProperties: custom_families_mostly_fit": ({"machineType": "n2-custom-48-8192"}, {"machineType": "n2-custom-3-8192"}, "machineType"),
     "InstanceProperties: the_boot_disk_comes_first": ({"disks": [BOOT, DATA]}, {"disks": [DATA, BOOT]}, "disks[1].boot"),
@@ -116,7 +123,6 @@ CASES = {
     "InstanceProperties: tier_1_needs_gvnic": ({"networkPerformanceConfig": {"totalEgressBandwidthTier": "TIER_1"}, "networkInterfaces": [{"nicType": "GVNIC"}]}, {"networkPerformanceConfig": {"totalEgressBandwidthTier": "TIER_1"}, "networkInterfaces": CARD}, "networkInterfaces[0].nicType"),
     "InstanceProperties: interfaces_are_few": ({"networkInterfaces": [{}] * 8}, {"networkInterfaces": [{}] * 9}, "networkInterfaces"),
     "InstanceProperties: e2_nests_nothing": ({"machineType": "n2-standard-2", "advancedMachineFeatures": {"enableNestedVirtualization": True}}, {"machineType": "e2-small", "advancedMachineFeatures": {"enableNestedVirtualization": True}}, "advancedMachineFeatures.enableNestedVirtualization"),
-    "InstanceProperties: labels_are_plain": ({"labels": {NAME63: "v" * 63}}, {"labels": {NAME64: "v"}}, f"labels.{NAME64}"),
     "AdvancedMachineFeatures.threadsPerCore least": ({"threadsPerCore": 1}, {"threadsPerCore": 0}),
     "AdvancedMachineFeatures.visibleCoreCount least": ({"visibleCoreCount": 1}, {"visibleCoreCount": 0}),
     "AdvancedMachineFeatures: cores_have_two_threads": ({"threadsPerCore": 2}, {"threadsPerCore": 4}, "threadsPerCore"),
@@ -175,6 +181,13 @@ CASES = {
     "BulkInstancesModel: tracking_label_is_ours": ({"instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"instanceProperties": {**FLEET_PROPERTIES, "labels": {"gcpx-bulk": "b"}}}, "instanceProperties.labels.gcpx-bulk"),
     "BulkInstancesModel: label_stays": ({"fleetId": "labels/a=b", "instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"fleetId": "labels/a=b"}, "instanceProperties.labels.a"),
     "BulkInstancesModel: names_stay": ({"fleetId": "namePattern/web-###"}, {"fleetId": "namePattern/web-##"}, "namePattern"),
+    "BulkInstancesModel.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
+    "BulkInstancesModel: boots_from_no_snapshot": ({"instanceProperties": {"disks": [BOOT, {"initializeParams": {"sourceSnapshot": "s"}}]}}, {"instanceProperties": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}, "instanceProperties.disks[0].initializeParams.sourceSnapshot"),
+    "BulkInstancesModel: is_on_no_node": ({"instanceProperties": {"scheduling": {"nodeAffinities": []}}}, {"instanceProperties": {"scheduling": {"nodeAffinities": [{"key": "k", "operator": "IN", "values": ["v"]}]}}}, "instanceProperties.scheduling.nodeAffinities"),
+    "BulkInstancesModel: machine_is_a_bare_name": ({"instanceProperties": {"machineType": "e2-small"}}, {"instanceProperties": {"machineType": "zones/us-east1-b/machineTypes/e2-small"}}, "instanceProperties.machineType"),
+    "BulkInstancesModel: needs_a_boot_disk": ({"instanceProperties": None, "sourceInstanceTemplate": "t"}, {"instanceProperties": {"disks": None}}, "instanceProperties.disks"),
+    "BulkInstancesModel: template_is_of_the_region": ({"sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}, {"sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate"),
+    "LocationPolicyZone.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),
     "PerInstanceProperties.hostname form": ({"hostname": "a.example.com"}, {"hostname": "a_b.example.com"}),
@@ -182,6 +195,7 @@ CASES = {
     "DiskAttachmentModel.deviceName length": ({"deviceName": NAME63}, {"deviceName": NAME64}),
     "DiskAttachmentModel.diskSizeGb least": ({"diskSizeGb": 1}, {"diskSizeGb": 0}),
     "DiskAttachmentModel.disk form": ({"disk": "regions/r/disks/d"}, {"disk": "a/b/c"}),
+    "DiskAttachmentModel.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "DiskAttachmentModel.instance form": ({"instance": "projects/p/zones/z/instances/i"}, {"instance": "regions/r/i/x"}),
     "DiskAttachmentModel: force_is_for_regional_disks": ({"disk": "regions/r/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
     "MachineImageModel.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
@@ -192,6 +206,10 @@ CASES = {
     "NotificationConfigModel.topic form": ({"topic": "abc"}, {"topic": "ab"}),
     "NotificationConfigModel: few_attributes": ({"customAttributes": dict.fromkeys("abcde", "v")}, {"customAttributes": dict.fromkeys("abcdef", "v")}, "customAttributes"),
     "SshKeyModel.expirationTimeUsec form": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "tomorrow"}),
+    "SshKeyModel.projectId form": ({"projectId": "my-project"}, {"projectId": "my project"}),
+    "SshKeyModel.regions form": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1-b"], "projectId": "p"}, "regions[0]"),
+    "SshKeyModel: expires_after_1970": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "1924991999"}, "expirationTimeUsec"),
+    "SshKeyModel: regions_need_a_project": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1"]}, "regions"),
     "SshKeyModel.user form": ({"user": "users/me@example.com"}, {"user": "a/b"}),
     "SshKeyModel: valid_key": ({}, {"key": f"ssh-rsa {BLOB}"}, "key"),
     # functions
@@ -202,6 +220,8 @@ CASES = {
     "AggregatedListParameters.serviceProjectNumber form": ({"serviceProjectNumber": "123"}, {"serviceProjectNumber": "my-project"}),
     "RegionListParameters: only one of itemFields, omitQuotas": ({"omitQuotas": True}, {"itemFields": ["name"], "omitQuotas": True}, "omitQuotas"),
     "OperationQuery: only one of region, zone": ({"zone": "z"}, {"zone": "z", "region": "r"}, "zone"),
+    "OperationQuery.region form": ({"region": "us-east1"}, {"region": "us-east1-b"}),
+    "OperationQuery.zone form": ({"zone": "us-east1-b"}, {"zone": "us-east1"}),
     "OperationQuery: link_or_name": ({"name": "projects/p/zones/z/operations/o"}, {"name": "operations/o"}, "name"),
     "PushTokenQuery.clockSkewSeconds least": ({"clockSkewSeconds": 0}, {"clockSkewSeconds": -1}),
     "PushTokenQuery.clockSkewSeconds most": ({"clockSkewSeconds": 300}, {"clockSkewSeconds": 301}),
@@ -243,6 +263,15 @@ UNREACHABLE = {"AccessConfig.type new values": "each list of access configs take
 
 AT = {
     "AccessConfig.externalIpv6PrefixLength": ("properties", "networkInterfaces", "[]", "ipv6AccessConfigs", "[]"),
+    **{
+        f"AttachedDisk: {name}": ("properties", "disks", 1)
+        for name in (
+            "scratch_is_local_ssd",
+            "scratch_is_blank",
+            "large_local_ssds_are_nvme",
+            "local_ssds_have_their_sizes",
+        )
+    },
     "Duration": ("properties", "scheduling", "maxRunDuration"),
 }
 """Places other than the shortest one, where another rule would have its say."""
@@ -251,7 +280,7 @@ ZONE_KEY = "zones/us-east1-b"
 
 def _at(row):
     """Write where the rule's object stands, with keys and places of elements in it."""
-    path = AT.get(f"{row.object}.{row.property}") or AT.get(row.object) or row.path
+    path = AT.get(row.key) or AT.get(f"{row.object}.{row.property}") or AT.get(row.object) or row.path
     before = ("", *path)
     return [0 if part == "[]" else (ZONE_KEY if before[index] == "locations" else "a") if part == "*" else part
             for index, part in enumerate(path)]  # fmt: skip
@@ -264,10 +293,10 @@ def _put(owner, path, content):
         return
     head, *rest = path
     empty = [] if rest[:1] == [0] else {}
-    if head == 0 and not owner:
-        owner.append(empty)
-    elif head != 0:
+    if not isinstance(head, int):
         owner.setdefault(head, empty)
+    elif head == len(owner):
+        owner.append(empty)
     _put(owner[head], rest, content)
 
 

@@ -18,6 +18,7 @@ from gcpx.engine.wire import decode, encode
 from gcpx.errors import ProviderError, UserError
 from gcpx.model import codec, naming
 from gcpx.model.check import Finding, Report, check, place
+from gcpx.model.compare import Comparison
 from gcpx.model.diff import diff
 from gcpx.model.fields import ObjectType
 from gcpx.model.resource import Call, Live, PartialError, Resource
@@ -152,6 +153,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         inputs, unnamed = self._named(target, request)
         kind = target.resource.type
         report = self._judged(kind, inputs, target.resource.problems(reveal(inputs)))
+        if not report.failures:
+            inputs = codec.resolved(kind, inputs)
         if self.plugin.validates_online and not report.failures:
             call = self._surroundings(request.urn, None, inputs)
             asked = target.resource.online(call, reveal(decode(request.olds)), reveal(inputs))
@@ -167,10 +170,12 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         resource = self._target(request).resource
         live, new = reveal(decode(request.olds)), reveal(decode(request.news))
         old = reveal(decode(request.old_inputs)) or {k: v for k, v in live.items() if k in resource.type.inputs}
-        changes = diff(resource.type, old, new, live)
+        homes = (resource.home(old, live), resource.home(new, live))
+        changes = diff(resource.type, old, new, live, Comparison(homes, sure=True))
         changes = [
             attrs.evolve(change, replaces=change.replaces or resource.replaces(change.path)) for change in changes
         ]
+        changes = [change for change in changes if not resource.stays(change.path, homes[0], new)]
         if old.get(naming.IMPORTED):
             # An import had to make up what Google never shows, and took in what Google chose: no reasons to replace.
             changes = [change for change in changes if not (change.made_up and change.replaces)]
@@ -199,12 +204,13 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         if live is None:
             return protocol.provider.ReadResponse()
         kind, plain = target.resource.type, reveal(inputs)
+        how = target.resource.meaning(plain, live.properties)
         fresh = (
-            _imported(target.resource, live)
+            _imported(target.resource, live, how)
             if importing
-            else codec.refreshed(kind, plain, live.properties, reveal(last))
+            else codec.refreshed(kind, plain, live.properties, reveal(last), how)
         )
-        outputs = codec.outputs(kind, _known(fresh), live.properties)
+        outputs = codec.outputs(kind, _known(fresh), live.properties, how)
         return protocol.provider.ReadResponse(
             id=live.id,
             inputs=encode(protect(kind, fresh, inputs)),
@@ -311,13 +317,13 @@ def _known(inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _state(target: _Target, live: Live, inputs: dict[str, Any]) -> Any:
-    kind = target.resource.type
-    outputs = codec.outputs(kind, _known(reveal(inputs)), live.properties)
+    kind, plain = target.resource.type, _known(reveal(inputs))
+    outputs = codec.outputs(kind, plain, live.properties, target.resource.meaning(plain, live.properties))
     return encode(protect(kind, outputs, inputs))
 
 
-def _imported(resource: Resource, live: Live) -> dict[str, Any]:
+def _imported(resource: Resource, live: Live, how: Comparison) -> dict[str, Any]:
     defaults = resource.defaults()
-    inputs = codec.minimal(resource.type, live.properties)
+    inputs = codec.minimal(resource.type, live.properties, None, how)
     kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
     return {name: value for name, value in kept.items() if name not in resource.derived} | {naming.IMPORTED: True}

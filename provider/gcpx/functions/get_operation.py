@@ -13,10 +13,10 @@ from gcpx.google.client import COMPUTE, Request
 from gcpx.google.compute import last_part, split_link
 from gcpx.model import codec
 from gcpx.model.fields import Record, answer, field, record
+from gcpx.model.places import PROJECT, REGION, ZONE
 from gcpx.model.resource import Call
 from gcpx.model.rules import Failure, exclusive, rule
 from gcpx.resources.bulk_instances_model import LocationStatus
-from gcpx.resources.instance_properties import PROJECT
 
 _LINK = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
 
@@ -38,8 +38,10 @@ class OperationQuery(Record):
 
     name: str = field("The operation's name, or its self link, which also says where it is.", required=True)
     project: str = field("The project. Default: the provider's.", pattern=PROJECT)
-    region: str = field("The region of a regional operation. Default: none, so the operation is global.", url=True)
-    zone: str = field("The zone of a zonal operation.", url=True)
+    region: str = field(
+        "The region of a regional operation. Default: none, so the operation is global.", pattern=REGION
+    )
+    zone: str = field("The zone of a zonal operation.", pattern=ZONE)
 
 
 @record

@@ -148,6 +148,10 @@ class Google:
                 self._known = Existing(self)
             return self._known
 
+    def forget(self) -> None:
+        """Ask anew what exists: a run may have made it since."""
+        self.__dict__.pop("existing", None)
+
     def close(self) -> None:
         """Let go of the connections."""
         with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from concurrent.futures import Future
 from typing import Any, Final
 
 import attrs
@@ -13,34 +14,46 @@ from gcpx.google.operations import Surroundings
 
 _PATIENCE: Final = 10.0
 """Seconds; a preview is not to wait long for a check."""
+_Key = tuple[str, str]
+_Answer = dict[str, Any] | None
 
 
 @attrs.define
 class Existing:
-    """Answers of one process; what could not be told is warned about and never a failure."""
+    """Answers since the last Configure; what could not be told is warned about and never a failure.
+
+    Whoever asks first for a name asks Google, and who asks for it meanwhile waits for that answer; different names are
+    asked for side by side.
+    """
 
     google: Google
-    _answers: dict[tuple[str, str], dict[str, Any] | None] = attrs.Factory(dict)
-    _unable: set[tuple[str, str]] = attrs.Factory(set)
-    _lock: threading.RLock = attrs.Factory(threading.RLock)
+    _answers: dict[_Key, Future[_Answer]] = attrs.Factory(dict)
+    _lock: threading.Lock = attrs.Factory(threading.Lock)
 
-    def found(self, call: Surroundings, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
+    def found(self, call: Surroundings, path: str, *, api: Api = COMPUTE, **query: Any) -> _Answer:
         """Read something; None where it does not exist, and nothing but `{}` where that cannot be told."""
         key = (f"{api.name}/{path}", repr(sorted(query.items())))
         with self._lock:
-            if key in self._unable:
-                return {}
-            if key not in self._answers:
-                try:
-                    self._answers[key] = self._ask(call, api, path, query)
-                except ApiError as error:
-                    self._unable.add(key)
-                    call.warn(f"validateOnline could not check {path.partition('/')[2]}: {error}")
-                    return {}
-            return self._answers[key]
+            first = key not in self._answers
+            answer = self._answers.setdefault(key, Future())
+        if first:
+            self._ask(answer, key, call, Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE))
+        return answer.result()
 
-    def _ask(self, call: Surroundings, api: Api, path: str, query: dict[str, Any]) -> dict[str, Any] | None:
+    def _ask(self, answer: Future[_Answer], key: _Key, call: Surroundings, request: Request) -> None:
         try:
-            return self.google.send(Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE), call)
+            answer.set_result(self._told(call, request))
+        except BaseException as error:  # noqa: BLE001 - those who wait are told of everything
+            # Nobody is to wait for an answer that never comes, nor to be told of it later.
+            with self._lock:
+                del self._answers[key]
+            answer.set_exception(error)
+
+    def _told(self, call: Surroundings, request: Request) -> _Answer:
+        try:
+            return self.google.send(request, call)
         except NotFound:
             return None
+        except ApiError as error:
+            call.warn(f"validateOnline could not check {request.path.partition('/')[2]}: {error}")
+            return {}

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from gcpx.model.compare import equal, is_absent, is_patch, match, same
+import attrs
+
+from gcpx.model.compare import ANYWHERE, Comparison, is_absent, is_patch
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type, has_outputs
 from gcpx.model.naming import UNREAD
 from gcpx.model.numbers import as_integer
-from gcpx.model.values import UNKNOWN
+from gcpx.model.values import UNKNOWN, Secret
 
 
 def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) -> dict[str, Any]:
@@ -34,6 +36,28 @@ def _to_wire(prop: Property, kind: Type, value: Any, *, nulls: bool = False) -> 
         number = as_integer(value)
         return value if number is None else str(number) if prop.rules.int64 else number
     return value
+
+
+def resolved(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Write inputs, which may hold secrets and unknowns, as they are sent: short forms that only users know in full."""
+    found = {
+        name: _resolved(prop, prop.type, inputs[name])
+        for name, prop in kind.resolved.items()
+        if inputs.get(name) is not None
+    }
+    return {**inputs, **found}
+
+
+def _resolved(prop: Property, kind: Type, value: Any) -> Any:
+    if isinstance(value, Secret):
+        return Secret(_resolved(prop, kind, value.value))
+    if isinstance(kind, ObjectType) and isinstance(value, dict):
+        return resolved(kind, value)
+    if isinstance(kind, ListOf) and isinstance(value, list):
+        return [_resolved(prop, kind.item, item) for item in value]
+    if isinstance(kind, MapOf) and isinstance(value, dict):
+        return {key: _resolved(prop, kind.item, item) for key, item in value.items()}
+    return prop.rules.resolve(value) if prop.rules.resolve and isinstance(value, str) else value
 
 
 def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
@@ -77,32 +101,40 @@ def _uses_beta(kind: Type, value: Any) -> bool:
     return False
 
 
-def outputs(kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any]) -> dict[str, Any]:
+def outputs(
+    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
+) -> dict[str, Any]:
     """Merge the live object with the inputs: the user's spelling where it means the same, else what is live."""
     result = dict(live)
     for name, prop in kind.inputs.items():
-        merged = _merge(prop, prop.type, inputs.get(name), live.get(name))
+        merged = _merge(prop, prop.type, inputs.get(name), live.get(name), how)
         if merged is not None:
             result[name] = merged
     return result
 
 
-def _merge(prop: Property, kind: Type, user: Any, live: Any) -> Any:
+def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) -> Any:
     if user is None:
         return live
     if live is None:
-        return user if prop.rules.write_only or prop.rules.param or is_absent(prop, user) else None
+        kept = _unseen(prop) or prop.rules.param or is_absent(prop, user)
+        return user if kept else None
     if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
-        return outputs(kind, user, live)
+        return outputs(kind, user, live, how)
     if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
         return [
-            _merge(prop, kind.item, None if left is None else user[left], live[right])
-            for left, right in match(prop, user, live)
+            _merge(prop, kind.item, None if left is None else user[left], live[right], how)
+            for left, right in how.match(prop, user, live)
             if right is not None
         ]
     if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
-        return {key: _merge(prop, kind.item, user.get(key), item) for key, item in live.items()}
-    return user if equal(prop, kind, user, live) else live
+        return {key: _merge(prop, kind.item, user.get(key), item, how) for key, item in live.items()}
+    return user if how.equal(prop, kind, user, live) else live
+
+
+def _unseen(prop: Property) -> bool:
+    """Tell whether Google may leave out what was set: it never returns it, or not once what it names is deleted."""
+    return prop.rules.write_only or prop.rules.forgotten
 
 
 def preview(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -117,23 +149,16 @@ def preview(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def refreshed(kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+def refreshed(
+    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: dict[str, Any], how: Comparison = ANYWHERE
+) -> dict[str, Any]:
     """Bring inputs up to what is live: the user's keys with live values, and what drifted since `last`.
 
     A key that the user left out joins only when the server's value is not the one it had in the last outputs, so
     that server defaults never look like drift. After a creation that was not read back there is nothing to compare
     with, so none joins.
     """
-    return _refreshed(kind, inputs, live, UNKNOWN if last.get(UNREAD) else last)
-
-
-def _refreshed(kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: Any) -> dict[str, Any]:
-    result = {key: value for key, value in inputs.items() if key.startswith("__")}
-    for name, prop in kind.inputs.items():
-        value = _refresh(prop, inputs.get(name), live.get(name), _part(last, name))
-        if value is not None:
-            result[name] = value
-    return result
+    return _Refresh(how).object(kind, inputs, live, UNKNOWN if last.get(UNREAD) else last)
 
 
 def _part(last: Any, name: str) -> Any:
@@ -143,43 +168,6 @@ def _part(last: Any, name: str) -> Any:
     return last.get(name) if isinstance(last, dict) else None
 
 
-def _refresh(prop: Property, user: Any, live: Any, last: Any) -> Any:
-    if prop.rules.param or (live is None and prop.rules.write_only):
-        return user
-    if user is None:
-        drifted = last is not UNKNOWN and not is_absent(prop, live) and not same(prop, live, last)
-        return minimal_value(prop, prop.type, live) if drifted else None
-    if live is None:
-        return user if is_absent(prop, user) else None
-    return _refresh_value(prop, prop.type, user, live, last)
-
-
-def _refresh_value(prop: Property, kind: Type, user: Any, live: Any, last: Any) -> Any:
-    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
-        return _refreshed(kind, user, live, last)
-    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
-        return _refresh_list(prop, kind, user, live, last)
-    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
-        return {
-            key: _refresh_value(prop, kind.item, user[key], item, _part(last, key)) if key in user else item
-            for key, item in live.items()
-            if key in user or key not in prop.rules.merge_keys
-        }
-    return user if equal(prop, kind, user, live) else live
-
-
-def _refresh_list(prop: Property, kind: ListOf, user: list[Any], live: list[Any], last: Any) -> list[Any]:
-    result = []
-    for left, right in match(prop, user, live):
-        if right is None:
-            continue
-        if left is None:
-            result.append(minimal_value(prop, kind.item, live[right]))
-        else:
-            result.append(_refresh_value(prop, kind.item, user[left], live[right], _element(last, left)))
-    return result
-
-
 def _element(last: Any, index: int) -> Any:
     """Give what an element of a list was, likewise."""
     if last is UNKNOWN:
@@ -187,25 +175,74 @@ def _element(last: Any, index: int) -> Any:
     return last[index] if isinstance(last, list) and index < len(last) else None
 
 
-def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None) -> dict[str, Any]:
+@attrs.frozen
+class _Refresh:
+    """One walk through inputs, what is live, and what was last known of it: UNKNOWN where nothing was."""
+
+    how: Comparison
+
+    def object(self, kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: Any) -> dict[str, Any]:
+        result = {key: value for key, value in inputs.items() if key.startswith("__")}
+        for name, prop in kind.inputs.items():
+            value = self._property(prop, inputs.get(name), live.get(name), _part(last, name))
+            if value is not None:
+                result[name] = value
+        return result
+
+    def _property(self, prop: Property, user: Any, live: Any, last: Any) -> Any:
+        if prop.rules.param or (live is None and _unseen(prop)):
+            return user
+        if user is None:
+            drifted = last is not UNKNOWN and not is_absent(prop, live) and not self.how.same(prop, live, last)
+            return minimal_value(prop, prop.type, live, None, self.how) if drifted else None
+        if live is None:
+            return user if is_absent(prop, user) else None
+        return self._value(prop, prop.type, user, live, last)
+
+    def _value(self, prop: Property, kind: Type, user: Any, live: Any, last: Any) -> Any:
+        if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
+            return self.object(kind, user, live, last)
+        if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
+            return self._list(prop, kind, user, live, last)
+        if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
+            return {
+                key: self._value(prop, kind.item, user[key], item, _part(last, key)) if key in user else item
+                for key, item in live.items()
+                if key in user or key not in prop.rules.merge_keys
+            }
+        return user if self.how.equal(prop, kind, user, live) else live
+
+    def _list(self, prop: Property, kind: ListOf, user: list[Any], live: list[Any], last: Any) -> list[Any]:
+        result = []
+        for left, right in self.how.match(prop, user, live):
+            if right is None:
+                continue
+            if left is None:
+                result.append(minimal_value(prop, kind.item, live[right], None, self.how))
+            else:
+                result.append(self._value(prop, kind.item, user[left], live[right], _element(last, left)))
+        return result
+
+
+def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Comparison = ANYWHERE) -> dict[str, Any]:
     """Find the smallest inputs that describe a live object: no output, no default, nothing empty or implied."""
     known = kind.implied(live) | (implied if isinstance(implied, dict) else {})
     result = {}
     for name, prop in kind.inputs.items():
         value = live.get(name)
-        if not is_absent(prop, value) and (isinstance(value, dict) or not same(prop, value, known.get(name))):
-            reduced = minimal_value(prop, prop.type, value, known.get(name))
+        if not is_absent(prop, value) and (isinstance(value, dict) or not how.same(prop, value, known.get(name))):
+            reduced = minimal_value(prop, prop.type, value, known.get(name), how)
             if not is_absent(prop, reduced):
                 result[name] = reduced
     return result
 
 
-def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None) -> Any:
+def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
     """Reduce one live value to what a user would write."""
     if isinstance(kind, ObjectType) and isinstance(live, dict):
-        return minimal(kind, live, implied)
+        return minimal(kind, live, implied, how)
     if isinstance(kind, ListOf) and isinstance(live, list):
-        return [minimal_value(prop, kind.item, item) for item in live]
+        return [minimal_value(prop, kind.item, item, None, how) for item in live]
     if isinstance(kind, MapOf) and isinstance(live, dict):
-        return {key: minimal_value(prop, kind.item, item) for key, item in live.items()}
+        return {key: minimal_value(prop, kind.item, item, None, how) for key, item in live.items()}
     return live

@@ -5,44 +5,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import attrs
+
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type
+from gcpx.model.links import NOWHERE, Home, same_link
 from gcpx.model.numbers import as_integer
 from gcpx.model.values import UNKNOWN
-
-_HOST_AND_VERSION = re.compile(r"^https?://[^/]+/(?:compute/)?(?:v1|beta|alpha|v1beta|v1alpha)/|^//[^/]+/")
-
-
-def canonical_url(text: str) -> str:
-    """Strip what does not name the resource: host, API version and `projects/P/` before a scope.
-
-    >>> canonical_url("https://compute.googleapis.com/compute/v1/projects/p/global/networks/n")
-    'global/networks/n'
-    """
-    path = _HOST_AND_VERSION.sub("", text.strip()).strip("/")
-    return re.sub(r"^projects/[^/]+/(?=global/|regions/|zones/)", "", path)
-
-
-def same_url(one: str, other: str) -> bool:
-    """Tell whether two URLs name one resource; a part may be left out, but no part may differ."""
-    (one, number), (other, another) = _without_id(one), _without_id(other)
-    if number and another and number != another:
-        return False
-    left, right = _project(one), _project(other)
-    if left and right and left != right:
-        return False
-    short, long = sorted((canonical_url(one), canonical_url(other)), key=len)
-    return short == long or ("/" in long and long.endswith("/" + short))
-
-
-def _without_id(url: str) -> tuple[str, str]:
-    """Cut off `?uniqueId=`; a URL that has none names whatever has the name."""
-    path, _, number = url.partition("?uniqueId=")
-    return path, number
-
-
-def _project(url: str) -> str | None:
-    found = re.search(r"(?:^|/)projects/([^/]+)/", url)
-    return found[1] if found else None
 
 
 def is_absent(prop: Property, value: Any) -> bool:
@@ -59,7 +27,7 @@ def is_absent(prop: Property, value: Any) -> bool:
     default = prop.rules.default
     if isinstance(default, re.Pattern):
         return isinstance(value, str) and default.fullmatch(value) is not None
-    return default is not None and equal(prop, prop.type, value, default)
+    return default is not None and ANYWHERE.equal(prop, prop.type, value, default)
 
 
 def is_patch(prop: Property, values: dict[str, Any]) -> bool:
@@ -67,57 +35,107 @@ def is_patch(prop: Property, values: dict[str, Any]) -> bool:
     return bool(prop.rules.patches) and values.get(prop.rules.patches) is not None
 
 
-def same(prop: Property, one: Any, other: Any) -> bool:
-    """Compare two values of a property, absence included."""
-    if is_absent(prop, one) or is_absent(prop, other):
-        return is_absent(prop, one) and is_absent(prop, other)
-    return equal(prop, prop.type, one, other)
+@attrs.frozen
+class Comparison:
+    """How two sides are compared.
 
+    Attributes:
+        homes: what short names of either side stand for.
+        sure: links are the same only where that is certain, as between what a user wrote before and writes now. What
+            Google wrote is the same as far as it is not known to differ.
+    """
 
-def equal(prop: Property, kind: Type, one: Any, other: Any) -> bool:
-    """Compare two present values; an unknown equals nothing."""
-    if one is UNKNOWN or other is UNKNOWN or one is None or other is None:
-        return one is None and other is None
-    if isinstance(kind, Scalar):
-        return _equal_scalars(prop, kind, one, other)
-    if isinstance(kind, ObjectType) and isinstance(one, dict) and isinstance(other, dict):
-        return _equal_objects(kind, one, other)
-    if isinstance(kind, MapOf) and isinstance(one, dict) and isinstance(other, dict):
-        keys = (one.keys() | other.keys()) - prop.rules.merge_keys
-        return all(equal(prop, kind.item, one.get(key), other.get(key)) for key in keys)
-    if isinstance(kind, ListOf) and isinstance(one, list) and isinstance(other, list):
-        pairs = match(prop, one, other)
-        return all(left is not None and right is not None for left, right in pairs) and all(
-            equal(prop, kind.item, one[left], other[right])
-            for left, right in pairs
-            if left is not None and right is not None
+    homes: tuple[Home, Home] = (NOWHERE, NOWHERE)
+    sure: bool = False
+
+    def same(self, prop: Property, one: Any, other: Any) -> bool:
+        """Compare two values of a property, absence included."""
+        if is_absent(prop, one) or is_absent(prop, other):
+            return is_absent(prop, one) and is_absent(prop, other)
+        return self.equal(prop, prop.type, one, other)
+
+    def equal(self, prop: Property, kind: Type, one: Any, other: Any) -> bool:
+        """Compare two present values; an unknown equals nothing."""
+        if one is UNKNOWN or other is UNKNOWN or one is None or other is None:
+            return one is None and other is None
+        if isinstance(kind, Scalar):
+            return self._equal_scalars(prop, kind, one, other)
+        if isinstance(kind, ObjectType) and isinstance(one, dict) and isinstance(other, dict):
+            return self._equal_objects(kind, one, other)
+        if isinstance(kind, MapOf) and isinstance(one, dict) and isinstance(other, dict):
+            keys = (one.keys() | other.keys()) - prop.rules.merge_keys
+            return all(self.equal(prop, kind.item, one.get(key), other.get(key)) for key in keys)
+        if isinstance(kind, ListOf) and isinstance(one, list) and isinstance(other, list):
+            pairs = self.match(prop, one, other)
+            return all(left is not None and right is not None for left, right in pairs) and all(
+                self.equal(prop, kind.item, one[left], other[right])
+                for left, right in pairs
+                if left is not None and right is not None
+            )
+        return bool(one == other)
+
+    def _equal_objects(self, kind: ObjectType, one: dict[str, Any], other: dict[str, Any]) -> bool:
+        known = all(
+            self.same(kind.properties[key], one.get(key), other.get(key))
+            for key in one.keys() | other.keys()
+            if key in kind.properties and not kind.properties[key].rules.output
         )
-    return bool(one == other)
+        return known and {k: one.get(k) for k in one.keys() - kind.properties} == {
+            k: other.get(k) for k in other.keys() - kind.properties
+        }
+
+    def _equal_scalars(self, prop: Property, kind: Scalar, one: Any, other: Any) -> bool:
+        normalize = prop.rules.normalize
+        if normalize is not None:
+            return bool(normalize(one) == normalize(other))
+        if prop.rules.resolve is not None:
+            one, other = prop.rules.resolve(one), prop.rules.resolve(other)
+        if kind.name == "integer":
+            left, right = as_integer(one), as_integer(other)
+            return bool(one == other) if left is None or right is None else left == right
+        if kind.name == "number":
+            return bool(_number(one) == _number(other))
+        if prop.rules.url and isinstance(one, str) and isinstance(other, str):
+            return same_link(one, other, prop.rules.url, self.homes, sure=self.sure)
+        return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+    def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
+        """Pair the elements of two lists by the property's identity: (index in one, index in other)."""
+        identity = prop.rules.identity
+        if identity == "ordered" or not isinstance(prop.type, ListOf):
+            return _by_position(list(range(len(one))), list(range(len(other))))
+        pairs: list[tuple[int | None, int | None]] = []
+        free = list(range(len(other)))
+        unmatched = []
+        for left, value in enumerate(one):
+            right = next((index for index in free if self._same_identity(prop, identity, value, other[index])), None)
+            if right is None:
+                unmatched.append(left)
+            else:
+                free.remove(right)
+                pairs.append((left, right))
+        rest = _by_position(unmatched, free) if isinstance(identity, tuple) else _apart(unmatched, free)
+        return sorted(pairs + rest, key=lambda pair: (pair[0] is None, pair[0] or 0, pair[1] or 0))
+
+    def _same_identity(self, prop: Property, identity: Any, one: Any, other: Any) -> bool:
+        assert isinstance(prop.type, ListOf)  # noqa: S101 - `match` asked before
+        item = prop.type.item
+        if identity == "set" or not isinstance(item, ObjectType):
+            return self.equal(prop, item, one, other)
+        return any(self._same_at(item, key.split("."), one, other) for key in identity)
+
+    def _same_at(self, kind: Type, path: list[str], one: Any, other: Any) -> bool:
+        if not isinstance(kind, ObjectType) or not isinstance(one, dict) or not isinstance(other, dict):
+            return False
+        prop, head, *rest = kind.properties[path[0]], *path
+        if rest:
+            return self._same_at(prop.type, rest, one.get(head), other.get(head))
+        values = (one.get(head), other.get(head))
+        return None not in values and self.equal(prop, prop.type, *values)
 
 
-def _equal_objects(kind: ObjectType, one: dict[str, Any], other: dict[str, Any]) -> bool:
-    known = all(
-        same(kind.properties[key], one.get(key), other.get(key))
-        for key in one.keys() | other.keys()
-        if key in kind.properties and not kind.properties[key].rules.output
-    )
-    return known and {k: one.get(k) for k in one.keys() - kind.properties} == {
-        k: other.get(k) for k in other.keys() - kind.properties
-    }
-
-
-def _equal_scalars(prop: Property, kind: Scalar, one: Any, other: Any) -> bool:
-    normalize = prop.rules.normalize
-    if normalize is not None:
-        return bool(normalize(one) == normalize(other))
-    if kind.name == "integer":
-        left, right = as_integer(one), as_integer(other)
-        return bool(one == other) if left is None or right is None else left == right
-    if kind.name == "number":
-        return bool(_number(one) == _number(other))
-    if prop.rules.url and isinstance(one, str) and isinstance(other, str):
-        return same_url(one, other)
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+ANYWHERE = Comparison()
+"""Nothing is known of where either side is."""
 
 
 def _number(value: Any) -> Any:
@@ -127,25 +145,6 @@ def _number(value: Any) -> Any:
         return value
 
 
-def match(prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
-    """Pair the elements of two lists by the property's identity: (index in one, index in other)."""
-    identity = prop.rules.identity
-    if identity == "ordered" or not isinstance(prop.type, ListOf):
-        return _by_position(list(range(len(one))), list(range(len(other))))
-    pairs: list[tuple[int | None, int | None]] = []
-    free = list(range(len(other)))
-    unmatched = []
-    for left, value in enumerate(one):
-        right = next((index for index in free if _same_identity(prop, identity, value, other[index])), None)
-        if right is None:
-            unmatched.append(left)
-        else:
-            free.remove(right)
-            pairs.append((left, right))
-    rest = _by_position(unmatched, free) if isinstance(identity, tuple) else _apart(unmatched, free)
-    return sorted(pairs + rest, key=lambda pair: (pair[0] is None, pair[0] or 0, pair[1] or 0))
-
-
 def _by_position(left: list[int], right: list[int]) -> list[tuple[int | None, int | None]]:
     paired: list[tuple[int | None, int | None]] = list(zip(left, right, strict=False))
     return paired + _apart(left[len(paired) :], right[len(paired) :])
@@ -153,21 +152,3 @@ def _by_position(left: list[int], right: list[int]) -> list[tuple[int | None, in
 
 def _apart(left: list[int], right: list[int]) -> list[tuple[int | None, int | None]]:
     return [(index, None) for index in left] + [(None, index) for index in right]
-
-
-def _same_identity(prop: Property, identity: Any, one: Any, other: Any) -> bool:
-    assert isinstance(prop.type, ListOf)  # noqa: S101 - `match` asked before
-    item = prop.type.item
-    if identity == "set" or not isinstance(item, ObjectType):
-        return equal(prop, item, one, other)
-    return any(_same_at(item, key.split("."), one, other) for key in identity)
-
-
-def _same_at(kind: Type, path: list[str], one: Any, other: Any) -> bool:
-    if not isinstance(kind, ObjectType) or not isinstance(one, dict) or not isinstance(other, dict):
-        return False
-    prop, head, *rest = kind.properties[path[0]], *path
-    if rest:
-        return _same_at(prop.type, rest, one.get(head), other.get(head))
-    values = (one.get(head), other.get(head))
-    return None not in values and equal(prop, prop.type, *values)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
-from gcpx.model.compare import equal, is_absent, is_patch, match, same
+from gcpx.model.compare import ANYWHERE, Comparison, is_absent, is_patch
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type
 from gcpx.model.values import UNKNOWN, Path, has_unknown
 
@@ -30,13 +30,15 @@ class Change:
     made_up: bool = False
 
 
-def diff(kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: dict[str, Any]) -> list[Change]:
+def diff(
+    kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
+) -> list[Change]:
     """Compare old and new inputs; all without secrets.
 
     `live` holds the outputs: a property that the user newly sets to what the server already has is no change.
     """
     certain = not has_unknown(old) and not has_unknown(new)
-    return list(_Differ(certain).objects(kind, old, new, live, (), False))
+    return list(_Differ(certain, how, attrs.evolve(how, sure=False)).objects(kind, old, new, live, (), False))
 
 
 @attrs.frozen
@@ -45,10 +47,14 @@ class _Differ:
 
     Attributes:
         certain: nothing is unknown, so what is the same to Python is no change, and need not be walked through.
+        how: old and new inputs are compared.
+        shown: what Google shows and new inputs are compared.
         patch: this is within what is laid over something else: null, a default and nothing at all say different things.
     """
 
     certain: bool
+    how: Comparison
+    shown: Comparison
     patch: bool = False
 
     def objects(
@@ -69,7 +75,7 @@ class _Differ:
 
     def _property(self, prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
         if self._is_absent(prop, old):
-            if not self._is_absent(prop, new) and (self.patch or not same(prop, live, new)):
+            if not self._is_absent(prop, new) and (self.patch or not self.shown.same(prop, live, new)):
                 yield Change(path, "add", replaces)
         elif self._is_absent(prop, new):
             yield Change(path, "delete", replaces, made_up=prop.rules.computed)
@@ -92,7 +98,7 @@ class _Differ:
             yield from self._maps(prop, kind, old, new, path, replaces)
         elif isinstance(kind, ListOf) and isinstance(old, list) and isinstance(new, list):
             yield from self._lists(prop, kind, old, new, live, path, replaces)
-        elif not equal(prop, kind, old, new):
+        elif not self.how.equal(prop, kind, old, new):
             yield Change(path, "update", replaces)
 
     def _maps(self, prop: Property, kind: MapOf, old: Any, new: Any, path: Path, replaces: bool) -> Iterator[Change]:
@@ -109,7 +115,7 @@ class _Differ:
     def _lists(
         self, prop: Property, kind: ListOf, old: list[Any], new: list[Any], live: Any, path: Path, replaces: bool
     ) -> Iterator[Change]:
-        for left, right in match(prop, old, new):
+        for left, right in self.how.match(prop, old, new):
             if left is None:
                 yield Change((*path, right or 0), "add", replaces)
             elif right is None:

@@ -39,7 +39,9 @@ class Rules:
         beta: only the beta path takes it.
         deprecated: what to use instead.
         int64: a number that travels as a string.
-        url: a resource URL, the same in all its forms.
+        url: a link to a resource, the same in all its forms; the value is the collection that a bare name is of.
+        resolve: gives the form that is sent and shown, from the short ones that users write.
+        forgotten: Google leaves it out once what it names has been deleted.
         enum: the values known today.
         closed: no value can be added to them.
         pattern: the form that the whole value has.
@@ -70,7 +72,9 @@ class Rules:
     beta: bool = False
     deprecated: str | None = None
     int64: bool = False
-    url: bool = False
+    url: str = ""
+    resolve: Callable[[Any], Any] | None = None
+    forgotten: bool = False
     enum: tuple[str, ...] = ()
     closed: bool = False
     pattern: Pattern | None = None
@@ -154,6 +158,11 @@ class ObjectType:
         return {name: item for name, item in self.inputs.items() if item.rules.required}
 
     @functools.cached_property
+    def resolved(self) -> dict[str, Property]:
+        """The properties that hold, at any depth, something that is resolved before it is sent."""
+        return {name: item for name, item in self.inputs.items() if item.rules.resolve or _resolves(item.type)}
+
+    @functools.cached_property
     def has_outputs(self) -> bool:
         """Whether any property, at any depth, is set by the server alone."""
         return any(item.rules.output or has_outputs(item.type) for item in self.properties.values())
@@ -177,6 +186,11 @@ def object_of(kind: Type) -> ObjectType | None:
     while isinstance(kind, ListOf | MapOf):
         kind = kind.item
     return kind if isinstance(kind, ObjectType) else None
+
+
+def _resolves(kind: Type) -> bool:
+    inner = object_of(kind)
+    return inner is not None and bool(inner.resolved)
 
 
 def has_outputs(kind: Type) -> bool:

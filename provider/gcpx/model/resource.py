@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 import attrs
 
 from gcpx.errors import ProviderError, UserError
+from gcpx.model.compare import Comparison
 from gcpx.model.fields import ObjectType, object_type
+from gcpx.model.links import NOWHERE, Home
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.rules import Failure
 from gcpx.model.values import Path
@@ -147,6 +149,26 @@ class Resource(abc.ABC):
     def defaults(self) -> dict[str, Any]:
         """Name the inputs that the provider's configuration already gives, so that an import leaves them out."""
         return {}
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Say where the resource is, which is what completes short names in its inputs.
+
+        What the inputs say counts first, then where it was made, then what the provider's configuration says.
+        """
+        del inputs, outputs
+        return NOWHERE
+
+    def stays(self, path: Path, was: Home, new: dict[str, Any]) -> bool:
+        """Tell whether project, region or zone is written or left out, and comes to where the resource is anyway."""
+        if len(path) > 1 or path[0] not in ("project", "region", "zone"):
+            return False
+        place = getattr(self.home(new, {}), path[0])
+        return place is not None and place == getattr(was, path[0])
+
+    def meaning(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
+        """Compare what a user wrote with what Google shows: both in the same place."""
+        home = self.home(inputs, outputs)
+        return Comparison((home, home))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Say what two resources may not share; a replacement that keeps it has to delete first.

@@ -6,6 +6,8 @@ Source: Compute API, `regionInstances.bulkInsert`, and the methods of single ins
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from gcpx.errors import ProviderError
@@ -15,17 +17,19 @@ from gcpx.google.fleet import TRACKING_LABEL, Fleet, shortfall
 from gcpx.google.operations import Outcome
 from gcpx.model import codec
 from gcpx.model.fields import object_type
+from gcpx.model.links import Home
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError
-from gcpx.model.rules import Failure, nested, number, text
+from gcpx.model.rules import Failure, elements, nested, number, text
 from gcpx.resources.bulk_instances_model import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
+from gcpx.resources.bulk_rules import template_is_of_the_region
 from gcpx.resources.fleet_members import made_up, member, scaling, settings, size
 from gcpx.resources.fleet_overrides import differ, laid_over
 from gcpx.resources.in_project import InProject
 from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.listed import grouped, listing, project_of
-from gcpx.resources.online import Place
+from gcpx.resources.online import Look, Place
 
 
 class BulkInstances(InProject):
@@ -50,39 +54,36 @@ class BulkInstances(InProject):
         failures = super().problems(inputs)
         if not inputs.get("region") and not self._google.settings.region:
             failures.append(("region", "is required: set it here, or with `pulumi config set gcpx:region`"))
+        elif not inputs.get("region"):
+            failures += template_is_of_the_region({**inputs, "region": self._google.settings.region})
         return failures
 
     def defaults(self) -> dict[str, Any]:
         """Leave out the provider's project and region."""
-        return {**super().defaults(), "region": self._google.settings.region}
+        region = self._google.settings.region
+        return {**super().defaults(), "region": last_part(region) if region else None}
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete names by project and region."""
+        return Home.of(inputs, outputs, project=self._google.settings.project, region=self._google.settings.region)
 
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Look up what the properties and the policy name, and whether quotas have room for those that are new."""
-        project, region = self._project(inputs), last_part(inputs.get("region") or self._google.settings.region or "")
-        if not isinstance(project, str) or not region:
-            return []
-        place = Place(self._google.existing, call, project, region)
+        home = self.home(inputs, {})
+        place = Place(self._google.existing, call, home.project, home.region)
         properties, policy = nested(inputs, "instanceProperties"), nested(inputs, "locationPolicy")
         more = planned(inputs) - planned(olds)
-        return [
-            *place.instance(properties, ("instanceProperties",)),
-            *(
-                found
-                for name in nested(policy, "locations")
-                for found in place.zone(name, ("locationPolicy", "locations", name))
-            ),
-            *place.room(
-                text(properties, "machineType"),
-                more,
-                more + int(number(inputs, "minCount") or planned(inputs)) - planned(inputs),
-            ),
-        ]
+        least = more + int(number(inputs, "minCount") or planned(inputs)) - planned(inputs)
+        looks = [*place.instance(properties, ("instanceProperties",)), *_zones(place, policy)]
+        if home.project and home.region:
+            looks.append(partial(place.room, text(properties, "machineType"), more, least))
+        return place.told(inputs, looks)
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let fleets of given names go before they come, and those of a given label: numbers alone are free."""
         if inputs.get("perInstanceProperties"):
             return ()
-        return None if inputs.get(AUTONAMED) else (inputs.get("region"), inputs.get("fleetId"))
+        return None if inputs.get(AUTONAMED) else (last_part(text(inputs, "region")), inputs.get("fleetId"))
 
     def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Let the old fleet go first where it would take the new one's members for its own, or the other way round."""
@@ -276,6 +277,14 @@ class NothingMade(ProviderError):  # noqa: N818 - it names the outcome
 def _id(fleet: Fleet) -> str:
     place = fleet.id if "/" in fleet.id else f"bulkInstances/{fleet.id}"
     return f"projects/{fleet.project}/regions/{fleet.region}/{place}"
+
+
+def _zones(place: Place, policy: dict[str, Any]) -> Iterator[Look]:
+    """Look up the zones of a policy, in both of its forms."""
+    for name in nested(policy, "locations"):
+        yield partial(place.zone, name, ("locationPolicy", "locations", name))
+    for index, item in elements(policy, "zones"):
+        yield partial(place.zone, text(item, "zone"), ("locationPolicy", "zones", index, "zone"))
 
 
 def planned(inputs: dict[str, Any]) -> int:

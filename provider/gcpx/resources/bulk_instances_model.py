@@ -9,11 +9,14 @@ import re
 from typing import Any, Final
 
 from gcpx.model.fields import Record, field, record
+from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
+from gcpx.model.places import PROJECT, REGION, ZONE
 from gcpx.model.rules import Failure, nested, one_required, rule
+from gcpx.resources import bulk_rules
 from gcpx.resources.fleet_membership import label_stays, names_stay, tracking_label_is_ours
 from gcpx.resources.fleet_overrides import labels_are_removed_one_by_one, overrides_hold_something
-from gcpx.resources.instance_properties import NAME, PROJECT, AttachedDisk, InstanceProperties, no_customer_keys
+from gcpx.resources.instance_properties import NAME, AttachedDisk, InstanceProperties, no_customer_keys
 
 _LONGEST_RUN: Final = 18
 _LONGEST_NAME: Final = 63
@@ -58,12 +61,12 @@ class LocationPolicyLocation(Record):
 class LocationPolicyZone(Record):
     """One zone to choose from."""
 
-    zone: str = field("The zone, as a URL or `zones/Z`.", required=True, url=True)
+    zone: str = field("The zone, as a URL or `zones/Z`.", required=True, pattern=ZONE, normalize=name_of)
 
 
 @rule("keys of locations are zones, written zones/ZONE", "compute 4.3")
 def _locations_are_zones(values: dict[str, Any]) -> list[Failure]:
-    wrong = (name for name in nested(values, "locations") if not re.fullmatch(r"(?:.*/)?zones/[^/\s]+", name))
+    wrong = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
     return [(("locations", name), "must be written zones/ZONE") for name in wrong]
 
 
@@ -205,6 +208,11 @@ class BulkInstancesModel(Record):
         tracking_label_is_ours,
         label_stays,
         names_stay,
+        bulk_rules.boots_from_no_snapshot,
+        bulk_rules.is_on_no_node,
+        bulk_rules.machine_is_a_bare_name,
+        bulk_rules.needs_a_boot_disk,
+        bulk_rules.template_is_of_the_region,
     )
 
     count: int = field(
@@ -249,10 +257,12 @@ class BulkInstancesModel(Record):
         "What the last creation came to, by location.", output=True, volatile=True
     )
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
-    region: str = field("The region. Default: the provider's.", always=True, param=True)
+    region: str = field(
+        "The region. Default: the provider's.", always=True, param=True, pattern=REGION, normalize=name_of
+    )
     source_instance_template: str = field(
         "A template that instances are made from, as a full or partial URL, also with `?uniqueId=`.",
-        url=True,
+        url="global/instanceTemplates",
         write_only=True,
     )
 
@@ -262,4 +272,4 @@ class BulkInstancesQuery(Record):
     """Which fleets to list."""
 
     project: str = field("The project. Default: the provider's.", pattern=PROJECT)
-    region: str = field("Only fleets of this region. Default: of all.", url=True)
+    region: str = field("Only fleets of this region. Default: of all.", pattern=REGION)

@@ -9,6 +9,7 @@ import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -20,10 +21,12 @@ from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import NotFound, Rejected
 from gcpx.model import codec
 from gcpx.model.fields import field, record
+from gcpx.model.links import Home, name_of
 from gcpx.model.patterns import Form
+from gcpx.model.places import PROJECT, ZONE
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
-from gcpx.model.rules import Failure, rule
-from gcpx.resources.instance_properties import PARTS, PROJECT, AttachedDisk
+from gcpx.model.rules import Failure, rule, text
+from gcpx.resources.instance_properties import PARTS, AttachedDisk
 from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
@@ -83,7 +86,7 @@ class DiskAttachmentModel(AttachedDisk):
         "The disk: a name in the instance's zone, `zones/Z/disks/D`, `regions/R/disks/D`, or its URL.",
         required=True,
         pattern=_DISK,
-        url=True,
+        url="zones/disks",
         wire="source",
     )
     force_attach: bool = field(
@@ -94,13 +97,17 @@ class DiskAttachmentModel(AttachedDisk):
         required=True,
         pattern=_INSTANCE,
         param=True,
-        url=True,
+        url="zones/instances",
     )
     project: str = field(
         "The project. Default: that of `instance`, or the provider's.", always=True, param=True, pattern=PROJECT
     )
     zone: str = field(
-        "The instance's zone. Default: that of `instance`, or the provider's.", always=True, param=True, url=True
+        "The instance's zone. Default: that of `instance`, or the provider's.",
+        always=True,
+        param=True,
+        pattern=ZONE,
+        normalize=name_of,
     )
 
 
@@ -134,7 +141,7 @@ def _quoted(device: str) -> str:
 class DiskAttachmentQuery(Filtered):
     """Which instances' disks to list; the filter is about the instances."""
 
-    zone: str = field("Only instances of this zone. Default: of all.", url=True)
+    zone: str = field("Only instances of this zone. Default: of all.", pattern=ZONE)
 
 
 class DiskAttachment(Resource):
@@ -167,13 +174,21 @@ class DiskAttachment(Resource):
         return [(name, words.format(name)) for name in missing]
 
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Look up the zone."""
+        """Look up project and zone."""
         del olds
-        if not isinstance(inputs.get("instance"), str):
-            return []
-        address = self._address(inputs)
-        named = "zone" if inputs.get("zone") else "instance"
-        return list(Place(self._google.existing, call, address.project).zone(address.zone, (named,)))
+        home = self.home(inputs, {})
+        place = Place(self._google.existing, call, home.project)
+        named = "zone" if inputs.get("zone") or not inputs.get("instance") else "instance"
+        return place.told(inputs, [partial(place.zone, home.zone or "", (named,))])
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete names by where the instance is."""
+        given = {**outputs, **inputs}
+        if not _INSTANCE[0].fullmatch(text(given, "instance")):
+            settings = self._google.settings
+            return Home.of(inputs, outputs, project=settings.project, zone=settings.zone)
+        address = self._address(given)
+        return Home.of({"project": address.project, "zone": address.zone})
 
     def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Name the input that something that is missing is named by."""
@@ -189,7 +204,10 @@ class DiskAttachment(Resource):
         if not isinstance(inputs.get("instance"), str):
             return {}
         address = self._address(inputs)
-        return {"project": address.project, "zone": address.zone, "kind": "compute#attachedDisk"}
+        zone = inputs.get("zone")
+        kept = zone if isinstance(zone, str) and last_part(zone) == address.zone else address.zone
+        places = {name: value for name, value in (("project", address.project), ("zone", kept)) if value}
+        return {**places, "kind": "compute#attachedDisk"}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Attach, then look which device it became."""

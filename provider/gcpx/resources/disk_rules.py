@@ -70,8 +70,9 @@ def extreme_disks_have_their_iops(values: dict[str, Any]) -> list[Failure]:
 @rule("provisionedIops is 10,000 to 120,000, unless the disk's family has other bounds", "compute 2.2, 8", warns=True)
 def other_disks_have_other_iops(values: dict[str, Any]) -> list[Failure]:
     """Warn of other families, which have bounds of their own."""
-    kind, iops = _disk_type(values), number(values, "provisionedIops")
-    if not kind or kind == "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
+    kind, iops = values.get("diskType"), number(values, "provisionedIops")
+    known = kind is not UNKNOWN and _disk_type(values) != "pd-extreme"
+    if not known or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
     return [("provisionedIops", "is outside the documented 10,000 to 120,000; it is sent as it is")]
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from gcpx.errors import ProviderError
 from gcpx.google.client import Google
+from gcpx.model.links import Home
+from gcpx.model.places import PROJECT
 from gcpx.model.resource import Call, Live, Resource
 from gcpx.model.rules import Failure
 from gcpx.resources.missing import explained
@@ -19,8 +21,10 @@ class InProject(Resource):
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
         """Miss a project that comes from nowhere."""
-        if self._project(inputs):
-            return []
+        project = self._project(inputs)
+        if project:
+            configured = not inputs.get("project") and not PROJECT[0].fullmatch(project)
+            return [("project", f"must be {PROJECT[1]}; correct gcpx:project or its variable")] if configured else []
         return [("project", "is required: set it here, or for all resources with `pulumi config set gcpx:project`")]
 
     def defaults(self) -> dict[str, Any]:
@@ -30,6 +34,10 @@ class InProject(Resource):
     def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Name the input that something that is missing is named by."""
         return explained(self._google, call, inputs, error)
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete names by project, and by region where the resource has one."""
+        return Home.of(inputs, outputs, project=self._google.settings.project)
 
     def _is_other(self, call: Call, found: dict[str, Any]) -> bool:
         """Tell whether something else took the name that ours had: its number is another."""

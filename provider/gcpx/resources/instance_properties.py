@@ -10,16 +10,18 @@ from typing import Any, ClassVar
 
 from gcpx.model import forms
 from gcpx.model.fields import Record, field, record
+from gcpx.model.links import name_of
 from gcpx.model.patterns import Part, form
+from gcpx.model.places import PROJECT_ID
 from gcpx.model.rules import Failure, Rule, elements, exclusive, nested
-from gcpx.resources import disk_rules, instance_rules, network_rules
+from gcpx.resources import disk_rules, images, instance_rules, label_rules, network_rules
 
 NAME = (
     re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
     "1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen",
 )
 PARTS = {
-    "PROJECT": Part(r"[^/\s?#%]+", "the ID or number of a project"),
+    "PROJECT": Part(PROJECT_ID, "the ID or number of a project"),
     "REGION": Part(r"[^/\s?#]+", "a region, such as us-east1"),
     "ZONE": Part(r"[^/\s?#]+", "a zone, such as us-east1-b"),
     "NAME": Part(r"[^/\s?#]+", "a name without blanks"),
@@ -31,11 +33,14 @@ ATTACHMENT = form(
     before=r"https?://[^/]+/(?:compute/)?(?:v1|beta)/",
     **PARTS,
 )
+MACHINE_TYPE = (
+    re.compile(r"(?:[^\s]+/)?[a-z][-a-z0-9]*"),
+    "a machine type's name, such as e2-small: lower-case letters, digits and hyphens",
+)
 MOMENT = (
     re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
     "a time as RFC 3339 has it, such as 2026-12-31T23:59:59Z",
 )
-PROJECT = (re.compile(r"[^/\s?#%]+"), "the ID or number of a project")
 
 
 @record
@@ -104,11 +109,13 @@ class AttachedDiskInitializeParams(Record):
 
     RULES = (
         exclusive("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", source="compute 2.2"),
+        images.image_is_named("sourceImage"),
         disk_rules.persistent_disks_are_not_small,
         disk_rules.other_disks_are_seldom_small,
         disk_rules.extreme_disks_have_their_iops,
         disk_rules.other_disks_have_other_iops,
         disk_rules.replicas_are_apart,
+        label_rules.labels_are_plain,
         instance_rules.tags_are_of_a_known_form,
     )
 
@@ -128,7 +135,7 @@ class AttachedDiskInitializeParams(Record):
     )
     disk_type: str = field(
         "The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.",
-        url=True,
+        normalize=name_of,
         default="pd-standard",
     )
     enable_confidential_compute: bool = field(
@@ -138,7 +145,7 @@ class AttachedDiskInitializeParams(Record):
         "Features of the guest operating system, added to those of the disk.", beta=True, identity=("type",)
     )
     labels: dict[str, str] = field("Labels of the disk.")
-    licenses: list[str] = field("License URLs; reserved for Google's own use.", identity="set", url=True)
+    licenses: list[str] = field("License URLs; reserved for Google's own use.", identity="set", url="global/licenses")
     multi_writer: bool = field("Let several instances write to the disk at once.", beta=True)
     on_update_action: str = field(
         "What an update of the instance does with the disk.",
@@ -157,7 +164,7 @@ class AttachedDiskInitializeParams(Record):
         min_items=2,
         max_items=2,
         identity="set",
-        url=True,
+        normalize=name_of,
         source="compute 2.2, 8",
     )
     resource_manager_tags: dict[str, str] = field(
@@ -166,20 +173,25 @@ class AttachedDiskInitializeParams(Record):
     resource_policies: list[str] = field(
         "Resource policies of the disk, such as snapshot schedules; a template takes bare names.",
         identity="set",
-        url=True,
+        url="regions/resourcePolicies",
     )
     source_image: str = field(
-        "The image: a URL, or `projects/P/global/images/family/F` for the newest of a family.", url=True
+        "The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.",
+        url="global/images",
+        resolve=images.resolved,
+        forgotten=True,
     )
     source_image_encryption_key: CustomerEncryptionKey = field(
         "The key of a protected image. Never stored by a template.", write_only=True
     )
-    source_instant_snapshot: str = field("The instant snapshot to make the disk from.", beta=True, url=True)
-    source_snapshot: str = field("The snapshot to make the disk from.", url=True)
+    source_instant_snapshot: str = field(
+        "The instant snapshot to make the disk from.", beta=True, url="zones/instantSnapshots", forgotten=True
+    )
+    source_snapshot: str = field("The snapshot to make the disk from.", url="global/snapshots", forgotten=True)
     source_snapshot_encryption_key: CustomerEncryptionKey = field(
         "The key of a protected snapshot. Never stored by a template.", write_only=True
     )
-    storage_pool: str = field("The storage pool the disk is made in, as a URL.", url=True)
+    storage_pool: str = field("The storage pool the disk is made in, as a URL.", url="zones/storagePools")
 
 
 @record
@@ -237,7 +249,7 @@ class AttachedDisk(Record):
         "How the disk is attached. Default: `SCSI` for most machine types.", enum=("NVME", "SCSI"), default="SCSI"
     )
     kind: str = field("Always `compute#attachedDisk`.", output=True)
-    licenses: list[str] = field("Licenses that the disk carries, as URLs.", output=True, url=True)
+    licenses: list[str] = field("Licenses that the disk carries, as URLs.", output=True, url="global/licenses")
     locked: bool = field("Whether the disk is locked.", output=True, beta=True)
     mode: str = field(
         "`READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.",
@@ -252,7 +264,7 @@ class AttachedDisk(Record):
     shielded_instance_initial_state: InitialStateConfig = field("The UEFI keys stored on the disk.", output=True)
     source: str = field(
         "An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.",
-        url=True,
+        url="zones/disks",
     )
     type: str = field(
         "`PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.",
@@ -260,7 +272,9 @@ class AttachedDisk(Record):
         closed=True,
         default="PERSISTENT",
     )
-    user_licenses: list[str] = field("License URLs given by the user.", beta=True, identity="set", url=True)
+    user_licenses: list[str] = field(
+        "License URLs given by the user.", beta=True, identity="set", url="global/licenses"
+    )
 
 
 @record
@@ -366,10 +380,12 @@ class NetworkInterface(Record):
     kind: str = field("Always `compute#networkInterface`.", output=True)
     mac_address: str = field("The MAC address.", output=True, beta=True)
     name: str = field("`nic0` to `nic7`.", output=True)
-    network: str = field("The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.", url=True)
+    network: str = field(
+        "The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.", url="global/networks"
+    )
     network_attachment: str = field(
         "The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.",
-        url=True,
+        url="regions/networkAttachments",
         pattern=ATTACHMENT,
         source="compute 2.2",
     )
@@ -388,7 +404,9 @@ class NetworkInterface(Record):
         enum=("IPV4_IPV6", "IPV4_ONLY", "IPV6_ONLY"),
         source="compute 2.2",
     )
-    subnetwork: str = field("The subnetwork. Required in custom subnet mode, left out on legacy networks.", url=True)
+    subnetwork: str = field(
+        "The subnetwork. Required in custom subnet mode, left out on legacy networks.", url="regions/subnetworks"
+    )
     vlan: int = field("The VLAN tag of a dynamic interface, 2 to 255.", minimum=2, maximum=255)
 
 
@@ -567,7 +585,7 @@ class AcceleratorConfig(Record):
     """GPUs and the like."""
 
     accelerator_count: int = field("How many.", minimum=0)
-    accelerator_type: str = field("The type, such as `nvidia-l4`; a template takes the bare name.", url=True)
+    accelerator_type: str = field("The type, such as `nvidia-l4`; a template takes the bare name.", normalize=name_of)
 
 
 @record
@@ -707,7 +725,7 @@ class InstanceProperties(Record):
         instance_rules.tier_1_needs_gvnic,
         instance_rules.interfaces_are_few,
         instance_rules.e2_nests_nothing,
-        instance_rules.labels_are_plain,
+        label_rules.labels_are_plain,
         instance_rules.tags_are_of_a_known_form,
     )
 
@@ -741,7 +759,9 @@ class InstanceProperties(Record):
         "How local SSDs are encrypted.", enum=("CMEK_ENCRYPTION", "EPHEMERAL_KEY_ENCRYPTION", "STANDARD_ENCRYPTION")
     )
     machine_type: str = field(
-        "The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.", url=True
+        "The machine type, such as `e2-small` or `custom-4-8192`; the bare name.",
+        pattern=MACHINE_TYPE,
+        normalize=name_of,
     )
     metadata: Metadata = field("Metadata that the guest can read.")
     min_cpu_platform: str = field("The oldest processor platform, such as `Intel Ice Lake`.")
@@ -764,7 +784,7 @@ class InstanceProperties(Record):
     resource_manager_tags: dict[str, str] = field(
         "Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.", write_only=True
     )
-    resource_policies: list[str] = field("Names of resource policies.", identity="set", url=True)
+    resource_policies: list[str] = field("Names of resource policies.", identity="set", url="regions/resourcePolicies")
     scheduling: Scheduling = field("When and where instances run, and how they end.")
     service_accounts: list[ServiceAccount] = field(
         "The identity of the instances; one at most.", identity=("email",), max_items=1

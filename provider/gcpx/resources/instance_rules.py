@@ -10,15 +10,13 @@ import re
 from typing import Any
 
 from gcpx.model.rules import Failure, elements, nested, number, rule, text
+from gcpx.model.values import UNKNOWN
 
 LATE = "Compute Engine, when the resource is made"
 _LOCAL_SSD_HOURS, _HOUR = 168, 3600
 _MOST_CUSTOM_CPUS, _MEMORY_STEP = 32, 256
 _LONGEST_VALUE, _MOST_METADATA = 262_144, 512 * 1024
 _MOST_NICS = 8
-_LABEL_KEY = re.compile(r"[^\sA-Z]{1,63}")
-_LABEL_VALUE = re.compile(r"[^\sA-Z]{0,63}")
-_MOST_LABELS = 64
 _RESERVATION_KEY = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
 
 
@@ -153,9 +151,11 @@ def tags_are_of_a_known_form(values: dict[str, Any]) -> list[Failure]:
 )
 def custom_machines_fit(values: dict[str, Any]) -> list[Failure]:
     """Hold the bare form to its bounds; families such as n2-custom have their own."""
-    found = re.fullmatch(r"(?:.*/)?custom-(\d{1,9})-(\d{1,9})", text(values, "machineType"))
+    machine = text(values, "machineType").rpartition("/")[2]
+    found = re.fullmatch(r"custom-(\d{1,9})-(\d{1,9})", machine)
     if found is None:
-        return []
+        words = "must be custom-CPUS-MEMORY, with the memory in MB, such as custom-4-8192"
+        return [("machineType", words)] if re.match(r"custom\b", machine) else []
     processors, memory = int(found[1]), int(found[2])
     failures: list[Failure] = []
     if processors != 1 and (processors % 2 or not 0 < processors <= _MOST_CUSTOM_CPUS):
@@ -269,14 +269,15 @@ def e2_nests_nothing(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("labels are at most 64, lower-case, of at most 63 characters", "Google Cloud, for every label", warns=True)
-def labels_are_plain(values: dict[str, Any]) -> list[Failure]:
-    """Warn of labels that Google is known to refuse."""
-    labels = nested(values, "labels")
-    failures: list[Failure] = []
-    if len(labels) > _MOST_LABELS:
-        failures.append(("labels", f"are {len(labels)}; at most {_MOST_LABELS} are allowed"))
-    for key, value in labels.items():
-        if not _LABEL_KEY.fullmatch(key) or (isinstance(value, str) and not _LABEL_VALUE.fullmatch(value)):
-            failures.append((("labels", key), "is not lower-case, or longer than 63 characters"))
-    return failures
+def boot_disk_is_missing(properties: dict[str, Any]) -> list[Failure]:
+    """Miss a boot disk: an instance that is made has one, and it is the first."""
+    disks = properties.get("disks")
+    if disks in (None, []):
+        return [("disks", "must hold a boot disk: disks[0] with boot: true and what it is made from")]
+    if not isinstance(disks, list) or any(disk is UNKNOWN or _may_boot(disk) for disk in disks):
+        return []
+    return [("disks", "must hold a boot disk: set boot: true on disks[0]")]
+
+
+def _may_boot(disk: Any) -> bool:
+    return not isinstance(disk, dict) or disk.get("boot") in (True, UNKNOWN)

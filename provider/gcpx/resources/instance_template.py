@@ -14,13 +14,16 @@ import attrs
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
+from gcpx.model.links import name_of
 from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.places import PROJECT, REGION
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page
 from gcpx.model.rules import Failure, elements, exclusive, nested, one_required, rule
 from gcpx.model.values import UNKNOWN, Path
+from gcpx.resources import images
 from gcpx.resources.in_project import InProject
-from gcpx.resources.instance_properties import NAME, PROJECT, InstanceProperties, no_customer_keys
-from gcpx.resources.instance_rules import LATE
+from gcpx.resources.instance_properties import NAME, InstanceProperties, no_customer_keys
+from gcpx.resources.instance_rules import LATE, boot_disk_is_missing
 from gcpx.resources.keeping import certainly_made, possibly_made
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import scoped
@@ -43,10 +46,14 @@ def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
 class DiskInstantiationConfig(Record):
     """What becomes of one disk of the source instance."""
 
-    RULES = (_custom_image_fits,)
+    RULES = (_custom_image_fits, images.image_is_named("customImage"))
 
     auto_delete: bool = field("Delete the disk together with its instance.")
-    custom_image: str = field("The image to use, with `CUSTOM_IMAGE`.", url=True)
+    custom_image: str = field(
+        "The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.",
+        url="global/images",
+        resolve=images.resolved,
+    )
     device_name: str = field("The device name of the disk on the source instance.")
     instantiate_from: str = field(
         "How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out.",
@@ -88,7 +95,24 @@ def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("a template takes bare names for machineType, diskType and acceleratorType", "compute 2.2")
+@rule("properties of a template hold a boot disk, and it is disks[0]", LATE)
+def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
+    properties = values.get("properties")
+    if not isinstance(properties, dict) or not properties:
+        return []
+    return [(("properties", str(name)), reason) for name, reason in boot_disk_is_missing(properties)]
+
+
+@rule("properties of a template hold a network interface", LATE)
+def _needs_a_network_interface(values: dict[str, Any]) -> list[Failure]:
+    properties = values.get("properties")
+    if not isinstance(properties, dict) or not properties or properties.get("networkInterfaces") not in (None, []):
+        return []
+    words = "must hold at least one interface, such as [{}] for the network global/networks/default"
+    return [("properties.networkInterfaces", words)]
+
+
+@rule("a template takes bare names for machineType, diskType, acceleratorType and resourcePolicies", "compute 2.2")
 def _bare_names(values: dict[str, Any]) -> list[Failure]:
     """Refuse URLs where a template, which is of no zone, can only hold names."""
     properties = nested(values, "properties")
@@ -99,8 +123,22 @@ def _bare_names(values: dict[str, Any]) -> list[Failure]:
             places.append(
                 (tuple(part for part in ("properties", name, index, within, key) if part != ""), owner.get(key))
             )
+    places += _policies(properties)
     reason = "must be the bare name, the part behind the last slash: a template takes no URL here"
     return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
+
+
+def _policies(properties: dict[str, Any]) -> list[tuple[Path, Any]]:
+    """Give the names of policies, of the instances and of each disk."""
+    owners: list[tuple[Path, dict[str, Any]]] = [(("properties",), properties)]
+    for index, disk in elements(properties, "disks"):
+        owners.append((("properties", "disks", index, "initializeParams"), nested(disk, "initializeParams")))
+    lists = ((path, owner.get("resourcePolicies")) for path, owner in owners)
+    return [
+        ((*path, "resourcePolicies", index), item)
+        for path, given in lists
+        for index, item in enumerate(given if isinstance(given, list) else ())
+    ]
 
 
 @rule("a template takes no customer-supplied keys", "compute 2.2")
@@ -121,6 +159,8 @@ class InstanceTemplateModel(Record):
         one_required("properties", "sourceInstance"),
         _source_params_need_source,
         _needs_machine_type,
+        _needs_a_boot_disk,
+        _needs_a_network_interface,
         _bare_names,
         _keys_are_googles,
     )
@@ -142,7 +182,10 @@ class InstanceTemplateModel(Record):
         always=True,
     )
     region: str = field(
-        "The region of a regional template. Default: none, so the template is global.", param=True, url=True
+        "The region of a regional template. Default: none, so the template is global.",
+        param=True,
+        pattern=REGION,
+        normalize=name_of,
     )
     self_link: str = field("The template's URL.", output=True, always=True)
     self_link_unique: str = field(
@@ -152,7 +195,7 @@ class InstanceTemplateModel(Record):
     )
     source_instance: str = field(
         "The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.",
-        url=True,
+        url="zones/instances",
     )
     source_instance_params: SourceInstanceParams = field(
         "How the template follows its source instance.", write_only=True
@@ -163,7 +206,7 @@ class InstanceTemplateModel(Record):
 class InstanceTemplateQuery(Filtered):
     """Which templates to list."""
 
-    region: str = field("Only the regional templates of this region. Default: all, global ones too.", url=True)
+    region: str = field("Only the regional templates of this region. Default: all, global ones too.", pattern=REGION)
 
 
 @attrs.frozen
@@ -207,9 +250,9 @@ class InstanceTemplate(InProject):
     def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Look up what the properties name."""
         del olds
-        address = self._address(inputs)
-        place = Place(self._google.existing, call, address.project, address.region)
-        return list(place.instance(nested(inputs, "properties"), ("properties",)))
+        home = self.home(inputs, {})
+        place = Place(self._google.existing, call, home.project, home.region)
+        return place.told(inputs, place.instance(nested(inputs, "properties"), ("properties",)))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """No two templates of a scope share a name."""

@@ -9,8 +9,8 @@ import re
 from typing import Any, ClassVar
 
 from gcpx.model.fields import Record, field, record
+from gcpx.model.places import PROJECT
 from gcpx.model.rules import Failure, Rule, rule
-from gcpx.resources.instance_properties import PROJECT
 
 
 @rule("filter and orderBy are of the forms that lists know", "compute 4.1")

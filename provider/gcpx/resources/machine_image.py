@@ -14,14 +14,14 @@ from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.patterns import form
+from gcpx.model.places import PROJECT
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page
-from gcpx.model.rules import exclusive
+from gcpx.model.rules import Failure, exclusive, text
 from gcpx.resources import instance_rules as rules
 from gcpx.resources.in_project import InProject
 from gcpx.resources.instance_properties import (
     NAME,
     PARTS,
-    PROJECT,
     AcceleratorConfig,
     CustomerEncryptionKey,
     GuestOsFeature,
@@ -33,8 +33,10 @@ from gcpx.resources.instance_properties import (
     Tags,
 )
 from gcpx.resources.keeping import certainly_made, possibly_made
+from gcpx.resources.label_rules import labels_are_plain
 from gcpx.resources.list_parameters import Filtered
 from gcpx.resources.listed import listing
+from gcpx.resources.online import Place
 
 _TIMEOUT = 1200.0
 _INSTANCE = form(
@@ -51,7 +53,7 @@ class SourceDiskEncryptionKey(Record):
     """The key of one protected disk of the source instance."""
 
     disk_encryption_key: CustomerEncryptionKey = field("The key that opens the disk.")
-    source_disk: str = field("The disk, as a full or partial URL.", url=True)
+    source_disk: str = field("The disk, as a full or partial URL.", url="zones/disks")
 
 
 @record
@@ -133,6 +135,8 @@ class MachineImageModel(Record):
     every other change replaces the image.
     """
 
+    RULES = (labels_are_plain,)
+
     creation_timestamp: str = field("When the image was made (RFC 3339).", output=True, always=True)
     description: str = field("A text about the image.", max_length=2048)
     guest_flush: bool = field(
@@ -170,7 +174,7 @@ class MachineImageModel(Record):
     source_instance: str = field(
         "The instance to make an image of: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.",
         required=True,
-        url=True,
+        url="zones/instances",
         pattern=_INSTANCE,
     )
     source_instance_properties: SourceInstanceProperties = field(
@@ -204,6 +208,14 @@ class MachineImage(InProject):
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
     in_place = frozenset({("labels",)})
     id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
+
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Look up the project, and the source's zone; the instance itself may be made in the same run."""
+        del olds
+        source = split_link(text(inputs, "sourceInstance"))
+        found = re.fullmatch(r"(?:projects/([^/]+)/)?zones/([^/]+)/.*", source)
+        place = Place(self._google.existing, call, (found and found[1]) or self.home(inputs, {}).project)
+        return place.told(inputs, [partial(place.zone, found[2], ("sourceInstance",))] if found else [])
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Tell images apart by project and name."""

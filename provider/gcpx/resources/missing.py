@@ -39,11 +39,16 @@ def did_you_mean(google: Google, call: Waiting, project: str, collection: str, n
     path = f"v1/projects/{project}/{collection}"
     request = Request(api=COMPUTE, method="GET", path=path, query={"fields": "items(name)"}, patience=0.0)
     try:
-        items = google.send(request, call).get("items", ())
+        suggestion = close_to(name, google.send(request, call))
     except ApiError:
         return ""
-    close = difflib.get_close_matches(name, [str(item.get("name")) for item in items], n=1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return f"; {suggestion}" if suggestion else ""
+
+
+def close_to(name: str, listed: dict[str, Any]) -> str:
+    """Suggest the name in a list of Google's that is written most like another."""
+    names = [str(item.get("name")) for item in listed.get("items", ())]
+    return next((f"did you mean {close}?" for close in difflib.get_close_matches(name, names, n=1)), "")
 
 
 def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:

@@ -17,12 +17,13 @@ from gcpx.google.compute import split_link
 from gcpx.google.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
 from gcpx.google.listing import Listing
 from gcpx.model import codec
-from gcpx.model.compare import same
-from gcpx.model.fields import ObjectType, Record, field, record
+from gcpx.model.fields import Record, field, record
+from gcpx.model.links import Home
 from gcpx.model.patterns import Part, form
+from gcpx.model.places import PROJECT
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, Resource
 from gcpx.model.rules import Failure, exclusive, rule
-from gcpx.resources.instance_properties import PARTS, PROJECT
+from gcpx.resources.instance_properties import PARTS
 from gcpx.resources.keeping import certainly_made
 from gcpx.resources.listed import project_of
 from gcpx.resources.online import Place
@@ -91,7 +92,7 @@ class NotificationConfigModel(Record):
     topic: str = field(
         "The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.",
         required=True,
-        url=True,
+        url="topics",
         pattern=_TOPIC,
     )
     user_project: str = field("The project that pays for the calls, where the bucket's requester pays.", param=True)
@@ -156,7 +157,7 @@ class NotificationConfig(Resource):
         if not isinstance(inputs.get("topic"), str):
             return []
         topic = self._full_topic(inputs["topic"]).removeprefix("//pubsub.googleapis.com/")
-        return list(Place(self._google.existing, call, "").topic(topic, ("topic",)))
+        return Place(self._google.existing, call, None).topic(topic, ("topic",))
 
     def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Say what to do where there is no such bucket."""
@@ -216,10 +217,15 @@ class NotificationConfig(Resource):
             ) from error
         return next((found for own_id, found in alike.items() if own_id not in before), None)
 
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete the topic's bare name by the provider's project."""
+        del inputs, outputs
+        return Home(project=self._google.settings.project)
+
     def _alike(self, call: Call, address: _Address, inputs: dict[str, Any]) -> dict[str, dict[str, Any]]:
         """Find the bucket's configurations that say what these inputs say, by ID."""
         listed = self._send(call, "GET", address.collection, inputs).get("items", ())
-        return {str(item["id"]): item for item in listed if _means(self.type, item, inputs)}
+        return {str(item["id"]): item for item in listed if self._means(item, inputs)}
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by ID."""
@@ -299,9 +305,10 @@ class NotificationConfig(Resource):
             raise InvalidId(self.token, resource_id, self.id_forms)
         return _Address(found[1], unquote(found[2]))
 
-
-def _means(kind: ObjectType, item: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    live = codec.from_body(kind, item)
-    return all(
-        same(prop, live.get(name), wanted.get(name)) for name, prop in kind.inputs.items() if not prop.rules.param
-    )
+    def _means(self, item: dict[str, Any], wanted: dict[str, Any]) -> bool:
+        live, how = codec.from_body(self.type, item), self.meaning(wanted, {})
+        return all(
+            how.same(prop, live.get(name), wanted.get(name))
+            for name, prop in self.type.inputs.items()
+            if not prop.rules.param
+        )

@@ -9,6 +9,7 @@ import base64
 import binascii
 import hashlib
 import re
+from functools import partial
 from typing import Any, Final
 
 import attrs
@@ -18,9 +19,12 @@ from gcpx.google.compute import split_link
 from gcpx.google.errors import Conflict, NotFound, PermissionDenied, ServerError
 from gcpx.model import codec
 from gcpx.model.fields import Record, field, record
+from gcpx.model.links import name_of
+from gcpx.model.places import PROJECT, REGION
 from gcpx.model.resource import Call, Found, InvalidId, Live, Page, PartialError, Resource
-from gcpx.model.rules import Failure, rule
+from gcpx.model.rules import Failure, rule, text
 from gcpx.resources.keeping import certainly_made
+from gcpx.resources.online import Place
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 """Seconds between looks for a new key: Google shows it with a delay, most often none."""
@@ -64,6 +68,26 @@ def _valid_key(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
+_EARLIEST: Final = 10**15
+"""Microseconds: September 2001, long before OS Login; what is less counts seconds or milliseconds."""
+
+
+@rule("expirationTimeUsec counts microseconds, so it is not in the years 1970 to 2001", "OS Login's description")
+def _expires_after_1970(values: dict[str, Any]) -> list[Failure]:
+    given = values.get("expirationTimeUsec")
+    number = int(given) if isinstance(given, str) and given.isdecimal() else 0
+    if not 0 < number < _EARLIEST:
+        return []
+    return [("expirationTimeUsec", "must count microseconds; this is before 2001. Seconds take six more zeros")]
+
+
+@rule("regions needs projectId", "OS Login's description")
+def _regions_need_a_project(values: dict[str, Any]) -> list[Failure]:
+    if values.get("regions") and values.get("projectId") is None:
+        return [("regions", "needs projectId: regions say where the project's account is known first")]
+    return []
+
+
 @record
 class SshKeyModel(Record):
     """An SSH public key in a user's OS Login profile.
@@ -72,7 +96,7 @@ class SshKeyModel(Record):
     `impersonateServiceAccount`. A key belongs to a profile once, so two stacks should not manage the same one.
     """
 
-    RULES = (_valid_key,)
+    RULES = (_valid_key, _expires_after_1970, _regions_need_a_project)
 
     expiration_time_usec: str = field(
         "When the key expires, in microseconds since 1970. Default: never. Changes in place.",
@@ -89,10 +113,16 @@ class SshKeyModel(Record):
     )
     name: str = field("The key's full name: `users/U/sshPublicKeys/FINGERPRINT`.", output=True, always=True)
     project_id: str = field(
-        "The project whose POSIX account to set up along with the key; service accounts need it.", param=True
+        "The project whose POSIX account to set up along with the key; service accounts need it.",
+        param=True,
+        pattern=PROJECT,
     )
     regions: list[str] = field(
-        "The regions that the key is to be known in first, with `projectId`.", param=True, identity="set"
+        "The regions that the key is to be known in first, with `projectId`.",
+        param=True,
+        identity="set",
+        pattern=REGION,
+        normalize=name_of,
     )
     user: str = field(
         "The user: an e-mail address or unique ID.",
@@ -143,6 +173,16 @@ class SshKey(Resource):
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Tell keys apart by user and key: a profile holds a key once."""
         return (str(inputs.get("user")).removeprefix("users/"), _canonical(inputs.get("key")))
+
+    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Look up the project and the regions that the key is to be known in."""
+        del olds
+        place = Place(self._google.existing, call, text(inputs, "projectId") or None)
+        regions = inputs.get("regions")
+        names = [*enumerate(regions)] if isinstance(regions, list) else []
+        looks = [partial(place.of_region, name, ("regions", index)) for index, name in names if isinstance(name, str)]
+        failures = place.told(inputs, looks)
+        return [("projectId" if path == "project" else path, reason) for path, reason in failures]
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Fingerprint and name follow from the key."""

@@ -1,0 +1,103 @@
+"""Links to resources: their parts, and when two of them name one thing."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+import attrs
+
+_HOST_AND_VERSION = re.compile(r"^https?://[^/]+/(?:compute/)?(?:v1|beta|alpha|v1beta|v1alpha)/|^//[^/]+/")
+_PARTS = re.compile(
+    r"(?:projects/(?P<project>[^/]+)/)?(?:(?P<kind>global)/|(?P<scope>regions|zones)/(?P<place>[^/]+)/)?"
+)
+
+
+@attrs.frozen
+class Home:
+    """Where a resource is, and so what a short name in it stands for; None where that is not known."""
+
+    project: str | None = None
+    region: str | None = None
+    zone: str | None = None
+
+    @classmethod
+    def of(cls, *values: dict[str, Any], **settings: str | None) -> Home:
+        """Take each place from the first that knows it: inputs and outputs in turn, and the settings last."""
+        found = {name: next((item for item in (value.get(name) for value in values) if item), settings.get(name))
+                 for name in ("project", "region", "zone")}  # fmt: skip
+        return cls(**{name: name_of(value) if isinstance(value, str) else None for name, value in found.items()})
+
+    def __getitem__(self, scope: str) -> str | None:
+        """Give what stands behind `regions/` or `zones/` of a link that leaves it out."""
+        return {"regions": self.region, "zones": self.zone}.get(scope)
+
+
+NOWHERE = Home()
+
+
+@attrs.frozen
+class _Link:
+    """The parts of a link; `scope` is `global`, `regions` or `zones`, and empty where the link has none."""
+
+    project: str | None
+    scope: str
+    place: str | None
+    rest: tuple[str, ...]
+    number: str
+
+
+def name_of(link: Any) -> str:
+    """Give the name at the end of a link: zones, regions and types are the same in every project.
+
+    >>> name_of("regions/us-east1")
+    'us-east1'
+    """
+    return str(link).strip().rstrip("/").rpartition("/")[2]
+
+
+def same_link(
+    one: str, other: str, bare: str, homes: tuple[Home, Home] = (NOWHERE, NOWHERE), *, sure: bool = False
+) -> bool:
+    """Tell whether two links name one thing.
+
+    `bare` is the collection of a bare name, such as `global/networks`. A part that a link leaves out is that of its
+    home. Where a part is known on one side only, and where a project's number meets an ID, the links are taken for the
+    same, unless they have to be so for `sure`.
+    """
+    if one == other and homes[0] == homes[1]:
+        return True
+    left, right = _parsed(one, bare), _parsed(other, bare)
+    short, long = sorted((left.rest, right.rest), key=len)
+    if long[-len(short) :] != short or (left.number and right.number and left.number != right.number):
+        return False
+    scopes = {left.scope, right.scope} - {""}
+    if len(scopes) > 1:
+        return False
+    scope = scopes.pop() if scopes else ""
+    places = (left.place or homes[0][scope], right.place or homes[1][scope])
+    projects = (left.project or homes[0].project, right.project or homes[1].project)
+    return _agree(*places, sure=sure) and (_agree(*projects, sure=sure) or _perhaps_one_project(*projects, sure=sure))
+
+
+def _agree(one: str | None, other: str | None, *, sure: bool) -> bool:
+    return one == other or (not sure and None in (one, other))
+
+
+def _perhaps_one_project(one: str | None, other: str | None, *, sure: bool) -> bool:
+    return not sure and bool(one and other) and str(one).isdigit() != str(other).isdigit()
+
+
+@functools.lru_cache(maxsize=4096)
+def _parsed(link: str, bare: str) -> _Link:
+    """Take a link apart; a bare name gets the collection that it is of, and its scope."""
+    path, _, number = link.strip().partition("?uniqueId=")
+    path = _HOST_AND_VERSION.sub("", path).strip("/")
+    found = _PARTS.match(path)
+    assert found is not None  # noqa: S101 - every part may be left out
+    rest = tuple(path[found.end() :].split("/"))
+    scope, _, collection = bare.rpartition("/")
+    if len(rest) == 1:
+        rest = (collection, *rest)
+    return _Link(found["project"], found["kind"] or found["scope"] or scope, found["place"], rest, number)

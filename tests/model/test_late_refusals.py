@@ -1,0 +1,101 @@
+"""What Google refuses only when a resource is made, and with which words a preview says so."""
+
+from __future__ import annotations
+
+import driver
+import pytest
+from driver import UNKNOWN
+from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
+
+BOOT = {"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}}
+LABELS = "properties.labels"
+
+
+def _disk(**parameters):
+    return template(disks=[{**BOOT, "initializeParams": {**BOOT["initializeParams"], **parameters}}])
+
+
+@pytest.mark.parametrize(("labels", "path", "words"), [
+    ({"Team": "web"}, f"{LABELS}.Team", "'T' is refused"), ({"team": "Web"}, f"{LABELS}.team", "'W' is refused"),
+    ({"team": "a b"}, f"{LABELS}.team", "' ' is refused"), ({"a.b": "c"}, f'{LABELS}["a.b"]', "'.' is refused"),
+    ({"1st": "x"}, f"{LABELS}.1st", "begins with a letter, not with '1'"), ({"größe": "Größe"}, f"{LABELS}.größe", "'G' is refused"),
+    ({"a": "v" * 64}, f"{LABELS}.a", "at most 63 characters; it has 64"), ({"a": "💥"}, f"{LABELS}.a", "'💥' is refused"),
+    ({f"k{number}": "" for number in range(65)}, LABELS, "at most 64 labels; there are 65"),
+])  # fmt: skip
+def test_a_label_that_google_refuses_is_refused_with_its_character(engine, labels, path, words):
+    (found,) = engine.failures(TEMPLATE, template(labels=labels)).items()
+
+    assert found[0] == path
+    assert found[1].startswith("must ")
+    assert words in found[1]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [{"größe": "élan"}, {"色": "赤-1_a"}, {"команда": "веб"}, {"टीम": "वेब"}, {"a": "", "goog-x": "1"}, {"a": UNKNOWN}],
+)
+def test_labels_of_other_scripts_are_taken(engine, labels):
+    assert engine.failures(TEMPLATE, template(labels=labels)) == {}
+
+
+@pytest.mark.parametrize(("token", "inputs", "path", "words"), [
+    (TEMPLATE, template(networkInterfaces=None), "properties.networkInterfaces", "at least one interface"),
+    (TEMPLATE, template(disks=[]), "properties.disks", "boot disk"),
+    (TEMPLATE, template(machineType="e2 small"), "properties.machineType", "machine type's name"),
+    (TEMPLATE, template(machineType="custom-4"), "properties.machineType", "custom-CPUS-MEMORY"),
+    (TEMPLATE, {**template(), "project": "my project"}, "project", "ID or number of a project"),
+    (TEMPLATE, {**template(), "region": "us-east1-b"}, "region", "us-east1-b is a zone"),
+    (TEMPLATE, template(resourcePolicies=["regions/us-east1/resourcePolicies/p"]), "properties.resourcePolicies[0]", "bare name"),
+    (TEMPLATE, _disk(resourcePolicies=["a", "regions/r/resourcePolicies/p"]), "properties.disks[0].initializeParams.resourcePolicies[1]", "bare name"),
+    (TEMPLATE, _disk(labels={"A": "b"}), "properties.disks[0].initializeParams.labels.A", "'A' is refused"),
+    (KEY, key(expirationTimeUsec="1924991999"), "expirationTimeUsec", "microseconds"),
+    (KEY, key(expirationTimeUsec="1924991999000"), "expirationTimeUsec", "microseconds"),
+    (KEY, key(regions=["us-east1"]), "regions", "needs projectId"),
+    (FLEET, fleet(1, disks=[{"boot": True, "initializeParams": {"sourceInstantSnapshot": "s"}}]), "instanceProperties.disks[0].initializeParams.sourceInstantSnapshot", "sourceImage"),
+    (FLEET, fleet(1, disks=[{}]), "instanceProperties.disks", "boot disk"),
+    (FLEET, fleet(1, machineType="zones/us-east1-b/machineTypes/e2-small"), "instanceProperties.machineType", "bare name"),
+    (FLEET, {**fleet(1), "sourceInstanceTemplate": "global/machineImages/m"}, "sourceInstanceTemplate", "machine image"),
+    (FLEET, {**fleet(1), "sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate", "us-east1, not of us-west1"),
+    (FLEET, {**fleet(1), "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}}},
+     "instanceFlexibilityPolicy.instanceSelections.a.disks[0].initializeParams.sourceSnapshot", "sourceImage"),
+])  # fmt: skip
+def test_what_google_refuses_late_is_refused_at_preview(engine, cloud, token, inputs, path, words):
+    refused = engine.failures(token, inputs)
+
+    assert list(refused) == [path]
+    assert words in refused[path]
+    assert cloud.calls() == []
+
+
+@pytest.mark.parametrize(("token", "inputs"), [
+    (TEMPLATE, template(networkInterfaces=UNKNOWN)), (TEMPLATE, template(disks=UNKNOWN)), (TEMPLATE, template(disks=[{**BOOT, "boot": UNKNOWN}])),
+    (TEMPLATE, {"sourceInstance": "zones/us-east1-b/instances/vm"}), (TEMPLATE, {**template(), "region": UNKNOWN}),
+    (TEMPLATE, template(machineType="n2-custom-4-8192-ext")), (TEMPLATE, template(resourcePolicies=["p", UNKNOWN])),
+    (FLEET, {**fleet(1), "sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}),
+    (FLEET, {**fleet(1), "region": UNKNOWN, "sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}),
+    (FLEET, {**fleet(1), "sourceInstanceTemplate": "t", "instanceProperties": {"machineType": "e2-small"}}),
+    (KEY, key(regions=["us-east1"], projectId=UNKNOWN)), (KEY, key(expirationTimeUsec="0")), (KEY, key(expirationTimeUsec=UNKNOWN)),
+])  # fmt: skip
+def test_what_may_be_right_is_taken(engine, token, inputs):
+    assert engine.failures(token, inputs) == {}
+
+
+def test_a_template_of_another_region_than_the_providers_is_refused(cloud):
+    given = {name: value for name, value in fleet(1).items() if name != "region"}
+    given["sourceInstanceTemplate"] = "regions/us-west1/instanceTemplates/t"
+    with driver.engine(project=PROJECT, region="regions/us-east1", emulatorHost=cloud.host) as engine:
+        assert list(engine.failures(FLEET, given)) == ["sourceInstanceTemplate"]
+
+
+def test_iops_out_of_bounds_warn_also_of_the_default_type(engine):
+    assert engine.failures(TEMPLATE, _disk(provisionedIops=5)) == {}
+    assert [text for _, _, text in engine.log.messages if "provisionedIops is outside the documented" in text]
+    engine.log.messages.clear()
+    assert engine.failures(TEMPLATE, _disk(provisionedIops=5, diskType=UNKNOWN)) == {}
+    assert not engine.log.messages
+
+
+def test_a_project_of_the_environment_is_held_to_its_form(cloud, monkeypatch):
+    monkeypatch.setenv("GOOGLE_PROJECT", "my project")
+    with driver.engine(emulatorHost=cloud.host) as engine:
+        assert engine.failures(TEMPLATE, template())["project"].startswith("must be the ID or number of a project")
