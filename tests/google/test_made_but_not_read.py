@@ -45,7 +45,6 @@ FAULTS = {
     "403": {"status": 403, "message": "denied"},
     "404": {"status": 404, "message": "not there"},
     "409": {"status": 409, "reason": "conflict", "message": "busy"},
-    "500": {"status": 500},
     "503": {"status": 503},
     "no JSON": {"body": "<html>"},
     "no object": {"body": "[]"},
@@ -61,11 +60,16 @@ CASES = [
     # An operation that is not waited for is read, and a list that is empty is a list.
     if not (method.endswith(".wait") and fault == "404")
     if not (method.endswith("aggregatedList") and fault == "an empty object")
+    # Variants of a resource take the same way, so one fault shows it.
+    if fault == "403" or name not in {"regional template", "attachment with a device"}
 ]
 
 
 def _state(engine, token, inputs, timeout=0.2):
-    """Create something that fails after it was made; gives what the engine keeps, and what the user reads."""
+    """Create something that fails after it was made; gives what the engine keeps, and what the user reads.
+
+    The timeout ends retries of what never passes; what is kept is the same wherever it ends them.
+    """
     checked, urn = engine.checked(token, "kept", inputs), engine.urn(token, "kept")
     with failing() as failed:
         engine.stub.Create(
@@ -139,7 +143,7 @@ def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name):
 def test_what_a_user_changed_since_is_drift_all_the_same(engine, cloud, vm):
     inputs = image(name="golden", labels={"a": "1"})
     cloud.fail("compute.machineImages.get", times=1000, status=403)
-    state, message = _state(engine, IMAGE, inputs)
+    state, message = _state(engine, IMAGE, inputs, timeout=0)
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(labels={"a": "2"}))
 
@@ -183,7 +187,7 @@ def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud
 def test_an_answer_that_is_no_operation_keeps_the_id(engine, cloud, vm, name, insert):
     token, inputs = CREATIONS[name]
     cloud.fail(insert, body='{"hello": "world"}')
-    state, message = _state(engine, token, inputs)
+    state, message = _state(engine, token, inputs, timeout=0)
 
     assert "could not be understood" in message
     assert state.id
@@ -221,7 +225,7 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     errors = [{"code": "QUOTA_EXCEEDED", "message": "no room"}]
     cloud.fail("compute.regionInstances.bulkInsert", operation={"errors": errors})
     cloud.fail("compute.instances.aggregatedList", times=9, status=403, message="denied")
-    state, message = _state(engine, FLEET, fleet(2))
+    state, message = _state(engine, FLEET, fleet(2), timeout=0)
     cloud.emulator.faults.queue.clear()
 
     assert "no room" in message
