@@ -387,13 +387,18 @@ def _asked(http, make, path, fragment):
     return http.post(url, json=body)
 
 
+def _tried(case, fragments):
+    """Give every fragment in one place, and one in every place."""
+    first, *others = case.places or PLACES[case.schema]
+    return [*((first, fragment) for fragment in fragments), *((place, fragments[0]) for place in others)]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_what_is_at_a_limit_is_taken_and_what_is_beyond_is_refused(http, case):
-    places = case.places or PLACES[case.schema]
-    for (make, path), fragment in itertools.product(places, case.taken):
+    for (make, path), fragment in _tried(case, case.taken):
         answer = _asked(http, make, path, fragment)
         assert answer.status_code == 200, (make.__name__, fragment, answer.text)
-    for (make, path), fragment in itertools.product(places, case.refused):
+    for (make, path), fragment in _tried(case, case.refused):
         answer = _asked(http, make, path, fragment)
         assert answer.status_code == 400, (make.__name__, fragment, answer.text[:400])
         error = answer.json()["error"]
