@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import attrs
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -36,9 +36,10 @@ from gcpx_emulator import (
 )
 from gcpx_emulator.discovery import Method, route
 from gcpx_emulator.errors import ApiError
+from gcpx_emulator.failures import Answering, answer_to, parsed
 from gcpx_emulator.faults import Fault, Faults, Requests
 from gcpx_emulator.handler import HANDLERS, Call
-from gcpx_emulator.masking import masked
+from gcpx_emulator.masking import cut, parse
 from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Operations
 from gcpx_emulator.pushes import Pusher
@@ -113,7 +114,8 @@ class Emulator:
                 Route("/_emulator/reset", self._reset, methods=["POST"]),
                 Route("/_emulator/resources/{path:path}", self._resource, methods=["GET", "PATCH", "DELETE"]),
                 Route("/{path:path}", self._api, methods=_METHODS),
-            ]
+            ],
+            middleware=[Middleware(Answering)],
         )
 
     async def _api(self, request: Request) -> Response:
@@ -122,10 +124,8 @@ class Emulator:
             method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
             entry["method"] = method.id
             response = await self._taken(method, path, request, entry)
-        except ApiError as error:
-            response = JSONResponse(error.body(), error.status)
-        except ValueError as error:
-            response = JSONResponse(ApiError(400, f"Parse Error: {error}", "parseError").body(), 400)
+        except Exception as error:  # noqa: BLE001 - the record of requests tells of every answer
+            response = answer_to(error, entry["method"] or f"{request.method} {request.url.path}")
         entry["status"] = response.status_code
         return response
 
@@ -144,7 +144,7 @@ class Emulator:
         raw = await request.body()
         if "/upload/" in request.url.path:
             return self.uploads.take(request.query_params, request.headers, raw, str(request.url))
-        return Upload(json.loads(raw) if raw else None, None, "")
+        return Upload(parsed(raw), None, "")
 
     async def _answer(
         self, method: Method, path: dict[str, str], request: Request, upload: Upload, fault: Fault | None
@@ -153,15 +153,16 @@ class Emulator:
             early = await _early(fault)
             if early is not None:
                 return early
-        answer = await self._work(method, path, dict(request.query_params), upload, fault)
+        query = request.query_params
+        mask = parse(query.get("fields") or query.get("$fields") or "")
+        answer = await self._work(method, path, dict(query), upload, fault)
         if fault is not None and fault.drop == "after":
             return _Dropped()
         if answer is None:
             return Response(status_code=204)
         if isinstance(answer, Response):
             return answer
-        fields = request.query_params.get("fields") or request.query_params.get("$fields")
-        return JSONResponse(masked(answer, fields) if fields else answer)
+        return JSONResponse(cut(answer, mask))
 
     async def _work(
         self, method: Method, path: dict[str, str], query: dict[str, str], upload: Upload, fault: Fault | None
@@ -203,10 +204,7 @@ class Emulator:
 
     async def _faults(self, request: Request) -> Response:
         if request.method == "POST":
-            try:
-                self.faults.queue.append(Fault.parse(await request.json()))
-            except ApiError as error:
-                return JSONResponse(error.body(), error.status)
+            self.faults.queue.append(Fault.parse(parsed(await request.body())))
         elif request.method == "DELETE":
             self.faults.queue.clear()
         return JSONResponse([attrs.asdict(fault) for fault in self.faults.queue])
@@ -221,7 +219,7 @@ class Emulator:
 
         async def take(request: Request) -> Response:
             if request.method == "POST":
-                self.store.put(path, await request.json())
+                self.store.put(path, parsed(await request.body()))
             return JSONResponse(self.store.get(path) or {})
 
         return take
@@ -232,7 +230,7 @@ class Emulator:
 
     async def _tokens(self, request: Request) -> Response:
         """Sign any claims, for tests of receivers: {"email", "audience", "claims", "iap"}."""
-        order = await request.json()
+        order = parsed(await request.body())
         made = claims(order.get("email", "pusher@example.com"), order.get("audience", "")) | order.get("claims", {})
         return JSONResponse({"token": self.signer.token(made, iap=bool(order.get("iap")))})
 
@@ -255,7 +253,7 @@ class Emulator:
         if request.method == "DELETE":
             self.store.delete(path)
         elif request.method == "PATCH":
-            found = merge(found, await request.json())
+            found = merge(found, parsed(await request.body()))
             self.store.put(path, found)
         return JSONResponse(found)
 
