@@ -194,7 +194,7 @@ class Emulator:
             ends = self.operations.ends(path["project"], call.scope, path["operation"])
             await asyncio.sleep(max(0.0, min(ends - time.time(), _LONGEST_WAIT)))
             self.operations.settle()
-        return handler(call)
+        return handler(call.with_names() if method.id.startswith("compute.") else call)
 
     async def _page(self, _request: Request) -> Response:
         self.operations.settle()

@@ -36,7 +36,7 @@ def attach(call: Call) -> Json:
         raise invalid("resource.initializeParams", "{}", "A disk cannot be created and attached in one step.")
     if not disk.get("source"):
         raise required("resource.source")
-    source = path_of(disk["source"], call.path["project"])
+    source = call.linked(disk["source"])
     stored = call.found(source)
     name = disk.setdefault("deviceName", _free_device(instance))
     if any(known["deviceName"] == name for known in instance["disks"]):

@@ -14,10 +14,10 @@ from gcpx_emulator.deprecations import notes
 from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instances import check_instance, new_instance
-from gcpx_emulator.links import path_of
 from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Effect
 from gcpx_emulator.store import Json
+from gcpx_emulator.templates import of_template
 
 _LONGEST_RUN: Final = 18
 
@@ -70,8 +70,7 @@ def _properties(call: Call, body: Json) -> Json:
         if not own:
             raise required("resource.instanceProperties")
         return dict(own)
-    path = path_of(link.partition("?")[0], call.path["project"])
-    merged: Json = merge(call.found(path)["properties"], own)
+    merged: Json = merge(of_template(call, "resource.sourceInstanceTemplate", link), own)
     return merged
 
 

@@ -150,11 +150,14 @@ def _register(
 
     @handles(f"compute.{collection}.get")
     def get(call: Call) -> Json:
-        check_place(call)
-        name = call.path[parameter]
-        if name not in names(call):
-            raise not_found(f"{_where(call, collection)}/{name}")
-        return describe(call, name)
+        wanted = call.path[parameter]
+        if parameter not in {"region", "zone"}:
+            check_place(call)
+        for name in names(call):
+            found = describe(call, name) if wanted == name or wanted.isdecimal() else {}
+            if wanted in {found.get("name"), found.get("id")}:
+                return found
+        raise not_found(f"{_where(call, collection)}/{wanted}")
 
     @handles(f"compute.{collection}.list")
     def list_(call: Call) -> Json:

@@ -16,6 +16,7 @@ from gcpx_emulator.naming import check_free, check_name, check_ready
 from gcpx_emulator.operations import Effect, timestamp
 from gcpx_emulator.presentation import aggregated, listed, seen
 from gcpx_emulator.store import Json
+from gcpx_emulator.templates import of_template
 
 _CUSTOM: Final = re.compile(r"(?:[a-z]\w+-)?custom-\d+-\d+(?:-ext)?")
 
@@ -27,9 +28,11 @@ def insert_instance(call: Call) -> Json:
     name = check_name(call.body)
     path = f"{call.parent}/instances/{name}"
     check_free(call, path)
-    check_instance(call, call.body)
-    extra = notes(call, call.body)
-    body, effects = new_instance(call, path, call.body)
+    link = call.query.get("sourceInstanceTemplate")
+    given = (of_template(call, "sourceInstanceTemplate", link) if link else {}) | call.body
+    check_instance(call, given)
+    extra = notes(call, given)
+    body, effects = new_instance(call, path, given)
     if call.failure is None:
         call.store.put(path, body | {"status": "PROVISIONING"})
     return call.operation("insert", path, body["id"], effects, extra=extra)
@@ -47,7 +50,7 @@ def check_instance(call: Call, body: Json) -> None:
     for index, disk in enumerate(body["disks"]):
         check_disk(f"resource.disks[{index}]", disk, index, by_name=False)
         if "source" in disk:
-            check_unused(call, path_of(disk["source"], call.path["project"]), disk)
+            check_unused(call, call.linked(disk["source"]), disk)
 
 
 def check_unused(call: Call, path: str, disk: Json) -> None:
@@ -99,7 +102,7 @@ def _instance_disk(call: Call, instance: str, disk: Json, index: int) -> tuple[J
     if disk.get("type") == "SCRATCH":
         return disk, None
     if "source" in disk:
-        path = path_of(disk["source"], call.path["project"])
+        path = call.linked(disk["source"])
         effect = used(call, path, instance, by=True)
     else:
         path = f"{parent}/disks/{made.get('diskName') or (name if index == 0 else f'{name}-{index}')}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gcpx_emulator.errors import required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import fingerprint
-from gcpx_emulator.links import path_of
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import timestamp
 from gcpx_emulator.presentation import listed, seen
@@ -26,7 +25,7 @@ def insert_image(call: Call) -> Json:
     link = call.query.get("sourceInstance") or call.body.get("sourceInstance")
     if not link:
         raise required("sourceInstance")
-    source = path_of(link, call.path["project"])
+    source = call.linked(link)
     instance = call.found(source)
     number = str(10**18 + call.store.next())
     body = {key: value for key, value in call.body.items() if key not in _INPUT_ONLY}

@@ -129,7 +129,8 @@ class Operations:
 
     def _row(self, project: str, scope: str, name: str) -> Any:
         row = self.store.database.execute(
-            "select * from operations where project = ? and scope = ? and name = ?", (project, scope, name)
+            "select * from operations where project = ? and scope = ? and ? in (name, json_extract(body, '$.id'))",
+            (project, scope, name),
         ).fetchone()
         if row is None:
             raise not_found(f"projects/{project}/{scope}/operations/{name}")

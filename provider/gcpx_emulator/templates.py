@@ -8,7 +8,7 @@ from gcpx_emulator.catalog import ZONES, check_place
 from gcpx_emulator.deprecations import notes
 from gcpx_emulator.errors import invalid
 from gcpx_emulator.handler import Call, handles
-from gcpx_emulator.instance_properties import check_properties, full, stored_properties
+from gcpx_emulator.instance_properties import check_properties, stored_properties
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import timestamp
 from gcpx_emulator.presentation import aggregated, listed, seen
@@ -26,7 +26,7 @@ def insert_template(call: Call) -> Json:
         if "properties" in body:
             raise invalid("resource.sourceInstance", body["sourceInstance"], "Conflicts with properties.")
         properties = _from_instance(call, body)
-        body["sourceInstance"] = full(call, body["sourceInstance"], call.path["project"])
+        body["sourceInstance"] = f"{call.base}/{call.linked(body['sourceInstance'])}"
     else:
         properties = check_properties(body.get("properties") or {})
     body.pop("sourceInstanceParams", None)
@@ -46,9 +46,7 @@ def insert_template(call: Call) -> Json:
 
 def _from_instance(call: Call, body: Json) -> Json:
     """Copy an instance's properties, its disks as the parameters say."""
-    path = re.sub(r"^https?://[^/]+/compute/\w+/", "", body["sourceInstance"])
-    path = path if path.startswith("projects/") else f"projects/{call.path['project']}/{path}"
-    instance = call.found(path)
+    instance = call.found(call.linked(body["sourceInstance"]))
     wanted = {
         config.get("deviceName"): config for config in (body.get("sourceInstanceParams") or {}).get("diskConfigs", ())
     }
@@ -78,6 +76,17 @@ def _copied_disk(disk: Json, config: Json) -> Json | None:
     if how != "BLANK" and image:
         parameters["sourceImage"] = image
     return kept | {"initializeParams": parameters}
+
+
+def of_template(call: Call, field: str, link: str) -> Json:
+    """Give the properties of the template that a field names; a regional one serves its own region alone."""
+    path = call.linked(link.partition("?")[0])
+    found = re.fullmatch(r"projects/[^/]+/regions/([^/]+)/instanceTemplates/[^/]+", path)
+    region = call.path.get("region") or call.path["zone"].rpartition("-")[0]
+    if found and found[1] != region:
+        raise invalid(field, link, f"The template of region {found[1]} cannot be used in region {region}.")
+    properties: Json = call.found(path)["properties"]
+    return properties
 
 
 @handles("compute.instanceTemplates.get", "compute.regionInstanceTemplates.get")
