@@ -84,7 +84,7 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any) -> Any:
     if user is None:
         return live
     if live is None:
-        return user if prop.rules.write_only or prop.rules.param or is_absent(prop, user) else None
+        return user if _is_unseen(prop, user) or prop.rules.param or is_absent(prop, user) else None
     if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
         return outputs(kind, user, live)
     if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
@@ -96,6 +96,15 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any) -> Any:
     if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
         return {key: _merge(prop, kind.item, user.get(key), item) for key, item in live.items()}
     return user if equal(prop, kind, user, live) else live
+
+
+def _is_unseen(prop: Property, user: Any) -> bool:
+    """Tell whether Google shows nothing of a value: it is written only, or an object of nothing else."""
+    if prop.rules.write_only or not isinstance(prop.type, ObjectType) or not isinstance(user, dict):
+        return prop.rules.write_only
+    known = prop.type.properties
+    given = {key: item for key, item in user.items() if item is not None}
+    return bool(given) and all(key in known and _is_unseen(known[key], item) for key, item in given.items())
 
 
 def preview(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -125,7 +134,7 @@ def refreshed(kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], la
 
 
 def _refresh(prop: Property, user: Any, live: Any, last: Any) -> Any:
-    if prop.rules.param or (live is None and prop.rules.write_only):
+    if prop.rules.param or (live is None and _is_unseen(prop, user)):
         return user
     if user is None:
         drifted = not is_absent(prop, live) and not same(prop, live, last)
