@@ -48,8 +48,11 @@ def used(call: Call, path: str, instance: str, *, by: bool) -> Effect:
 
 
 def check_unused(call: Call, path: str, mode: str) -> None:
-    """Refuse a disk that another instance uses, unless it is read by all of them."""
-    users = call.found(path).get("users")
+    """Refuse a disk that another instance uses, unless it is read by all of them.
+
+    An instance that was taken away behind the API's back uses nothing any more.
+    """
+    users = [user for user in call.found(path).get("users", []) if call.store.get(call.linked(user)) is not None]
     if users and mode != "READ_ONLY":
         words = f"The disk resource '{path}' is already being used by '{users[0]}'"
         raise ApiError(400, words, "resourceInUseByAnotherResource")

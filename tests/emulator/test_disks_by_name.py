@@ -85,6 +85,15 @@ def test_a_disk_of_that_name_that_another_instance_writes_to_is_refused(cloud, i
         _insert(instances, _disk(boot=True, disk_name="one"), name="second")
 
 
+def test_a_disk_is_free_when_its_instance_was_taken_away(cloud, instances):
+    _make(cloud, instances, _disk(boot=True, disk_name="one"))
+    httpx.delete(
+        f"http://{cloud.host}/_emulator/resources/projects/{PROJECT}/zones/{ZONE}/instances/vm", trust_env=False
+    )
+
+    assert _make(cloud, instances, _disk(boot=True, disk_name="one"), name="second").disks[0].source.endswith("/one")
+
+
 def test_an_instance_names_its_disks_by_url(cloud, instances):
     cloud.make_disk("data")
     with pytest.raises(exceptions.BadRequest, match="malformed"):
