@@ -21,10 +21,11 @@ def _emulator() -> Iterator[emulated.Emulated]:
 
 @pytest.fixture
 def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
-    """An emulator with one bucket in it."""
+    """An emulator with one bucket in it, and topics for its events."""
     _emulator.reset()
     bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
     _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
+    _emulator.make_topics()
     return _emulator
 
 

@@ -64,9 +64,10 @@ def call(host: str, method: str, path: str, body: Any = None) -> dict[str, Any]:
 
 
 def prepare(host: str) -> None:
-    """Make what was there before: a bucket, an instance, and a disk."""
+    """Make what was there before: a bucket, a topic for its events, an instance, and a disk."""
     zone = f"/compute/v1/projects/{PROJECT}/zones/us-east1-b"
     call(host, "POST", f"/storage/v1/b?project={PROJECT}", {"name": "demo-uploads"})
+    call(host, "PUT", f"/v1/projects/{PROJECT}/topics/uploads", {})
     call(host, "POST", f"{zone}/disks", {"name": "example-data", "sizeGb": "50"})
     call(host, "POST", f"{zone}/instances", _VM)
     call(host, "POST", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", _BY_HAND)

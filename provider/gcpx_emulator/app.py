@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import Awaitable, Callable
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -40,9 +40,10 @@ from gcpx_emulator import (
 )
 from gcpx_emulator.discovery import Method, route
 from gcpx_emulator.errors import ApiError
+from gcpx_emulator.failures import Answering, answer_to, parsed
 from gcpx_emulator.faults import Fault, Faults, Requests
 from gcpx_emulator.handler import HANDLERS, Call
-from gcpx_emulator.masking import masked
+from gcpx_emulator.masking import cut, parse
 from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Operations
 from gcpx_emulator.pushes import Pusher
@@ -131,7 +132,7 @@ class Emulator:
                 Route("/_emulator/resources/{path:path}", self._resource, methods=["GET", "PATCH", "DELETE"]),
                 Route("/{path:path}", self._api, methods=_METHODS),
             ],
-            exception_handlers={ApiError: _refused},
+            middleware=[Middleware(Answering)],
         )
 
     async def _api(self, request: Request) -> Response:
@@ -140,10 +141,8 @@ class Emulator:
             method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
             entry["method"] = method.id
             response = await self._taken(method, path, request, entry)
-        except ApiError as error:
-            response = JSONResponse(error.body(), error.status)
-        except ValueError as error:
-            response = JSONResponse(ApiError(400, f"Parse Error: {error}", "parseError").body(), 400)
+        except Exception as error:  # noqa: BLE001 - the record of requests tells of every answer
+            response = answer_to(error, entry["method"] or f"{request.method} {request.url.path}")
         entry["status"] = response.status_code
         return response
 
@@ -162,7 +161,7 @@ class Emulator:
         raw = await request.body()
         if "/upload/" in request.url.path:
             return self.uploads.take(request.query_params, request.headers, raw, str(request.url))
-        return Upload(json.loads(raw) if raw else None, None, "")
+        return Upload(parsed(raw), None, "")
 
     async def _answer(
         self, method: Method, path: dict[str, str], request: Request, upload: Upload, fault: Fault | None
@@ -171,6 +170,8 @@ class Emulator:
             early = await _early(fault)
             if early is not None:
                 return early
+        query = request.query_params
+        mask = parse(query.get("fields") or query.get("$fields") or "")
         answer = await self._work(method, path, request, upload, fault)
         if fault is not None and fault.drop == "after":
             return _Dropped()
@@ -178,8 +179,7 @@ class Emulator:
             return Response(status_code=204)
         if isinstance(answer, Response):
             return answer
-        fields = request.query_params.get("fields") or request.query_params.get("$fields")
-        return JSONResponse(masked(answer, fields) if fields else answer)
+        return JSONResponse(cut(answer, mask))
 
     async def _work(
         self, method: Method, path: dict[str, str], request: Request, upload: Upload, fault: Fault | None
@@ -216,7 +216,7 @@ class Emulator:
             ends = self.operations.ends(path["project"], call.scope, path["operation"])
             await asyncio.sleep(max(0.0, min(ends - time.time(), _LONGEST_WAIT)))
             self.operations.settle()
-        return handler(call)
+        return handler(call.with_names() if method.id.startswith("compute.") else call)
 
     async def _page(self, _request: Request) -> Response:
         self.operations.settle()
@@ -290,12 +290,6 @@ class Emulator:
             found = merge(found, orders.read_change(await request.body()))
             self.store.put(path, found)
         return JSONResponse(found)
-
-
-def _refused(_request: Request, error: Exception) -> Response:
-    """Answer an order that is refused."""
-    assert isinstance(error, ApiError)  # noqa: S101 - Starlette types its handlers for any exception
-    return JSONResponse(error.body(), error.status)
 
 
 async def _early(fault: Fault) -> Response | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from gcpx_emulator.disks import used
-from gcpx_emulator.errors import ApiError, invalid, required
+from gcpx_emulator.disks import check_unused, used
+from gcpx_emulator.encryption import check_opens
+from gcpx_emulator.errors import invalid, required
 from gcpx_emulator.handler import Call, handles
-from gcpx_emulator.instance_properties import stored_disk
+from gcpx_emulator.instance_properties import of_disk, stored_disk
 from gcpx_emulator.links import path_of
 from gcpx_emulator.naming import check_ready
 from gcpx_emulator.operations import Effect
@@ -36,14 +37,15 @@ def attach(call: Call) -> Json:
         raise invalid("resource.initializeParams", "{}", "A disk cannot be created and attached in one step.")
     if not disk.get("source"):
         raise required("resource.source")
-    source = path_of(disk["source"], call.path["project"])
+    source = call.linked(disk["source"])
     stored = call.found(source)
     name = disk.setdefault("deviceName", _free_device(instance))
     if any(known["deviceName"] == name for known in instance["disks"]):
         raise invalid("resource.deviceName", name, "The device name is already used on the instance.")
+    check_opens("resource.diskEncryptionKey", disk.get("diskEncryptionKey"), stored)
     effects = _taken(call, path, source, stored, disk)
     index = max((known["index"] for known in instance["disks"]), default=-1) + 1
-    attached = stored_disk(call, disk, index) | {"source": f"{call.base}/{source}", "diskSizeGb": stored["sizeGb"]}
+    attached = stored_disk(call, disk, index) | of_disk(call, source, stored)
     changed = instance | {"disks": [*instance["disks"], attached]}
     effects += [{"put": path, "body": changed}, used(call, source, path, by=True)]
     return call.operation("attachDisk", path, instance["id"], effects)
@@ -65,13 +67,10 @@ def _taken(call: Call, path: str, source: str, stored: Json, disk: Json) -> list
     if not users or (disk.get("mode") == "READ_ONLY" and not forced):
         return []
     if not forced:
-        words = f"The disk resource '{source}' is already being used by '{users[0]}'"
-        raise ApiError(400, words, "resourceInUseByAnotherResource")
+        check_unused(call, source, str(disk.get("mode")))
     other = call.found(users[0])
     kept = [item for item in other["disks"] if path_of(item.get("source", ""), call.path["project"]) != source]
-    stored["users"] = []
-    call.store.put(source, stored)
-    return [{"put": users[0], "body": other | {"disks": kept}}]
+    return [{"put": users[0], "body": other | {"disks": kept}}, used(call, source, users[0], by=False)]
 
 
 @handles("compute.instances.detachDisk")

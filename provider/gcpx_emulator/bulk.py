@@ -10,14 +10,15 @@ import attrs
 
 from gcpx_emulator.catalog import LIMITS, ZONES, check_place
 from gcpx_emulator.deprecations import notes
+from gcpx_emulator.encryption import customer_supplied
 from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instances import check_instance, new_instance
-from gcpx_emulator.links import path_of
 from gcpx_emulator.merge_patch import merge
 from gcpx_emulator.operations import Effect
 from gcpx_emulator.request_rules import check_merged
 from gcpx_emulator.store import Json
+from gcpx_emulator.templates import of_template
 
 
 @attrs.frozen
@@ -45,9 +46,10 @@ def bulk_insert(call: Call) -> Json:
     check_place(call)
     body = call.body
     properties = _properties(call, body)
-    check_instance(call, {**properties, "machineType": str(properties.get("machineType", "")).rpartition("/")[2]})
+    check_instance({**properties, "machineType": str(properties.get("machineType", "")).rpartition("/")[2]})
     _refuse_customer_keys(properties)
     count, least = _counts(body)
+    _refuse_shared_writing(properties, count)
     zones = _zones(call, body.get("locationPolicy") or {})
     plan = _plan(call, body, count, zones)
     enough = plan.made >= least
@@ -68,16 +70,22 @@ def _properties(call: Call, body: Json) -> Json:
         if not own:
             raise required("resource.instanceProperties")
         return dict(merge({}, own))
-    path = path_of(link.partition("?")[0], call.path["project"])
-    merged: Json = merge(call.found(path)["properties"], own)
+    merged: Json = merge(of_template(call, "resource.sourceInstanceTemplate", link), own)
     check_merged(call.version, call.method, merged)
     return merged
 
 
 def _refuse_customer_keys(properties: Json) -> None:
     for disk in properties.get("disks") or ():
-        if {"rawKey", "rsaEncryptedKey"} & set(disk.get("diskEncryptionKey") or ()):
+        if customer_supplied(disk.get("diskEncryptionKey")):
             raise invalid("resource.instanceProperties.disks", "", "Customer-supplied keys cannot be used in bulk.")
+
+
+def _refuse_shared_writing(properties: Json, count: int) -> None:
+    for index, disk in enumerate(properties.get("disks") or ()):
+        if count > 1 and disk.get("source") and disk.get("mode") != "READ_ONLY":
+            where = f"resource.instanceProperties.disks[{index}].mode"
+            raise invalid(where, disk.get("mode", ""), "A disk of several instances must be read-only.")
 
 
 def _counts(body: Json) -> tuple[int, int]:

@@ -129,18 +129,26 @@ def _register(
 
     @handles(f"compute.{collection}.get")
     def get(call: Call) -> Json:
-        check_place(call)
-        name = call.path[parameter]
-        if name not in names(call):
-            raise not_found(f"{call.parent}/{collection}/{name}" if collection != f"{parameter}s" else name)
-        return describe(call, name)
+        wanted = call.path[parameter]
+        if parameter not in {"region", "zone"}:
+            check_place(call)
+        for name in names(call):
+            found = describe(call, name) if wanted == name or wanted.isdecimal() else {}
+            if wanted in {found.get("name"), found.get("id")}:
+                return found
+        raise not_found(f"{_where(call, collection)}/{wanted}")
 
     @handles(f"compute.{collection}.list")
     def list_(call: Call) -> Json:
         check_place(call)
         items = [describe(call, name) for name in names(call)]
-        path = f"{call.parent}/{collection}"
-        return listing(f"compute#{parameter}List", path, items, call.query, call.base)
+        return listing(f"compute#{parameter}List", _where(call, collection), items, call.query, call.base)
+
+
+def _where(call: Call, collection: str) -> str:
+    """Give the path of a collection: regions and zones are the project's own, and in none of its scopes."""
+    project = f"projects/{call.path['project']}"
+    return f"{project if collection in {'regions', 'zones'} else call.parent}/{collection}"
 
 
 _register("regions", "region", lambda _: list(ZONES), region)

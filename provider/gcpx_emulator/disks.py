@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gcpx_emulator.catalog import DISKS, check_place
+from gcpx_emulator.encryption import shown_key
 from gcpx_emulator.errors import ApiError, invalid
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.images import found_image
+from gcpx_emulator.instance_properties import full
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import Effect, timestamp
 from gcpx_emulator.presentation import listed, seen
@@ -19,12 +21,15 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
     parent, _, name = path.rpartition("/disks/")
     place, _, where = parent.rpartition("/")
     kind = "zone" if place.endswith("zones") else "region"
+    zones, key = body.get("replicaZones") or [], shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
     type_name = str(body.get("type") or body.get("diskType") or "pd-standard").rpartition("/")[2]
     link = body.get("sourceImage")
     image = found_image(call, "resource.sourceImage", link) if link else {}
     source = {"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}
     return {
-        **{key: body[key] for key in ("description", "labels", "replicaZones") if body.get(key)},
+        **{key: body[key] for key in ("description", "labels", "sourceSnapshot") if body.get(key)},
+        **({"replicaZones": [full(call, zone, call.path["project"]) for zone in zones]} if zones else {}),
+        **({"diskEncryptionKey": key} if key else {}),
         **source,
         "kind": "compute#disk",
         "id": str(10**18 + call.store.next()),
@@ -40,11 +45,20 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
 
 
 def used(call: Call, path: str, instance: str, *, by: bool) -> Effect:
-    """Note that an instance uses a disk, or no longer does."""
-    disk = call.found(path)
-    link = f"{call.base}/{instance}"
-    others = [user for user in disk.get("users", []) if not user.endswith(f"/{instance}")]
-    return {"put": path, "body": disk | {"users": [*others, link] if by else others}}
+    """Note that an instance uses a disk, or no longer does, once the operation is done."""
+    call.found(path)
+    return {"disk": path, "instance": instance, "link": f"{call.base}/{instance}" if by else None}
+
+
+def check_unused(call: Call, path: str, mode: str) -> None:
+    """Refuse a disk that another instance uses, unless it is read by all of them.
+
+    An instance that was taken away behind the API's back uses nothing any more.
+    """
+    users = [user for user in call.found(path).get("users", []) if call.store.get(call.linked(user)) is not None]
+    if users and mode != "READ_ONLY":
+        words = f"The disk resource '{path}' is already being used by '{users[0]}'"
+        raise ApiError(400, words, "resourceInUseByAnotherResource")
 
 
 @handles("compute.disks.insert", "compute.regionDisks.insert")
@@ -79,8 +93,5 @@ def list_disks(call: Call) -> Json:
 def delete_disk(call: Call) -> Json:
     """Delete a disk that no instance uses."""
     path = f"{call.parent}/disks/{call.path['disk']}"
-    users = call.found(path).get("users")
-    if users:
-        words = f"The disk resource '{path}' is already being used by '{users[0]}'"
-        raise ApiError(400, words, "resourceInUseByAnotherResource")
+    check_unused(call, path, "")
     return call.delete(path)

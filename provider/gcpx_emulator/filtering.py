@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import re2
 
+from gcpx_emulator.comparing import pair, text
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.store import Json
 from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, parse
@@ -23,24 +24,24 @@ _ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 @functools.lru_cache(maxsize=64)
-def predicate(text: str) -> Test | None:
+def predicate(filter_: str) -> Test | None:
     """Compile a filter; None when it lets everything through."""
     try:
-        expression = parse(text)
+        expression = parse(filter_)
         return None if expression is None else _test(expression)
     except FilterError as error:
         raise ApiError(
-            400, f"Invalid value for field 'filter': '{text}'. Invalid list filter expression, {error}."
+            400, f"Invalid value for field 'filter': '{filter_}'. Invalid list filter expression, {error}."
         ) from None
 
 
-def ordering(text: str) -> str:
+def ordering(order: str) -> str:
     """Check an order; gives it without blanks."""
     try:
-        check_order(text)
+        check_order(order)
     except FilterError as error:
-        raise ApiError(400, f"Invalid value for field 'orderBy': '{text}'. {error}.") from None
-    return text.strip()
+        raise ApiError(400, f"Invalid value for field 'orderBy': '{order}'. {error}.") from None
+    return order.strip()
 
 
 def _test(expression: Expression) -> Test:
@@ -60,7 +61,7 @@ def _match(expression: Match) -> Test:
     except re2.error as error:
         raise FilterError(expression.position, f"{expression.pattern!r} is no RE2 expression: {error}") from None
     wanted = expression.operator == "eq"
-    return lambda item: (pattern.fullmatch(_text(next(_values(item, expression.field), None))) is not None) == wanted
+    return lambda item: (pattern.fullmatch(text(next(_values(item, expression.field), None))) is not None) == wanted
 
 
 def _comparison(expression: Comparison) -> Test:
@@ -93,34 +94,14 @@ def _has(item: Json, field: tuple[str, ...], wanted: str) -> bool:
     if wanted == "*":
         return bool(found)
     return any(
-        wanted in value if isinstance(value, dict) else _same(value, wanted) or wanted in _text(value)
-        for value in found
+        wanted in value if isinstance(value, dict) else _same(value, wanted) or wanted in text(value) for value in found
     )
 
 
 def _same(value: Any, wanted: str) -> bool:
-    number = _number(wanted)
-    if number is not None and _number(value) is not None:
-        return _number(value) == number
-    return _text(value) == (wanted.lower() if isinstance(value, bool) else wanted)
+    left, right = pair(value, wanted)
+    return left == right
 
 
 def _ordered(value: Any, wanted: str, holds: Callable[[Any, Any], bool]) -> bool:
-    left, right = _number(value), _number(wanted)
-    return holds(left, right) if left is not None and right is not None else holds(_text(value), wanted)
-
-
-def _number(value: Any) -> float | None:
-    """Read a number, also an int64 that travels as a text."""
-    if isinstance(value, bool):
-        return None
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return "" if value is None else str(value)
+    return holds(*pair(value, wanted))

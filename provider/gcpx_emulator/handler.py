@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx_emulator.errors import not_found
+from gcpx_emulator.links import path_of
 from gcpx_emulator.operations import Effect, Operations
 from gcpx_emulator.store import Json, Store
 
 if TYPE_CHECKING:
     from gcpx_emulator.tokens import Signer
+
+_COLLECTIONS: Final = {
+    "disk": "disks",
+    "instance": "instances",
+    "instanceTemplate": "instanceTemplates",
+    "machineImage": "machineImages",
+}
+"""The collections whose members parameters of the path name."""
 
 
 @attrs.frozen(kw_only=True)
@@ -65,6 +74,19 @@ class Call:
     def parent(self) -> str:
         """Project and scope."""
         return f"projects/{self.path['project']}/{self.scope}"
+
+    def linked(self, link: str) -> str:
+        """Give the path of the resource that a full or partial URL names, by its name or its numeric ID."""
+        return self.store.named(path_of(link, self.path["project"]))
+
+    def with_names(self) -> Call:
+        """Replace numeric IDs in the path by the names that they stand for; no name begins with a digit."""
+        names = {}
+        for parameter, value in self.path.items():
+            collection = self.method.split(".")[1] if parameter == "resource" else _COLLECTIONS.get(parameter)
+            if collection is not None:
+                names[parameter] = self.store.named(f"{self.parent}/{collection}/{value}").rpartition("/")[2]
+        return attrs.evolve(self, path={**self.path, **names})
 
     def found(self, path: str) -> Json:
         """Read a resource that has to be there."""

@@ -9,6 +9,7 @@ import re
 from typing import Any, Final
 
 from gcpx_emulator.catalog import DISKS, ZONES
+from gcpx_emulator.encryption import shown_key
 from gcpx_emulator.errors import invalid, required
 from gcpx_emulator.handler import Call
 from gcpx_emulator.images import image_path
@@ -112,13 +113,14 @@ def stored_disk(call: Call, disk: Json, index: int) -> Json:
         kept["initializeParams"] = _stored_parameters(call, kept["initializeParams"])
     if "/" in kept.get("source", ""):
         kept["source"] = full(call, kept["source"], project)
-    key = kept.get("diskEncryptionKey", {})
-    if "kmsKeyName" in key:
-        version = "" if "/cryptoKeyVersions/" in key["kmsKeyName"] else "/cryptoKeyVersions/1"
-        kept["diskEncryptionKey"] = key | {"kmsKeyName": key["kmsKeyName"] + version}
-    else:
-        kept.pop("diskEncryptionKey", None)
-    return defaults | kept | {"index": index}
+    key = shown_key(f"resource.disks[{index}].diskEncryptionKey", kept.pop("diskEncryptionKey", None))
+    return defaults | kept | ({"diskEncryptionKey": key} if key else {}) | {"index": index}
+
+
+def of_disk(call: Call, path: str, disk: Json) -> Json:
+    """Say of an attached disk what follows from the disk itself."""
+    key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
+    return {"source": f"{call.base}/{path}", "diskSizeGb": disk["sizeGb"], **key}
 
 
 def _stored_parameters(call: Call, given: Json) -> Json:
@@ -131,11 +133,13 @@ def _stored_parameters(call: Call, given: Json) -> Json:
 
 def _stored_interface(call: Call, nic: Json, index: int) -> Json:
     project, kept = call.path["project"], dict(nic)
-    if "subnetwork" in kept:
+    if kept.get("subnetwork"):
         kept["subnetwork"] = full(call, _with_scope(kept["subnetwork"], "subnetworks", call), project)
-    if "network" not in kept and not kept.get("subnetwork") and not kept.get("networkAttachment"):
-        kept["network"] = "global/networks/default"
-    if "network" in kept:
+    if not kept.get("network") and not kept.get("networkAttachment"):
+        # Every subnetwork here is one of its project's network `default`, which is the only one.
+        host = re.search(r"projects/[^/]+/", kept.get("subnetwork", ""))
+        kept["network"] = f"{host[0] if host else ''}global/networks/default"
+    if kept.get("network"):
         kept["network"] = full(call, _with_scope(kept["network"], "networks", call), project)
     for name, kind in _ONE_ACCESS.items():
         if kept.get(name):

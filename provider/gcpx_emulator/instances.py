@@ -7,16 +7,19 @@ from typing import Final
 
 from gcpx_emulator.catalog import MACHINES, check_place, zone_names
 from gcpx_emulator.deprecations import notes
-from gcpx_emulator.disks import new_disk, used
-from gcpx_emulator.errors import ApiError, invalid, required
+from gcpx_emulator.disk_names import disk_path
+from gcpx_emulator.disks import check_unused, new_disk, used
+from gcpx_emulator.encryption import check_opens
+from gcpx_emulator.errors import invalid, required
 from gcpx_emulator.handler import Call, handles
-from gcpx_emulator.instance_properties import check_disk, fingerprint, stored_properties
+from gcpx_emulator.instance_properties import check_disk, fingerprint, of_disk, stored_properties
 from gcpx_emulator.links import path_of
 from gcpx_emulator.naming import check_free, check_name, check_ready
 from gcpx_emulator.network_interfaces import fingerprinted
 from gcpx_emulator.operations import Effect, timestamp
 from gcpx_emulator.presentation import aggregated, listed, seen
 from gcpx_emulator.store import Json
+from gcpx_emulator.templates import of_template
 
 _CUSTOM: Final = re.compile(r"(?:[a-z]\w+-)?custom-\d+-\d+(?:-ext)?")
 
@@ -28,15 +31,25 @@ def insert_instance(call: Call) -> Json:
     name = check_name(call.body)
     path = f"{call.parent}/instances/{name}"
     check_free(call, path)
-    check_instance(call, call.body)
-    extra = notes(call, call.body)
-    body, effects = new_instance(call, path, call.body)
+    _check_sources(call.body)
+    link = call.query.get("sourceInstanceTemplate")
+    given = (of_template(call, "sourceInstanceTemplate", link) if link else {}) | call.body
+    check_instance(given)
+    extra = notes(call, given)
+    body, effects = new_instance(call, path, given)
     if call.failure is None:
         call.store.put(path, body | {"status": "PROVISIONING"})
     return call.operation("insert", path, body["id"], effects, extra=extra)
 
 
-def check_instance(call: Call, body: Json) -> None:
+def _check_sources(body: Json) -> None:
+    """Refuse disks by their names alone, which only templates and bulk creations have."""
+    for index, disk in enumerate(body.get("disks") or ()):
+        if disk.get("source") and "/" not in disk["source"]:
+            raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
+
+
+def check_instance(body: Json) -> None:
     """Refuse what no instance can be made of."""
     machine = str(body.get("machineType", "")).rpartition("/")[2]
     if not machine:
@@ -47,22 +60,13 @@ def check_instance(call: Call, body: Json) -> None:
         raise required("resource.disks")
     for index, disk in enumerate(body["disks"]):
         check_disk(f"resource.disks[{index}]", disk, index, by_name=False)
-        if "source" in disk:
-            check_unused(call, path_of(disk["source"], call.path["project"]), disk)
-
-
-def check_unused(call: Call, path: str, disk: Json) -> None:
-    """Refuse a disk that another instance writes to."""
-    users = call.found(path).get("users")
-    if users and disk.get("mode") != "READ_ONLY":
-        words = f"The disk resource '{path}' is already being used by '{users[0]}'"
-        raise ApiError(400, words, "resourceInUseByAnotherResource")
 
 
 def new_instance(call: Call, path: str, given: Json) -> tuple[Json, list[Effect]]:
     """Describe an instance that is made now, with what making it does to disks."""
     parent, _, name = path.rpartition("/instances/")
     kept = stored_properties(call, {"networkInterfaces": [{}], **given})
+    kept.pop("params", None)
     labels = given.get("labels") or {}
     body = kept | {
         "kind": "compute#instance",
@@ -80,10 +84,19 @@ def new_instance(call: Call, path: str, given: Json) -> tuple[Json, list[Effect]
         "deletionProtection": given.get("deletionProtection", False),
         "selfLink": f"{call.base}/{path}",
     }
-    pairs = [_instance_disk(call, path, disk, index) for index, disk in enumerate(kept["disks"])]
+    pairs = [_instance_disk(call, path, disk, own) for disk, own in zip(kept["disks"], given["disks"], strict=True)]
     body["disks"] = [disk for disk, _ in pairs]
+    _check_different(body["disks"])
     body["networkInterfaces"] = [fingerprinted(_addressed(call, nic)) for nic in kept["networkInterfaces"]]
     return body, [{"put": path, "body": body}, *(effect for _, effect in pairs if effect)]
+
+
+def _check_different(disks: list[Json]) -> None:
+    """Refuse an instance that has one disk twice."""
+    sources = [disk["source"] for disk in disks if "source" in disk]
+    for index, source in enumerate(sources):
+        if source in sources[:index]:
+            raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
 
 
 def _addressed(call: Call, nic: Json) -> Json:
@@ -94,25 +107,23 @@ def _addressed(call: Call, nic: Json) -> Json:
     return {"networkIP": f"10.{octets}", **nic, **({"accessConfigs": external} if external else {})}
 
 
-def _instance_disk(call: Call, instance: str, disk: Json, index: int) -> tuple[Json, Effect | None]:
+def _instance_disk(call: Call, instance: str, disk: Json, given: Json) -> tuple[Json, Effect | None]:
+    """Attach the disk that is named, or make it when there is none of that name."""
     made = disk.pop("initializeParams", {})
-    parent, _, name = instance.rpartition("/instances/")
     if disk.get("type") == "SCRATCH":
         return disk, None
-    if "source" in disk:
-        path = path_of(disk["source"], call.path["project"])
-        effect = used(call, path, instance, by=True)
-    else:
-        path = f"{parent}/disks/{made.get('diskName') or (name if index == 0 else f'{name}-{index}')}"
-        body = new_disk(call, path, {"sizeGb": disk.get("diskSizeGb"), **made, "users": [f"{call.base}/{instance}"]})
-        effect = {"put": path, "body": body}
-    stored = effect["body"]
-    shown = disk | {
-        "source": f"{call.base}/{path}",
-        "diskSizeGb": stored["sizeGb"],
-        "_image": stored.get("sourceImage"),
-    }
-    return shown | {"_type": stored["type"].rpartition("/")[2]}, effect
+    where = f"resource.disks[{disk['index']}]"
+    path = disk_path(call, instance, disk, made)
+    stored = call.found(path) if disk.get("source") else call.store.get(path)
+    if stored is None:
+        check_ready(call, path)
+        key = given.get("diskEncryptionKey")
+        own = {"diskEncryptionKey": key, "users": [f"{call.base}/{instance}"]}
+        body = new_disk(call, path, {"sizeGb": disk.get("diskSizeGb"), **made, **own})
+        return disk | of_disk(call, path, body), {"put": path, "body": body}
+    check_unused(call, path, disk["mode"])
+    check_opens(f"{where}.diskEncryptionKey", given.get("diskEncryptionKey"), stored)
+    return disk | of_disk(call, path, stored), used(call, path, instance, by=True)
 
 
 @handles("compute.instances.get")

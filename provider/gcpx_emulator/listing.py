@@ -14,6 +14,9 @@ from gcpx_emulator.filtering import ordering, predicate
 from gcpx_emulator.store import Json, Store
 
 _DEFAULT_PAGE: Final = 500
+_NEWEST_FIRST: Final = "creationTimestamp desc"
+_Place = tuple[str, ...]
+"""Where a row stands in the order: its key, or its time and its key. A page token names the last one shown."""
 Rows = Iterable[tuple[str, Json]]
 """Items by a key that orders them, and that a page token can begin after."""
 
@@ -37,51 +40,57 @@ def stored(store: Store, collections: list[str], query: Mapping[str, str]) -> tu
 def cut(after: Callable[[str], Rows], query: Mapping[str, str]) -> tuple[list[tuple[str, Json]], str | None]:
     """Take one page of what follows a key."""
     wanted, order = predicate(query.get("filter", "")), ordering(query.get("orderBy", ""))
-    begin = _key(query)
     size = int(query.get("maxResults") or _DEFAULT_PAGE) or _DEFAULT_PAGE
-    rows = _newest_first(after(""), begin) if order == "creationTimestamp desc" else iter(after(begin))
-    shown: list[tuple[str, Json]] = []
-    for key, item in rows:
+    shown: list[tuple[_Place, Json]] = []
+    for place, item in _newest_first(after, query) if order == _NEWEST_FIRST else _by_key(after, query):
         if wanted is None or wanted(item):
             if len(shown) == size:
-                return shown, _token(shown[-1][0], query)
-            shown.append((key, item))
-    return shown, None
+                return _by_last(shown), _token(shown[-1][0], query)
+            shown.append((place, item))
+    return _by_last(shown), None
 
 
-def _newest_first(rows: Rows, begin: str) -> Iterator[tuple[str, Json]]:
-    """Order by time; the key of each row then says how many come before it."""
-    made = sorted(
-        rows, key=lambda row: str(row[1].get("creationTimestamp", row[1].get("insertTime", ""))), reverse=True
+def _by_key(after: Callable[[str], Rows], query: Mapping[str, str]) -> Iterator[tuple[_Place, Json]]:
+    """Order by name, which is how rows come."""
+    begin = _begin(query, 1) or ("",)
+    return (((key,), item) for key, item in after(begin[0]))
+
+
+def _newest_first(after: Callable[[str], Rows], query: Mapping[str, str]) -> Iterator[tuple[_Place, Json]]:
+    """Order by time, and what is equally old by name; a row's place is both."""
+    begin = _begin(query, 2)
+    rows = [((str(item.get("creationTimestamp", item.get("insertTime", ""))), key), item) for key, item in after("")]
+    rows.sort(key=lambda row: row[0][0], reverse=True)
+    return (
+        row for row in rows if not begin or row[0][0] < begin[0] or (row[0][0] == begin[0] and row[0][1] > begin[1])
     )
-    return ((f"{number:09}\n{key}", item) for number, (key, item) in enumerate(made) if f"{number:09}\n{key}" > begin)
 
 
-def keyed(rows: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
-    """Give rows by their path alone, whatever order they came in."""
-    return [(key.rpartition("\n")[2], item) for key, item in rows]
+def _by_last(rows: list[tuple[_Place, Json]]) -> list[tuple[str, Json]]:
+    """Give rows by their key, which every place ends with."""
+    return [(place[-1], item) for place, item in rows]
 
 
-def _token(key: str, query: Mapping[str, str]) -> str:
-    return base64.urlsafe_b64encode(json.dumps([_question(query), key]).encode()).decode()
+def _token(place: _Place, query: Mapping[str, str]) -> str:
+    return base64.urlsafe_b64encode(json.dumps([_question(query), *place]).encode()).decode()
 
 
-def _key(query: Mapping[str, str]) -> str:
+def _begin(query: Mapping[str, str], parts: int) -> _Place:
     """Read a page token, which belongs to the filter and the order it was made for."""
     token = query.get("pageToken", "")
     if not token:
-        return ""
+        return ()
     try:
-        question, key = json.loads(base64.urlsafe_b64decode(token))
-    except (binascii.Error, ValueError, TypeError):
+        question, *place = json.loads(base64.urlsafe_b64decode(token))
+    except (binascii.Error, ValueError, TypeError, RecursionError):
         raise ApiError(400, f"Invalid value for field 'pageToken': '{token}'.") from None
-    if question != _question(query):
+    if question != _question(query) or [type(part) for part in place] != [str] * parts:
         raise ApiError(400, f"Invalid value for field 'pageToken': '{token}'. It was made for another request.")
-    return str(key)
+    return tuple(place)
 
 
 def _question(query: Mapping[str, str]) -> str:
-    return hashlib.sha256(f"{query.get('filter', '')}\n{query.get('orderBy', '')}".encode()).hexdigest()[:12]
+    return hashlib.sha256(f"{query.get('filter', '')}\n{query.get('orderBy', '').strip()}".encode()).hexdigest()[:12]
 
 
 def listing(kind: str, path: str, items: list[Json], query: Mapping[str, str], base: str) -> Json:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from gcpx_emulator.encryption import check_opens, shown_key
 from gcpx_emulator.errors import required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import fingerprint
-from gcpx_emulator.links import path_of
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import timestamp
 from gcpx_emulator.presentation import listed, seen
@@ -26,7 +26,7 @@ def insert_image(call: Call) -> Json:
     link = call.query.get("sourceInstance") or call.body.get("sourceInstance")
     if not link:
         raise required("sourceInstance")
-    source = path_of(link, call.path["project"])
+    source = call.linked(link)
     instance = call.found(source)
     number = str(10**18 + call.store.next())
     body = {key: value for key, value in call.body.items() if key not in _INPUT_ONLY}
@@ -38,6 +38,7 @@ def insert_image(call: Call) -> Json:
         "disks": disks,
         "networkInterfaces": instance["networkInterfaces"],
     }
+    _check_keys(call, disks)
     saved = [_saved(disk) for disk in disks if disk.get("source")]
     body |= {
         "kind": "compute#machineImage",
@@ -53,7 +54,8 @@ def insert_image(call: Call) -> Json:
         "savedDisks": saved,
         "totalStorageBytes": str(sum(int(disk["storageBytes"]) for disk in saved)),
     }
-    _hide_key(body)
+    key = shown_key("resource.machineImageEncryptionKey", body.pop("machineImageEncryptionKey", None))
+    body |= {"machineImageEncryptionKey": key} if key else {}
     return call.operation("insert", path, number, [{"put": path, "body": body}])
 
 
@@ -63,13 +65,14 @@ def _saved(disk: Json) -> Json:
     return {"kind": "compute#savedDisk", "sourceDisk": disk["source"], **status}
 
 
-def _hide_key(body: Json) -> None:
-    key = body.pop("machineImageEncryptionKey", {})
-    if "kmsKeyName" in key:
-        version = "" if "/cryptoKeyVersions/" in key["kmsKeyName"] else "/cryptoKeyVersions/1"
-        body["machineImageEncryptionKey"] = key | {"kmsKeyName": key["kmsKeyName"] + version}
-    elif key:
-        body["machineImageEncryptionKey"] = {"sha256": fingerprint(key)}
+def _check_keys(call: Call, disks: list[Json]) -> None:
+    """Refuse to save disks that customers' keys protect without those keys."""
+    given = {
+        call.linked(item.get("sourceDisk", "")): item.get("diskEncryptionKey")
+        for item in call.body.get("sourceDiskEncryptionKeys") or ()
+    }
+    for path in (call.linked(disk["source"]) for disk in disks if disk.get("source")):
+        check_opens("resource.sourceDiskEncryptionKeys", given.get(path), call.store.get(path) or {})
 
 
 @handles("compute.machineImages.get")

@@ -16,7 +16,8 @@ from gcpx_emulator.store import Json, Store
 _PENDING_SHARE: Final = 0.2
 """The part of an operation's time that it waits for its turn."""
 Effect = Json
-"""What an operation does when it is done: {"put": PATH, "body": ...} or {"delete": PATH}."""
+"""What an operation does when it is done: {"put": PATH, "body": ...}, {"delete": PATH}, or, to a disk that may have
+changed meanwhile, {"disk": PATH, "instance": PATH, "link": the instance's link or None when it lets go}."""
 
 
 def timestamp(moment: float | None = None) -> str:
@@ -101,11 +102,24 @@ class Operations:
         ).fetchall()
         for row in rows:
             for effect in json.loads(row["effect"]):
-                if "put" in effect:
-                    self.store.put(effect["put"], effect["body"])
-                else:
-                    self.store.delete(effect["delete"])
+                self._apply(effect)
             self.store.database.execute("update operations set settled = 1 where name = ?", (row["name"],))
+
+    def _apply(self, effect: Effect) -> None:
+        if "put" in effect:
+            self.store.put(effect["put"], effect["body"])
+        elif "delete" in effect:
+            self.store.delete(effect["delete"])
+        else:
+            self._note_user(effect)
+
+    def _note_user(self, effect: Effect) -> None:
+        """Note that an instance uses a disk, or no longer does."""
+        disk = self.store.get(effect["disk"])
+        if disk is None:
+            return
+        others = [user for user in disk.get("users", []) if not user.endswith(f"/{effect['instance']}")]
+        self.store.put(effect["disk"], disk | {"users": [*others, effect["link"]] if effect["link"] else others})
 
     def pending(self, path: str) -> bool:
         """Tell whether an operation that is under way will make this resource."""
@@ -129,7 +143,8 @@ class Operations:
 
     def _row(self, project: str, scope: str, name: str) -> Any:
         row = self.store.database.execute(
-            "select * from operations where project = ? and scope = ? and name = ?", (project, scope, name)
+            "select * from operations where project = ? and scope = ? and ? in (name, json_extract(body, '$.id'))",
+            (project, scope, name),
         ).fetchone()
         if row is None:
             raise not_found(f"projects/{project}/{scope}/operations/{name}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx_emulator import failures
 from gcpx_emulator.catalog import ZONES, every_scope, zone_names
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.store import Json
@@ -147,10 +147,7 @@ def checked(name: str, order: Any) -> Json:
 
 def parsed(name: str, raw: bytes) -> Any:
     """Read the JSON of an order."""
-    try:
-        return json.loads(raw) if raw else {}
-    except (ValueError, RecursionError) as error:
-        raise ApiError(400, f"Parse Error: an order at /_emulator/{name} must be JSON: {error}", "parseError") from None
+    return failures.parsed(raw, f"an order at /_emulator/{name}") if raw else {}
 
 
 def _kind(value: Any) -> str:

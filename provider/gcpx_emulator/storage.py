@@ -12,7 +12,9 @@ from gcpx_emulator.operations import timestamp
 from gcpx_emulator.store import Json
 
 _BUCKET: Final = re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]")
-_TOPIC: Final = re.compile(r"//pubsub\.googleapis\.com/projects/[^/]+/topics/[a-zA-Z][-\w.~+%]{2,254}")
+_TOPIC: Final = re.compile(r"(?://pubsub\.googleapis\.com/)?(projects/[^/]+/topics/[a-zA-Z][-\w.~+%]{2,254})")
+_AGENT: Final = "service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
+"""The service agent, which publishes the events."""
 _EVENTS: Final = frozenset({"OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE", "OBJECT_DELETE", "OBJECT_ARCHIVE"})
 _MOST: Final = 100
 _MOST_ATTRIBUTES: Final = 5
@@ -97,8 +99,7 @@ def insert_notification(call: Call) -> Json:
     for field in ("topic", "payload_format"):
         if not body.get(field):
             raise required(field)
-    if not _TOPIC.fullmatch(body["topic"]):
-        raise ApiError(400, f"Invalid Google Cloud Pub/Sub topic name: {body['topic']}")
+    topic = _existing_topic(call, body["topic"])
     if body["payload_format"] not in {"JSON_API_V1", "NONE"}:
         raise ApiError(400, f"Invalid argument for payload_format: {body['payload_format']}")
     unknown = set(body.get("event_types") or ()) - _EVENTS
@@ -112,6 +113,7 @@ def insert_notification(call: Call) -> Json:
     number = str(call.store.next(collection))
     made = {
         **{key: value for key, value in body.items() if value not in (None, [], {}, "")},
+        "topic": topic,
         "kind": "storage#notification",
         "id": number,
         "etag": number,
@@ -119,6 +121,18 @@ def insert_notification(call: Call) -> Json:
     }
     call.store.put(f"{collection}/{number}", made)
     return made
+
+
+def _existing_topic(call: Call, name: str) -> str:
+    """Give a topic in the form with the host; one that is missing is answered like one that may not be used."""
+    found = _TOPIC.fullmatch(name)
+    if found is None:
+        raise ApiError(400, f"Invalid Google Cloud Pub/Sub topic name: {name}")
+    topic = f"//pubsub.googleapis.com/{found[1]}"
+    if call.store.get(found[1]) is None:
+        words = f"The service account '{_AGENT}' is not allowed to publish to the Cloud Pub/Sub topic '{topic}', or"
+        raise ApiError(403, f"{words} that topic does not exist.")
+    return topic
 
 
 @handles("storage.notifications.get")
@@ -154,5 +168,4 @@ def delete_notification(call: Call) -> None:
 @handles("storage.projects.serviceAccount.get")
 def service_account(_call: Call) -> Json:
     """Name the project's Cloud Storage service agent."""
-    agent = "service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
-    return {"kind": "storage#serviceAccount", "email_address": agent}
+    return {"kind": "storage#serviceAccount", "email_address": _AGENT}

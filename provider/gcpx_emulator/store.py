@@ -50,6 +50,16 @@ class Store:
         row = self.database.execute("select body from resources where path = ?", (path,)).fetchone()
         return json.loads(row["body"]) if row else None
 
+    def named(self, path: str) -> str:
+        """Give the path of a resource whose numeric ID stands for its name; any other path as it is."""
+        collection, _, last = path.rpartition("/")
+        if not (last.isascii() and last.isdecimal()):
+            return path
+        row = self.database.execute(
+            "select path from resources where collection = ? and json_extract(body, '$.id') = ?", (collection, last)
+        ).fetchone()
+        return str(row["path"]) if row else path
+
     def put(self, path: str, body: Json) -> None:
         """Write one resource; its place in the order stays."""
         self.database.execute(

@@ -6,9 +6,11 @@ import re
 
 from gcpx_emulator.catalog import ZONES, check_place
 from gcpx_emulator.deprecations import notes
+from gcpx_emulator.encryption import customer_supplied
 from gcpx_emulator.errors import invalid
 from gcpx_emulator.handler import Call, handles
-from gcpx_emulator.instance_properties import check_properties, full, stored_properties
+from gcpx_emulator.instance_copies import copied_properties
+from gcpx_emulator.instance_properties import check_properties, stored_properties
 from gcpx_emulator.naming import check_free, check_name
 from gcpx_emulator.operations import timestamp
 from gcpx_emulator.presentation import aggregated, listed, seen
@@ -25,10 +27,11 @@ def insert_template(call: Call) -> Json:
     if body.get("sourceInstance"):
         if "properties" in body:
             raise invalid("resource.sourceInstance", body["sourceInstance"], "Conflicts with properties.")
-        properties = _from_instance(call, body)
-        body["sourceInstance"] = full(call, body["sourceInstance"], call.path["project"])
+        instance = call.found(call.linked(body["sourceInstance"]))
+        properties = copied_properties(call, instance, body.get("sourceInstanceParams") or {})
+        body["sourceInstance"] = f"{call.base}/{call.linked(body['sourceInstance'])}"
     else:
-        properties = check_properties(body.get("properties") or {})
+        properties = _without_customers_keys(check_properties(body.get("properties") or {}))
     body.pop("sourceInstanceParams", None)
     number = str(10**18 + call.store.next())
     body |= {
@@ -44,40 +47,24 @@ def insert_template(call: Call) -> Json:
     return call.operation("insert", path, number, [{"put": path, "body": body}], extra=extra)
 
 
-def _from_instance(call: Call, body: Json) -> Json:
-    """Copy an instance's properties, its disks as the parameters say."""
-    path = re.sub(r"^https?://[^/]+/compute/\w+/", "", body["sourceInstance"])
-    path = path if path.startswith("projects/") else f"projects/{call.path['project']}/{path}"
-    instance = call.found(path)
-    wanted = {
-        config.get("deviceName"): config for config in (body.get("sourceInstanceParams") or {}).get("diskConfigs", ())
-    }
-    unknown = set(wanted) - {disk["deviceName"] for disk in instance["disks"]}
-    if unknown:
-        raise invalid("resource.sourceInstanceParams.diskConfigs", ", ".join(map(str, unknown)), "No such device.")
-    copied = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags",
-              "minCpuPlatform", "guestAccelerators", "shieldedInstanceConfig")  # fmt: skip
-    properties = {key: instance[key] for key in copied if instance.get(key)}
-    properties["machineType"] = instance["machineType"].rpartition("/")[2]
-    disks = [_copied_disk(disk, wanted.get(disk["deviceName"], {})) for disk in instance["disks"]]
-    properties["disks"] = [disk for disk in disks if disk is not None]
-    nics = ({"network": nic["network"]} for nic in instance["networkInterfaces"])
-    return properties | {"networkInterfaces": list(nics)}
+def _without_customers_keys(properties: Json) -> Json:
+    """Forget the keys that are the customer's own, which templates do not store."""
+    disks = [
+        {name: value for name, value in disk.items() if name != "diskEncryptionKey" or not customer_supplied(value)}
+        for disk in properties["disks"]
+    ]
+    return properties | {"disks": disks}
 
 
-def _copied_disk(disk: Json, config: Json) -> Json | None:
-    how = config.get("instantiateFrom", "DEFAULT")
-    if how == "DO_NOT_INCLUDE":
-        return None
-    kept = {key: disk[key] for key in ("deviceName", "boot", "mode", "type", "interface")}
-    kept["autoDelete"] = config.get("autoDelete", disk["autoDelete"])
-    if how == "ATTACH_READ_ONLY":
-        return kept | {"mode": "READ_ONLY", "source": disk["source"].rpartition("/")[2]}
-    image = config.get("customImage") or disk.get("_image")
-    parameters = {"diskSizeGb": disk["diskSizeGb"], "diskType": disk.get("_type", "pd-standard")}
-    if how != "BLANK" and image:
-        parameters["sourceImage"] = image
-    return kept | {"initializeParams": parameters}
+def of_template(call: Call, field: str, link: str) -> Json:
+    """Give the properties of the template that a field names; a regional one serves its own region alone."""
+    path = call.linked(link.partition("?")[0])
+    found = re.fullmatch(r"projects/[^/]+/regions/([^/]+)/instanceTemplates/[^/]+", path)
+    region = call.path.get("region") or call.path["zone"].rpartition("-")[0]
+    if found and found[1] != region:
+        raise invalid(field, link, f"The template of region {found[1]} cannot be used in region {region}.")
+    properties: Json = call.found(path)["properties"]
+    return properties
 
 
 @handles("compute.instanceTemplates.get", "compute.regionInstanceTemplates.get")

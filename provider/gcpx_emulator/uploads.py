@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import email.parser
 import email.policy
-import json
 import re
 import uuid
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ import attrs
 from starlette.responses import Response
 
 from gcpx_emulator.errors import ApiError
+from gcpx_emulator.failures import parsed
 from gcpx_emulator.store import Json
 
 _RANGE: Final = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
@@ -51,7 +51,7 @@ class Uploads:
         session = uuid.uuid4().hex
         if len(self._sessions) >= _SESSIONS:
             self._sessions.pop(next(iter(self._sessions)))
-        metadata = json.loads(raw) if raw else {}
+        metadata = parsed(raw) or {}
         self._sessions[session] = (metadata, headers.get("x-upload-content-type", ""), bytearray())
         return Response(headers={"Location": f"{url}&upload_id={session}", "X-GUploader-UploadID": session})
 
@@ -78,4 +78,4 @@ def _multipart(content_type: str, raw: bytes) -> Upload:
         raise ApiError(400, "A multipart upload has two parts: metadata and contents.")
     metadata, media = parts
     payload = media.get_payload(decode=True)
-    return Upload(json.loads(metadata.get_payload(decode=True)), payload, media.get_content_type())
+    return Upload(parsed(metadata.get_payload(decode=True)), payload, media.get_content_type())

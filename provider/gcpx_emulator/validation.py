@@ -45,7 +45,7 @@ def _check_text(name: str, spec: Json, value: str) -> None:
             f"Invalid value for field '{name}': '{value}'. Values must be within the range: "
             f"[{spec.get('minimum', '0')}, {spec.get('maximum', '4294967295')}]",
         )
-    if "enum" in spec and value not in spec["enum"]:
+    if "enum" in spec and value not in {"", *spec["enum"]}:
         raise _refused(f"Invalid value at '{name}' (TYPE_ENUM), \"{value}\"")
 
 
@@ -105,9 +105,11 @@ def _clean_object(document: Document, spec: Json, value: Any, path: str) -> Any:
         if known is None:
             where = f" at '{path}'" if path else ""
             raise _refused(f'Unknown name "{key}"{where}: Cannot find field.')
+        # Clients that know no absence send an empty text for an enum that is not set.
+        empty = "enum" in known and item == ""
         if item is None and path.startswith(_PATCH) and "[" not in path:
             cleaned[key] = None
-        elif item is not None and not known.get("readOnly"):
+        elif item is not None and not known.get("readOnly") and not empty:
             cleaned[key] = _clean(document, known, item, f"{path}.{key}" if path else key)
     return cleaned
 

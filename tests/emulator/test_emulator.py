@@ -125,7 +125,7 @@ def test_answers_are_cut_to_the_fields_asked_for(http):
     assert set(answer) == {"items", "kind"}
     assert set(answer["items"][0]) == {"name", "quotas"}
     assert set(answer["items"][0]["quotas"][0]) == {"metric"}
-    assert http.get(f"{BASE}/regions?fields=items(").status_code in {200, 400}
+    assert http.get(f"{BASE}/regions?fields=items(").status_code == 400
     assert http.get(f"{BASE}/regions?fields=)").status_code == 400
 
 

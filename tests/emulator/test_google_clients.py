@@ -231,7 +231,7 @@ def test_storage_errors(cloud):
     with pytest.raises(exceptions.NotFound):
         client.get_bucket("missing-bucket")
     with pytest.raises(exceptions.BadRequest, match="event type"):
-        client.bucket(BUCKET).notification("t-1", topic_project=PROJECT, event_types=["NOTHING"]).create()
+        client.bucket(BUCKET).notification("uploads", topic_project=PROJECT, event_types=["NOTHING"]).create()
 
 
 def test_login_keys(cloud):

@@ -18,7 +18,7 @@ from google.cloud import storage
 from google.oauth2 import id_token
 from google.protobuf import field_mask_pb2
 from google.pubsub_v1 import PublisherClient, SubscriberClient, types
-from programs import BUCKET, PROJECT
+from programs import BUCKET, PROJECT, TOPICS
 from receiving import endpoint
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
@@ -42,6 +42,8 @@ def publisher(cloud):
 
 @pytest.fixture
 def subscriber(cloud, publisher):
+    for name in TOPICS:
+        cloud.emulator.store.delete(name)  # these tests make their own
     publisher.create_topic(name=TOPIC)
     return _client(SubscriberClient, cloud)
 

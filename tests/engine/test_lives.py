@@ -23,6 +23,7 @@ def made_ready(_emulator):
     _emulator.reset()
     bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
     _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
+    _emulator.make_topics()
     _emulator.make_disk()
     _emulator.make_regional_disk()
     _emulator.make_instance()

@@ -32,9 +32,6 @@ IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 
 @pytest.fixture
 def asking(cloud):
-    topic = f"http://{cloud.host}/v1/projects/{PROJECT}/topics/uploads"
-    httpx.put(topic, json={}, trust_env=False).raise_for_status()
-    cloud.emulator.requests.kept.clear()
     with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="true") as made:
         yield made
 

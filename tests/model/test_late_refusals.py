@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import driver
+import grpc
 import pytest
 from driver import UNKNOWN
 from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
@@ -97,5 +98,6 @@ def test_iops_out_of_bounds_warn_also_of_the_default_type(engine):
 
 def test_a_project_of_the_environment_is_held_to_its_form(cloud, monkeypatch):
     monkeypatch.setenv("GOOGLE_PROJECT", "my project")
-    with driver.engine(emulatorHost=cloud.host) as engine:
-        assert engine.failures(TEMPLATE, template())["project"].startswith("must be the ID or number of a project")
+    refused = pytest.raises(grpc.RpcError, match="GOOGLE_PROJECT must be the ID or number of a project")
+    with refused, driver.engine(emulatorHost=cloud.host):
+        pass

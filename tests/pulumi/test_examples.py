@@ -135,6 +135,7 @@ def test_events_of_a_bucket_reach_a_guarded_receiver(cloud, tmp_path, pulumi_hom
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     keys = f"http://{cloud.host}/oauth2/v1/certs"
+    cloud.emulator.store.delete(f"projects/{PROJECT}/topics/uploads")  # subscribe.py makes it
     with endpoint(lambda url, received: module.receiver(received.put, url, ACCOUNT, keys)) as receiver:
         _script(workspace, "subscribe.py", PROJECT, receiver.url, ACCOUNT)
         workspace.run("up", "--yes", "--skip-preview")

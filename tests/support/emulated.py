@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 import httpx
 import uvicorn
-from programs import PROJECT, ZONE
+from programs import PROJECT, TOPICS, ZONE
 
 from gcpx_emulator.__main__ import listen
 from gcpx_emulator.app import Emulator
@@ -60,6 +60,11 @@ class Emulated:
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
+
+    def make_topics(self) -> None:
+        """Make the topics that notifications in tests and examples name."""
+        for name in TOPICS:
+            self.emulator.store.put(name, {"name": name})
 
     def make_instance(self, name: str = "example-vm", zone: str = ZONE) -> str:
         """Make a running instance with a boot disk; gives its path."""

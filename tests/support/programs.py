@@ -14,6 +14,13 @@ PROJECT = "demo-project"
 ZONE = "us-east1-b"
 VM = f"projects/{PROJECT}/zones/{ZONE}/instances/example-vm"
 BUCKET = "demo-uploads"
+TOPICS = (
+    "projects/demo-project/topics/everything",
+    "projects/demo-project/topics/uploads",
+    "projects/example-project/topics/uploads",
+    "projects/other/topics/audit",
+)
+"""Topics that notifications in tests and examples name."""
 USER = "operator@example.com"
 BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g"
 OTHER_BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3h"

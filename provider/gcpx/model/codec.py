@@ -117,8 +117,7 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
     if user is None:
         return live
     if live is None:
-        kept = _unseen(prop) or prop.rules.param or is_absent(prop, user)
-        return user if kept else None
+        return user if _is_unseen(prop, user) or prop.rules.param or is_absent(prop, user) else None
     if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
         return outputs(kind, user, live, how)
     if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
@@ -132,9 +131,18 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
     return user if how.equal(prop, kind, user, live) else live
 
 
-def _unseen(prop: Property) -> bool:
-    """Tell whether Google may leave out what was set: it never returns it, or not once what it names is deleted."""
-    return prop.rules.write_only or prop.rules.forgotten
+def _is_unseen(prop: Property, user: Any) -> bool:
+    """Tell whether Google may leave a value out.
+
+    It never returns it, or not once what it names is deleted; or the value is an object of nothing else.
+    """
+    if prop.rules.write_only or prop.rules.forgotten:
+        return True
+    if not isinstance(prop.type, ObjectType) or not isinstance(user, dict):
+        return False
+    known = prop.type.properties
+    given = {key: item for key, item in user.items() if item is not None}
+    return bool(given) and all(key in known and _is_unseen(known[key], item) for key, item in given.items())
 
 
 def preview(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -190,7 +198,7 @@ class _Refresh:
         return result
 
     def _property(self, prop: Property, user: Any, live: Any, last: Any) -> Any:
-        if prop.rules.param or (live is None and _unseen(prop)):
+        if prop.rules.param or (live is None and _is_unseen(prop, user)):
             return user
         if user is None:
             drifted = last is not UNKNOWN and not is_absent(prop, live) and not self.how.same(prop, live, last)

@@ -1,0 +1,45 @@
+"""What becomes of an exception: an answer in Google's shape, and a line in the log where it is no refusal."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any, Final
+
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from gcpx_emulator.errors import ApiError
+
+_LOG: Final = logging.getLogger("gcpx_emulator")
+_WORDS: Final = "The emulator failed inside; its log says where."
+
+
+def parsed(raw: bytes, what: str = "the body") -> Any:
+    """Read JSON; nothing at all is None."""
+    try:
+        return json.loads(raw) if raw else None
+    except (ValueError, RecursionError) as error:
+        raise ApiError(400, f"Parse Error: {what} must be JSON: {error}", "parseError") from None
+
+
+def answer_to(error: Exception, doing: str) -> Response:
+    """Answer an exception; one that is no refusal is a mistake of ours, and logged with its traceback."""
+    if not isinstance(error, ApiError):
+        _LOG.error("%s failed", doing, exc_info=error)
+        error = ApiError(500, _WORDS)
+    return JSONResponse(error.body(), error.status)
+
+
+class Answering:
+    """Lets an application answer every exception."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        try:
+            await self._app(scope, receive, send)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
+            await answer_to(error, f"{scope.get('method')} {scope.get('path')}")(scope, receive, send)

@@ -1,0 +1,67 @@
+"""Whatever goes wrong inside the emulator is answered in Google's shape, and logged."""
+
+from __future__ import annotations
+
+import logging
+
+import httpx
+import pytest
+from google.api_core import exceptions
+from google.auth.credentials import AnonymousCredentials
+from google.cloud import compute_v1
+from programs import PROJECT
+
+TEMPLATE = f"projects/{PROJECT}/global/instanceTemplates/web"
+
+
+@pytest.fixture
+def http(cloud):
+    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=60) as client:
+        yield client
+
+
+@pytest.fixture
+def broken(cloud, http):
+    """A template that somebody broke behind the API's back: no handler can show it."""
+    cloud.emulator.store.put(TEMPLATE, {"name": "web", "kind": "compute#instanceTemplate", "properties": {}})
+    assert http.patch(f"/_emulator/resources/{TEMPLATE}", json={"kind": None}).status_code == 200
+
+
+def test_an_error_of_a_handler_is_googles_500_and_a_line_in_the_log(broken, http, caplog):
+    answer = http.get(f"/compute/v1/{TEMPLATE}")
+    error = answer.json()["error"]
+
+    assert (answer.status_code, error["code"], error["status"]) == (500, 500, "INTERNAL")
+    assert [item["reason"] for item in error["errors"]] == ["backendError"]
+    assert "kind" not in error["message"]
+    (line,) = [record for record in caplog.records if record.name.startswith("gcpx_emulator")]
+    assert line.levelno == logging.ERROR
+    assert "compute.instanceTemplates.get" in line.getMessage()
+    assert "KeyError" in caplog.text
+
+
+def test_the_request_is_kept_with_its_status(broken, http):
+    http.get(f"/compute/v1/{TEMPLATE}")
+
+    assert http.get("/_emulator/requests").json()[-1]["status"] == 500
+
+
+def test_googles_client_understands_it(broken, cloud):
+    client = compute_v1.InstanceTemplatesClient
+    options = {"host": cloud.host, "url_scheme": "http", "credentials": AnonymousCredentials()}
+    with pytest.raises(exceptions.InternalServerError):
+        client(transport=client.get_transport_class("rest")(**options)).get(project=PROJECT, instance_template="web")
+
+
+@pytest.mark.parametrize("body", ["{", "\xff", "[" * 100_000])
+@pytest.mark.parametrize(("method", "path"), [
+    ("POST", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates"), ("POST", "/_emulator/faults"),
+    ("POST", "/_emulator/outages"), ("POST", "/_emulator/tokens"), ("PATCH", "/_emulator/resources/b/demo-uploads"),
+    ("POST", "/upload/storage/v1/b/demo-uploads/o?uploadType=resumable"),
+])  # fmt: skip
+def test_a_body_that_is_not_json_is_refused_and_logs_nothing(http, caplog, method, path, body):
+    answer = http.request(method, path, content=body.encode("latin-1"))
+    error = answer.json()["error"]
+
+    assert (answer.status_code, error["errors"][0]["reason"]) == (400, "parseError")
+    assert not [record for record in caplog.records if record.name.startswith("gcpx_emulator")]
