@@ -20,9 +20,15 @@ NUMBERS = itertools.count()
 
 
 @pytest.fixture
-def http(cloud, vm):
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=60) as client:
-        client.post(f"{BASE}/global/machineImages?sourceInstance={vm}", json={"name": "image"})
+def http(cloud):
+    """A client, of a project with an instance, a disk and a machine image."""
+    # Without certificates a client is made at once.
+    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, verify=False, timeout=None) as client:
+        url, body = _instance(client)
+        client.post(url, json={**body, "name": "example-vm", "disks": [{**body["disks"][0], "deviceName": "boot"}]})
+        client.post(f"{BASE}/zones/{ZONE}/disks", json={"name": "example-data"})
+        source = VM.partition("/beta/")[2]
+        client.post(f"{BASE}/global/machineImages?sourceInstance={source}", json={"name": "image"})
         yield client
 
 
