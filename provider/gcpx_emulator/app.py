@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -191,7 +190,8 @@ class Emulator:
                 return replayed
         if method.id.endswith("Operations.wait"):
             ends = self.operations.ends(path["project"], call.scope, path["operation"])
-            await asyncio.sleep(max(0.0, min(ends - time.time(), _LONGEST_WAIT)))
+            clock = self.operations.clock
+            await clock.until(min(ends, clock.now() + _LONGEST_WAIT))
             self.operations.settle()
         return handler(call)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import httpx
 import pytest
@@ -98,16 +97,16 @@ def test_output_only_fields_are_ignored_and_beta_fields_hidden_from_v1(http, clo
 
 
 def test_an_operation_takes_its_time_and_wait_waits(http, cloud):
-    cloud.emulator.operations.latency = 2.0
+    cloud.emulator.operations.latency = 100.0
     made = http.post(TEMPLATES, json={"name": "web", "properties": properties()}).json()
     path = f"{BASE}/global/operations/{made['name']}"
-    time.sleep(0.6)
+    cloud.clock.advance(60)
     running = http.get(path).json()
     missing = http.get(f"{TEMPLATES}/web").status_code
     done = http.post(f"{path}/wait").json()
 
     assert (made["status"], running["status"], done["status"]) == ("PENDING", "RUNNING", "DONE")
-    assert 0 < running["progress"] < 100
+    assert running["progress"] == 60
     assert missing == 404
     assert http.get(f"{TEMPLATES}/web").json()["id"] == done["targetId"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import driver
@@ -10,6 +9,7 @@ import grpc
 import pytest
 from driver import UNKNOWN, failing, secret
 from programs import ATTACHMENT, IMAGE, PROJECT, VM, ZONE, attachment, image
+from steered import HOUR
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 
@@ -130,10 +130,13 @@ def test_attachments_to_one_instance_are_made_in_order(engine, cloud, vm):
     disks = [f"disk-{number}" for number in range(4)]
     for disk in disks:
         cloud.make_disk(disk)
-    cloud.emulator.operations.latency = 0.2
     inputs = [{"instance": vm, "disk": disk, "deviceName": disk} for disk in disks]
-    with ThreadPoolExecutor() as pool:
-        created = list(pool.map(lambda given: engine.create(ATTACHMENT, given["disk"], given), inputs))
+    with ThreadPoolExecutor() as pool, cloud.held_operations():
+        creations = [pool.submit(engine.create, ATTACHMENT, given["disk"], given) for given in inputs]
+        for _ in disks:
+            cloud.clock.wait_for_waiting()
+            cloud.clock.advance(HOUR)
+        created = [creation.result() for creation in creations]
     refused = [entry for entry in cloud.requests("compute.instances.attachDisk") if entry["status"] != 200]
 
     assert sorted(_devices(cloud)) == ["boot", *disks]
@@ -168,7 +171,7 @@ def test_a_device_that_another_disk_took_is_not_detached(engine, cloud, vm):
 
 
 def test_an_attachment_that_took_too_long_is_found_by_the_disks_name(engine, cloud, vm):
-    cloud.emulator.operations.latency = 1.0
+    cloud.hold_operations()
     with failing() as failed:
         inputs = engine.checked(ATTACHMENT, "a", attachment())
         engine.stub.Create(
@@ -177,7 +180,7 @@ def test_an_attachment_that_took_too_long_is_found_by_the_disks_name(engine, clo
     partial = failed[0].partial
 
     assert partial.id == f"{VM}/example-data"
-    time.sleep(1)
+    cloud.finish_operations()
     state = driver.Resource(engine.urn(ATTACHMENT, "a"), partial.id, inputs, driver.plain(partial.properties))
     assert engine.update(state, attachment()).outputs["deviceName"] == "persistent-disk-0"
 

@@ -12,6 +12,7 @@ import attrs
 import httpx
 import uvicorn
 from programs import PROJECT, ZONE
+from steered import HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
 from gcpx_emulator.app import Emulator
@@ -24,6 +25,27 @@ class Emulated:
 
     host: str
     emulator: Emulator
+    clock: Steered
+
+    def hold_operations(self) -> None:
+        """Let operations take an hour, which passes when `clock.advance` says so."""
+        self.emulator.operations.latency = HOUR
+        self.clock.hold()
+
+    def finish_operations(self) -> None:
+        """Let the hour pass, and later operations be done at once."""
+        self.emulator.operations.latency = 0.0
+        self.clock.release()
+        self.clock.advance(HOUR)
+
+    @contextmanager
+    def held_operations(self) -> Iterator[None]:
+        """Hold operations meanwhile; inside of the `with` of whoever waits for them, so that a failure does not hang."""
+        self.hold_operations()
+        try:
+            yield
+        finally:
+            self.finish_operations()
 
     def fail(self, method: str, **fault: Any) -> None:
         """Order a failure of the next call of a method."""
@@ -87,12 +109,14 @@ class Emulated:
         """Begin anew."""
         self.emulator.reset()
         self.emulator.operations.latency = 0.0
+        self.clock.reset()
 
 
 @contextmanager
 def running() -> Iterator[Emulated]:
     """Serve in a thread."""
-    emulator = Emulator()
+    emulator, clock = Emulator(), Steered()
+    emulator.operations.clock = clock
     listener = listen()
     server = uvicorn.Server(
         uvicorn.Config(emulator.app(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
@@ -100,8 +124,9 @@ def running() -> Iterator[Emulated]:
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()
     try:
-        yield Emulated(f"127.0.0.1:{listener.getsockname()[1]}", emulator)
+        yield Emulated(f"127.0.0.1:{listener.getsockname()[1]}", emulator, clock)
     finally:
+        clock.reset()
         server.should_exit = True
         thread.join()
         listener.close()
