@@ -12,7 +12,7 @@ from google.cloud.oslogin_v1.common import SshPublicKey
 from google.cloud.oslogin_v1.services.os_login_service.transports.rest import OsLoginServiceRestTransport
 from google.protobuf import field_mask_pb2
 from programs import BLOB, BUCKET, FINGERPRINT, PROJECT, USER
-from steered import HOUR
+from steered import HANGS, HOUR
 
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 
@@ -439,6 +439,6 @@ def test_a_zone_takes_instances_in_bulk_too(cloud):
 
 def test_limits_are_set_over_http(cloud):
     url = f"http://{cloud.host}/_emulator/limits"
-    httpx.post(url, json={"zones": {"us-east1-b": 1}}, trust_env=False)
+    httpx.post(url, json={"zones": {"us-east1-b": 1}}, trust_env=False, timeout=HANGS)
 
-    assert httpx.get(url, trust_env=False).json() == {"zones": {"us-east1-b": 1}}
+    assert httpx.get(url, trust_env=False, timeout=HANGS).json() == {"zones": {"us-east1-b": 1}}

@@ -316,7 +316,7 @@ def test_long_work_reports_progress_under_its_urn(engine, cloud):
     cloud.emulator.operations.latency = 480.0
     created = engine.create(TEMPLATE, "web", {"name": "web", **template()})
 
-    said = [message for severity, urn, message in engine.log.messages if urn == created.urn]
+    said = engine.log.wait_for(3, created.urn)
     assert said == [f"insert global/instanceTemplates/web: {share}%" for share in (25, 50, 75)], "every two minutes"
 
 

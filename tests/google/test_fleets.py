@@ -293,7 +293,7 @@ def test_a_long_creation_tells_how_far_it_is(engine, cloud):
     cloud.emulator.operations.latency = 240.0
     created = engine.create(FLEET, "workers", fleet(count=100))
 
-    (said,) = [said for _, urn, said in engine.log.messages if urn == created.urn]
+    (said,) = engine.log.wait_for(1, created.urn)
     assert "50/100 VMs, zone us-east1-b rolling forward" in said
 
 

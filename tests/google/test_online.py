@@ -18,6 +18,7 @@ from programs import (
     properties,
     template,
 )
+from steered import HANGS
 
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 
@@ -25,7 +26,7 @@ IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 @pytest.fixture
 def asking(cloud):
     topic = f"http://{cloud.host}/v1/projects/{PROJECT}/topics/uploads"
-    httpx.put(topic, json={}, trust_env=False).raise_for_status()
+    httpx.put(topic, json={}, trust_env=False, timeout=HANGS).raise_for_status()
     cloud.emulator.requests.kept.clear()
     with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="true") as made:
         yield made
@@ -101,7 +102,9 @@ def test_what_the_caller_may_not_see_is_a_warning(asking, cloud, fault):
 
 
 def _ordered(cloud, limit):
-    httpx.post(f"http://{cloud.host}/_emulator/limits", json={"instances": {"us-east1": limit}}, trust_env=False)
+    httpx.post(
+        f"http://{cloud.host}/_emulator/limits", json={"instances": {"us-east1": limit}}, trust_env=False, timeout=HANGS
+    )
 
 
 def _fleet(count, **more):

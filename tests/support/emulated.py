@@ -12,7 +12,7 @@ import attrs
 import httpx
 import uvicorn
 from programs import PROJECT, ZONE
-from steered import HOUR, Steered
+from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
 from gcpx_emulator.app import Emulator
@@ -74,7 +74,7 @@ class Emulated:
 
     def post(self, path: str, body: dict[str, Any]) -> None:
         """Make something through the API, and forget that it was asked for."""
-        response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False)
+        response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False, timeout=HANGS)
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()

@@ -9,7 +9,7 @@ import time
 from gcpx_emulator.clock import Clock
 
 HOUR = 3600.0
-_HANGS = 600.0
+HANGS = 600.0
 """Seconds after which nothing comes any more, however busy the machine is: a failure instead of a test that hangs."""
 
 
@@ -46,7 +46,7 @@ class Steered(Clock):
     def wait_for_waiting(self) -> None:
         """Return when somebody waits for the time to pass."""
         with self._changed:
-            assert self._changed.wait_for(lambda: self._waiting, timeout=_HANGS), "nobody waits"
+            assert self._changed.wait_for(lambda: self._waiting, timeout=HANGS), "nobody waits"
 
     def advance(self, seconds: float) -> None:
         """Let time pass; whoever waits looks again."""
