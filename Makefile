@@ -7,7 +7,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 PORT ?= 8095
 
-.PHONY: help demo test search check lint types check-generated format schema sdk setup env emulator bench build clean
+.PHONY: help demo test search shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,12 @@ test: setup ## Run every test, those with the real Pulumi CLI included, and meas
 
 search: $(READY) ## Try many new examples of each property, a minute each at most
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
+
+shuffle: setup ## Run every test in random order; SEED=... repeats an order
+	$(BIN)/python -m pytest -n 2 -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
+
+repeat: setup ## Run the tests that are new or changed several times, in random order
+	$(BIN)/python tools/repeat.py
 
 check: lint types check-generated test ## Lint, types, generated files, tests: what has to hold before a commit
 

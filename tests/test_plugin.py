@@ -9,6 +9,7 @@ import driver
 import grpc
 import pytest
 from google.protobuf import empty_pb2
+from steered import HANGS
 from workspace import SCRIPTS
 
 from gcpx import __version__
@@ -28,12 +29,14 @@ def _stub(channel):
 
 def test_the_first_line_is_the_port_and_the_process_ends_quietly(plugin):
     with grpc.insecure_channel(f"127.0.0.1:{int(plugin.stdout.readline())}") as channel:
-        assert _stub(channel).GetPluginInfo(empty_pb2.Empty(), wait_for_ready=True, timeout=10).version == __version__
+        assert (
+            _stub(channel).GetPluginInfo(empty_pb2.Empty(), wait_for_ready=True, timeout=HANGS).version == __version__
+        )
         _stub(channel).Cancel(empty_pb2.Empty())
         assert _stub(channel).GetPluginInfo(empty_pb2.Empty()).version == __version__
     plugin.send_signal(signal.SIGINT)
 
-    assert plugin.wait(timeout=5) == 0
+    assert plugin.wait(timeout=HANGS) == 0
     assert plugin.stdout.read() == ""
     assert "Traceback" not in plugin.stderr.read()
 
@@ -44,6 +47,6 @@ def test_a_message_of_many_megabytes_is_taken(plugin):
     ) as channel:
         news = driver.struct({"project": "p" * (8 << 20)})
         request = driver.rpc.CheckRequest(urn="urn:pulumi:dev::t::pulumi:providers:gcpx::p", news=news)
-        answer = _stub(channel).CheckConfig(request, wait_for_ready=True, timeout=30)
+        answer = _stub(channel).CheckConfig(request, wait_for_ready=True, timeout=HANGS)
 
     assert answer.inputs == news

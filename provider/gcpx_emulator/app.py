@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -38,6 +37,7 @@ from gcpx_emulator import (
     templates,
     tokens,
 )
+from gcpx_emulator.clock import Clock
 from gcpx_emulator.discovery import Method, route
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.failures import Answering, answer_to, parsed
@@ -90,12 +90,14 @@ class Emulator:
     """One emulator: its data, its operations, its faults.
 
     Attributes:
-        clock: gives the time of Pub/Sub and of tokens.
+        clock: tells the time.
     """
 
     store: Store = attrs.Factory(Store)
-    operations: Operations = attrs.field(default=attrs.Factory(lambda self: Operations(self.store), takes_self=True))
-    clock: Callable[[], float] = time.time
+    clock: Clock = attrs.Factory(Clock)
+    operations: Operations = attrs.field(
+        default=attrs.Factory(lambda self: Operations(self.store, clock=self.clock), takes_self=True)
+    )
     faults: Faults = attrs.Factory(Faults)
     requests: Requests = attrs.Factory(Requests)
     signer: Signer = attrs.field(default=attrs.Factory(lambda self: Signer(self.now), takes_self=True))
@@ -105,8 +107,8 @@ class Emulator:
     )
 
     def now(self) -> float:
-        """Tell the time of Pub/Sub and of tokens."""
-        return self.clock()
+        """Tell the time, in seconds since 1970."""
+        return self.clock.now()
 
     def reset(self) -> None:
         """Forget everything but the keys."""
@@ -214,7 +216,8 @@ class Emulator:
                 return replayed
         if method.id.endswith("Operations.wait"):
             ends = self.operations.ends(path["project"], call.scope, path["operation"])
-            await asyncio.sleep(max(0.0, min(ends - time.time(), _LONGEST_WAIT)))
+            clock = self.operations.clock
+            await clock.until(min(ends, clock.now() + _LONGEST_WAIT))
             self.operations.settle()
         return handler(call.with_names() if method.id.startswith("compute.") else call)
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx_emulator.clock import Clock
 from gcpx_emulator.errors import ApiError, not_found
 from gcpx_emulator.store import Json, Store
 
@@ -32,10 +33,12 @@ class Operations:
 
     Attributes:
         latency: seconds that one takes.
+        clock: tells the time.
     """
 
     store: Store
     latency: float = 0.0
+    clock: Clock = attrs.Factory(Clock)
 
     def start(
         self,
@@ -52,7 +55,7 @@ class Operations:
         extra: Json | None = None,
     ) -> Json:
         """Begin an operation; `error` makes it fail in the end, without effect."""
-        now = time.time()
+        now = self.clock.now()
         name = f"operation-{int(now * 1000)}-{uuid.uuid4().hex[:8]}"
         link = f"{base}/projects/{project}/{scope}/operations/{name}"
         body: Json = {
@@ -93,12 +96,12 @@ class Operations:
         row = self.store.database.execute(
             "select * from operations where project = ? and request = ?", (project, request_id)
         ).fetchone()
-        return _row_view(row) if row else None
+        return self._shown(row) if row else None
 
     def settle(self) -> None:
         """Let everything that is due take effect."""
         rows = self.store.database.execute(
-            "select * from operations where settled = 0 and ends <= ? order by ends", (time.time(),)
+            "select * from operations where settled = 0 and ends <= ? order by ends", (self.clock.now(),)
         ).fetchall()
         for row in rows:
             for effect in json.loads(row["effect"]):
@@ -128,7 +131,7 @@ class Operations:
 
     def get(self, project: str, scope: str, name: str) -> Json:
         """Read one."""
-        return _row_view(self._row(project, scope, name))
+        return self._shown(self._row(project, scope, name))
 
     def ends(self, project: str, scope: str, name: str) -> float:
         """Say when one is done."""
@@ -139,7 +142,7 @@ class Operations:
         rows = self.store.database.execute(
             "select * from operations where project = ? and scope = ? order by begins", (project, scope)
         ).fetchall()
-        return [_row_view(row) for row in rows]
+        return [self._shown(row) for row in rows]
 
     def _row(self, project: str, scope: str, name: str) -> Any:
         row = self.store.database.execute(
@@ -150,9 +153,8 @@ class Operations:
             raise not_found(f"projects/{project}/{scope}/operations/{name}")
         return row
 
-
-def _row_view(row: Any) -> Json:
-    return _view(json.loads(row["body"]), row["begins"], row["ends"], time.time())
+    def _shown(self, row: Any) -> Json:
+        return _view(json.loads(row["body"]), row["begins"], row["ends"], self.clock.now())
 
 
 def _roll(body: Json, now: float, begins: float, ends: float) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import httpx
 import pytest
 from programs import BUCKET, PROJECT, properties
+from steered import HANGS
 from workspace import emulator
 
 BASE = f"/compute/v1/projects/{PROJECT}"
@@ -17,7 +17,7 @@ TEMPLATES = f"{BASE}/global/instanceTemplates"
 
 @pytest.fixture
 def http(cloud):
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=10) as client:
+    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=HANGS) as client:
         yield client
 
 
@@ -98,16 +98,16 @@ def test_output_only_fields_are_ignored_and_beta_fields_hidden_from_v1(http, clo
 
 
 def test_an_operation_takes_its_time_and_wait_waits(http, cloud):
-    cloud.emulator.operations.latency = 2.0
+    cloud.emulator.operations.latency = 100.0
     made = http.post(TEMPLATES, json={"name": "web", "properties": properties()}).json()
     path = f"{BASE}/global/operations/{made['name']}"
-    time.sleep(0.6)
+    cloud.clock.advance(60)
     running = http.get(path).json()
     missing = http.get(f"{TEMPLATES}/web").status_code
     done = http.post(f"{path}/wait").json()
 
     assert (made["status"], running["status"], done["status"]) == ("PENDING", "RUNNING", "DONE")
-    assert 0 < running["progress"] < 100
+    assert running["progress"] == 60
     assert missing == 404
     assert http.get(f"{TEMPLATES}/web").json()["id"] == done["targetId"]
 
@@ -202,18 +202,18 @@ def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
     with emulator("--data", file) as host:
         assert (
             httpx.post(
-                f"http://{host}/storage/v1/b?project=p", json={"name": "kept-bucket"}, trust_env=False
+                f"http://{host}/storage/v1/b?project=p", json={"name": "kept-bucket"}, trust_env=False, timeout=HANGS
             ).status_code
             == 200
         )
     with emulator("--data", file) as host:
-        assert httpx.get(f"http://{host}/storage/v1/b/kept-bucket", trust_env=False).status_code == 200
+        assert httpx.get(f"http://{host}/storage/v1/b/kept-bucket", trust_env=False, timeout=HANGS).status_code == 200
 
 
 def test_a_port_that_is_taken_is_named():
     with emulator() as host:
         command = [sys.executable, "-m", "gcpx_emulator", "--port", host.rpartition(":")[2]]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=30)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
 
     assert done.returncode == 1
     assert "cannot be had" in done.stderr
@@ -221,7 +221,7 @@ def test_a_port_that_is_taken_is_named():
 
 
 def test_many_templates_are_made_in_a_row(cloud):
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False) as client:
+    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=HANGS) as client:
         answers = [
             client.post(TEMPLATES, json={"name": f"t-{number}", "properties": properties()}) for number in range(50)
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
+from steered import HANGS
 
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.filtering import predicate
@@ -72,5 +73,5 @@ def test_a_filter_that_is_none_is_refused_in_googles_shape(filter_, words):
 @pytest.mark.parametrize("token", ["x", "e30=", "W10=", "WyJhIiwgImIiXQ=="])
 def test_a_page_token_of_another_request_is_refused(cloud, token):
     url = f"http://{cloud.host}/compute/v1/projects/p/global/instanceTemplates"
-    answer = httpx.get(url, params={"pageToken": token}, trust_env=False)
+    answer = httpx.get(url, params={"pageToken": token}, trust_env=False, timeout=HANGS)
     assert (answer.status_code, "pageToken" in answer.text) == (400, True)

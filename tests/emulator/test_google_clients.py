@@ -12,6 +12,7 @@ from google.cloud.oslogin_v1.common import SshPublicKey
 from google.cloud.oslogin_v1.services.os_login_service.transports.rest import OsLoginServiceRestTransport
 from google.protobuf import field_mask_pb2
 from programs import BLOB, BUCKET, FINGERPRINT, PROJECT, USER
+from steered import HANGS, HOUR
 
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 
@@ -52,9 +53,11 @@ def _insert(templates, name, **more):
 
 
 def test_a_template_is_made_read_listed_and_deleted(templates, cloud):
-    cloud.emulator.operations.latency = 0.2
+    cloud.hold_operations()
     operation = _insert(templates, "web", labels={"app": "web"})
-    operation.result(timeout=10)
+    assert not operation.done()
+    cloud.finish_operations()
+    operation.result()
     found = templates.get(project=PROJECT, instance_template="web")
 
     assert operation.done()
@@ -62,12 +65,12 @@ def test_a_template_is_made_read_listed_and_deleted(templates, cloud):
     assert found.properties.network_interfaces[0].network.endswith("/projects/demo-project/global/networks/default")
     assert found.properties.network_interfaces[0].access_configs[0].type_ == "ONE_TO_ONE_NAT"
     assert [item.name for item in templates.list(project=PROJECT)] == ["web"]
-    templates.delete(project=PROJECT, instance_template="web").result(timeout=10)
+    templates.delete(project=PROJECT, instance_template="web").result()
     assert list(templates.list(project=PROJECT)) == []
 
 
 def test_errors_are_what_the_clients_expect(templates):
-    _insert(templates, "web").result(timeout=10)
+    _insert(templates, "web").result()
     with pytest.raises(exceptions.NotFound, match=r"instanceTemplates/missing' was not found"):
         templates.get(project=PROJECT, instance_template="missing")
     with pytest.raises(exceptions.Conflict, match="already exists"):
@@ -81,7 +84,7 @@ def test_a_failed_operation_is_raised_by_the_client(templates, cloud):
         "compute.instanceTemplates.insert", operation={"errors": [{"code": "QUOTA_EXCEEDED", "message": "no quota"}]}
     )
     with pytest.raises(exceptions.GoogleAPICallError, match="no quota"):
-        _insert(templates, "web").result(timeout=10)
+        _insert(templates, "web").result()
 
 
 def test_one_request_id_makes_one_template(templates):
@@ -99,7 +102,7 @@ def test_one_request_id_makes_one_template(templates):
 
 def test_lists_come_in_pages_and_are_filtered_and_ordered(templates):
     for name in ("c", "a", "b"):
-        _insert(templates, name).result(timeout=10)
+        _insert(templates, name).result()
     request = compute_v1.ListInstanceTemplatesRequest(project=PROJECT, max_results=2)
     pages = [[item.name for item in page.items] for page in templates.list(request=request).pages]
 
@@ -115,14 +118,14 @@ def test_lists_come_in_pages_and_are_filtered_and_ordered(templates):
 def test_regional_templates_have_their_own_scope(templates, cloud):
     regional = _client(compute_v1.RegionInstanceTemplatesClient, cloud)
     template = compute_v1.InstanceTemplate(name="web", properties=_properties())
-    regional.insert(project=PROJECT, region="us-east1", instance_template_resource=template).result(timeout=10)
+    regional.insert(project=PROJECT, region="us-east1", instance_template_resource=template).result()
     found = regional.get(project=PROJECT, region="us-east1", instance_template="web")
     scopes = {name: scope.instance_templates for name, scope in templates.aggregated_list(project=PROJECT)}
 
     assert found.region.endswith("/regions/us-east1")
     assert [item.name for item in scopes["regions/us-east1"]] == ["web"]
     assert not scopes["global"]
-    regional.delete(project=PROJECT, region="us-east1", instance_template="web").result(timeout=10)
+    regional.delete(project=PROJECT, region="us-east1", instance_template="web").result()
     with pytest.raises(exceptions.NotFound):
         regional.insert(project=PROJECT, region="nowhere", instance_template_resource=template)
 
@@ -138,23 +141,23 @@ def test_a_template_is_made_from_an_instance(templates, cloud):
     vm = compute_v1.Instance(
         name="vm", machine_type="zones/us-east1-b/machineTypes/e2-medium", disks=[boot, data], network_interfaces=[{}]
     )
-    instances.insert(project=PROJECT, zone="us-east1-b", instance_resource=vm).result(timeout=10)
+    instances.insert(project=PROJECT, zone="us-east1-b", instance_resource=vm).result()
     assert instances.get(project=PROJECT, zone="us-east1-b", instance="vm").status == "RUNNING"
     template = compute_v1.InstanceTemplate(
         name="from-vm", source_instance="zones/us-east1-b/instances/vm",
         source_instance_params={"disk_configs": [{"device_name": "data", "instantiate_from": "DO_NOT_INCLUDE"}]},
     )  # fmt: skip
-    templates.insert(project=PROJECT, instance_template_resource=template).result(timeout=10)
+    templates.insert(project=PROJECT, instance_template_resource=template).result()
     found = templates.get(project=PROJECT, instance_template="from-vm")
 
     assert found.properties.machine_type == "e2-medium"
     assert [disk.device_name for disk in found.properties.disks] == ["boot"]
     assert [item.name for item in instances.list(project=PROJECT, zone="us-east1-b")] == ["vm"]
-    instances.delete(project=PROJECT, zone="us-east1-b", instance="vm").result(timeout=10)
+    instances.delete(project=PROJECT, zone="us-east1-b", instance="vm").result()
 
 
 def test_operations_are_read_waited_for_and_listed(templates, cloud):
-    cloud.emulator.operations.latency = 2.0
+    cloud.emulator.operations.latency = 100.0
     operations = _client(compute_v1.GlobalOperationsClient, cloud)
     name = _insert(templates, "web").name
     early = operations.get(project=PROJECT, operation=name)
@@ -267,16 +270,16 @@ def _vm(cloud, name="vm"):
         boot=True, auto_delete=True, initialize_params=compute_v1.AttachedDiskInitializeParams(source_image=IMAGE)
     )
     vm = compute_v1.Instance(name=name, machine_type=f"zones/{ZONE}/machineTypes/e2-medium", disks=[disk])
-    instances.insert(project=PROJECT, zone=ZONE, instance_resource=vm).result(timeout=10)
+    instances.insert(project=PROJECT, zone=ZONE, instance_resource=vm).result()
     return instances
 
 
 def test_disks_are_made_attached_detached_and_deleted(cloud):
     disks, instances = _client(compute_v1.DisksClient, cloud), _vm(cloud)
-    disks.insert(project=PROJECT, zone=ZONE, disk_resource=compute_v1.Disk(name="data", size_gb=50)).result(timeout=10)
+    disks.insert(project=PROJECT, zone=ZONE, disk_resource=compute_v1.Disk(name="data", size_gb=50)).result()
     attached = compute_v1.AttachedDisk(source=f"zones/{ZONE}/disks/data", device_name="data")
     where = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
-    instances.attach_disk(**where, attached_disk_resource=attached).result(timeout=10)
+    instances.attach_disk(**where, attached_disk_resource=attached).result()
     found = instances.get(**where).disks[1]
 
     assert (found.device_name, found.index, found.disk_size_gb) == ("data", 1, 50)
@@ -290,14 +293,14 @@ def test_disks_are_made_attached_detached_and_deleted(cloud):
     forced = compute_v1.AttachDiskInstanceRequest(**where, force_attach=True, attached_disk_resource=attached)
     with pytest.raises(exceptions.BadRequest, match=r"Only regional disks|already used"):
         instances.attach_disk(request=forced)
-    instances.set_disk_auto_delete(**where, auto_delete=True, device_name="data").result(timeout=10)
+    instances.set_disk_auto_delete(**where, auto_delete=True, device_name="data").result()
     assert instances.get(**where).disks[1].auto_delete
-    instances.detach_disk(**where, device_name="data").result(timeout=10)
+    instances.detach_disk(**where, device_name="data").result()
     with pytest.raises(exceptions.BadRequest, match="No attached disk"):
         instances.detach_disk(**where, device_name="data")
     assert [item.name for item in disks.list(project=PROJECT, zone=ZONE)] == ["data", "vm"]
-    disks.delete(project=PROJECT, zone=ZONE, disk="data").result(timeout=10)
-    instances.delete(**where).result(timeout=10)
+    disks.delete(project=PROJECT, zone=ZONE, disk="data").result()
+    instances.delete(**where).result()
     assert list(disks.list(project=PROJECT, zone=ZONE)) == [], "the boot disk went with its instance"
 
 
@@ -306,14 +309,14 @@ def test_regional_disks_need_two_zones(cloud):
     zones = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bc"]
     disks.insert(
         project=PROJECT, region="us-east1", disk_resource=compute_v1.Disk(name="d", replica_zones=zones)
-    ).result(timeout=10)
+    ).result()
 
     assert disks.get(project=PROJECT, region="us-east1", disk="d").size_gb == 500
     with pytest.raises(exceptions.BadRequest, match="two replica zones"):
         disks.insert(
             project=PROJECT, region="us-east1", disk_resource=compute_v1.Disk(name="e", replica_zones=zones[:1])
         )
-    disks.delete(project=PROJECT, region="us-east1", disk="d").result(timeout=10)
+    disks.delete(project=PROJECT, region="us-east1", disk="d").result()
 
 
 def test_labels_tags_and_metadata_change_under_their_fingerprints(cloud):
@@ -321,11 +324,11 @@ def test_labels_tags_and_metadata_change_under_their_fingerprints(cloud):
     where = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
     vm = instances.get(**where)
     labels = compute_v1.InstancesSetLabelsRequest(labels={"a": "b"}, label_fingerprint=vm.label_fingerprint)
-    instances.set_labels(**where, instances_set_labels_request_resource=labels).result(timeout=10)
+    instances.set_labels(**where, instances_set_labels_request_resource=labels).result()
     tags = compute_v1.Tags(items=["web"], fingerprint=vm.tags.fingerprint)
-    instances.set_tags(**where, tags_resource=tags).result(timeout=10)
+    instances.set_tags(**where, tags_resource=tags).result()
     metadata = compute_v1.Metadata(items=[compute_v1.Items(key="k", value="v")], fingerprint=vm.metadata.fingerprint)
-    instances.set_metadata(**where, metadata_resource=metadata).result(timeout=10)
+    instances.set_metadata(**where, metadata_resource=metadata).result()
     found = instances.get(**where)
 
     assert (dict(found.labels), list(found.tags.items), found.metadata.items[0].value) == ({"a": "b"}, ["web"], "v")
@@ -388,13 +391,14 @@ def test_a_fingerprint_that_is_sent_with_a_new_interface_does_not_count(cloud):
 
 def test_a_change_waits_for_the_one_before_it(cloud):
     instances = _vm(cloud)
-    cloud.emulator.operations.latency = 2.0
+    cloud.hold_operations()
     where = {"project": PROJECT, "zone": ZONE, "instance": "vm"}
     tags = compute_v1.Tags(items=["web"], fingerprint=instances.get(**where).tags.fingerprint)
     first = instances.set_tags(**where, tags_resource=tags)
     with pytest.raises(exceptions.BadRequest, match="is not ready"):
         instances.delete(**where)
-    first.result(timeout=10)
+    cloud.clock.advance(HOUR)
+    first.result()
     instances.delete(**where)
     assert instances.get(**where).status == "STOPPING"
 
@@ -409,15 +413,15 @@ def test_machine_images(cloud):
     _vm(cloud)
     images = _client(compute_v1.MachineImagesClient, cloud)
     image = compute_v1.MachineImage(name="golden", source_instance=f"zones/{ZONE}/instances/vm")
-    images.insert(request=_image_request(image)).result(timeout=10)
+    images.insert(request=_image_request(image)).result()
     found = images.get(project=PROJECT, machine_image="golden")
 
     assert (found.status, len(found.saved_disks)) == ("READY", 1)
     assert found.instance_properties.machine_type == "e2-medium"
     labels = compute_v1.GlobalSetLabelsRequest(labels={"a": "b"}, label_fingerprint=found.label_fingerprint)
-    images.set_labels(project=PROJECT, resource="golden", global_set_labels_request_resource=labels).result(timeout=10)
+    images.set_labels(project=PROJECT, resource="golden", global_set_labels_request_resource=labels).result()
     assert dict(next(iter(images.list(project=PROJECT))).labels) == {"a": "b"}
-    images.delete(project=PROJECT, machine_image="golden").result(timeout=10)
+    images.delete(project=PROJECT, machine_image="golden").result()
     missing = compute_v1.MachineImage(name="none", source_instance=f"zones/{ZONE}/instances/none")
     with pytest.raises(exceptions.NotFound):
         images.insert(request=_image_request(missing))
@@ -430,8 +434,8 @@ def _bulk(cloud, **more):
 
 
 def test_instances_are_made_in_bulk_and_listed_over_all_zones(cloud):
-    _bulk(cloud, count=4, name_pattern="w-###", location_policy={"target_shape": "BALANCED"}).result(timeout=10)
-    _bulk(cloud, count=2, name_pattern="w-###").result(timeout=10)
+    _bulk(cloud, count=4, name_pattern="w-###", location_policy={"target_shape": "BALANCED"}).result()
+    _bulk(cloud, count=2, name_pattern="w-###").result()
     instances = _client(compute_v1.InstancesClient, cloud)
     request = compute_v1.AggregatedListInstancesRequest(project=PROJECT, filter='labels.a = "b"', max_results=2)
     found = [item.name for _, scope in instances.aggregated_list(request=request) for item in scope.instances]
@@ -443,7 +447,7 @@ def test_a_bulk_creation_that_falls_short_is_rolled_back(cloud):
     cloud.emulator.store.put("limits/all", {"instances": {"us-east1": 3}})
     operation = _bulk(cloud, count=5, min_count=4, name_pattern="w-#")
     with pytest.raises(exceptions.GoogleAPICallError, match="Quota 'INSTANCES' exceeded"):
-        operation.result(timeout=10)
+        operation.result()
     operations = _client(compute_v1.RegionOperationsClient, cloud)
     done = operations.get(project=PROJECT, region="us-east1", operation=operation.name)
     status = done.instances_bulk_insert_operation_metadata.per_location_status["zones/us-east1-b"]
@@ -451,7 +455,7 @@ def test_a_bulk_creation_that_falls_short_is_rolled_back(cloud):
     assert (status.status, status.target_vm_count, status.deleted_vm_count) == ("ROLLING_BACK", 5, 3)
     assert done.error.errors[0].error_details[0].quota_info.limit == 3.0
     assert "instances" not in cloud.emulator.store.counts()
-    _bulk(cloud, count=5, min_count=2, name_pattern="w-#").result(timeout=10)
+    _bulk(cloud, count=5, min_count=2, name_pattern="w-#").result()
     assert cloud.emulator.store.counts()["instances"] == 3
 
 
@@ -477,15 +481,13 @@ def test_what_cannot_be_made_in_bulk_is_refused(cloud, more, words):
 def test_a_zone_takes_instances_in_bulk_too(cloud):
     resource = compute_v1.BulkInsertInstanceResource(instance_properties=_properties(), count=2, name_pattern="z-##")
     instances = _client(compute_v1.InstancesClient, cloud)
-    instances.bulk_insert(project=PROJECT, zone=ZONE, bulk_insert_instance_resource_resource=resource).result(
-        timeout=10
-    )
+    instances.bulk_insert(project=PROJECT, zone=ZONE, bulk_insert_instance_resource_resource=resource).result()
 
     assert [item.name for item in instances.list(project=PROJECT, zone=ZONE)] == ["z-01", "z-02"]
 
 
 def test_limits_are_set_over_http(cloud):
     url = f"http://{cloud.host}/_emulator/limits"
-    httpx.post(url, json={"zones": {"us-east1-b": 1}}, trust_env=False)
+    httpx.post(url, json={"zones": {"us-east1-b": 1}}, trust_env=False, timeout=HANGS)
 
-    assert httpx.get(url, trust_env=False).json() == {"zones": {"us-east1-b": 1}}
+    assert httpx.get(url, trust_env=False, timeout=HANGS).json() == {"zones": {"us-east1-b": 1}}

@@ -24,6 +24,7 @@ from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.responses import Response
 from starlette.routing import Route
+from steered import Fixed
 
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
@@ -107,7 +108,7 @@ def test_what_pubsub_refuses(publisher, subscriber):
 
 
 def test_messages_are_pulled_leased_and_acknowledged(cloud, publisher, subscriber):
-    cloud.emulator.clock = lambda: 1_000.0
+    cloud.emulator.clock = Fixed(1_000.0)
     subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC})
     messages = [types.PubsubMessage(data=b"one", attributes={"a": "b"}), types.PubsubMessage(data=b"two")]
     made = publisher.publish(topic=TOPIC, messages=messages).message_ids
@@ -124,12 +125,12 @@ def test_messages_are_pulled_leased_and_acknowledged(cloud, publisher, subscribe
 
 
 def test_what_is_not_acknowledged_in_time_is_pulled_again(cloud, publisher, subscriber):
-    cloud.emulator.clock = lambda: 1_000.0
+    cloud.emulator.clock = Fixed(1_000.0)
     subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, "ack_deadline_seconds": 20})
     _publish(publisher, b"x")
     first = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
     for moment, received in ((1_019.9, 0), (1_020.0, 1), (1_030.0, 0)):
-        cloud.emulator.clock = lambda moment=moment: moment
+        cloud.emulator.clock = Fixed(moment)
         again = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
         assert len(again) == received
     subscriber.modify_ack_deadline(subscription=SUBSCRIPTION, ack_ids=[first[0].ack_id], ack_deadline_seconds=0)

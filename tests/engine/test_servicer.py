@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
+from concurrent.futures import ThreadPoolExecutor
 
 import attrs
 import driver
@@ -287,41 +286,41 @@ def test_a_failed_operation_leaves_nothing_behind(engine, cloud):
 
 
 def test_a_timeout_leaves_a_resource_that_another_up_finishes(engine, cloud):
-    cloud.emulator.operations.latency = 2.0
+    cloud.hold_operations()
     with failing() as failed:
         engine.create(TEMPLATE, "web", {"name": "web", **template()}, timeout=0.5)
     partial = failed[0].partial
 
     assert partial.id == "projects/demo-project/global/instanceTemplates/web"
     assert "not done in time" in partial.reasons[0]
-    time.sleep(2)
+    cloud.finish_operations()
     state = driver.Resource(engine.urn(TEMPLATE, "web"), partial.id, plain(partial.inputs), plain(partial.properties))
     finished = engine.update(state, {"name": "web", **template()})
     assert finished.outputs["selfLink"].endswith("/instanceTemplates/web")
 
 
 def test_a_cancelled_create_keeps_the_id_and_later_runs_work(engine, cloud):
-    cloud.emulator.operations.latency = 30.0
-    threading.Timer(0.3, lambda: engine.stub.Cancel(empty_pb2.Empty())).start()
-    begun = time.monotonic()
-    with failing() as failed:
-        engine.create(TEMPLATE, "web", {"name": "web", **template()})
+    path = "projects/demo-project/global/instanceTemplates/web"
+    with ThreadPoolExecutor() as pool, cloud.held_operations(), failing() as failed:
+        creation = pool.submit(engine.create, TEMPLATE, "web", {"name": "web", **template()})
+        cloud.clock.wait_for_waiting()
+        engine.stub.Cancel(empty_pb2.Empty())
+        cloud.clock.advance(1)  # Google answers before the operation is done, as it does after two minutes
+        assert cloud.get(path) is None, "Google is still working on it"
+        creation.result()
 
-    assert time.monotonic() - begun < 10
     assert failed[0].partial.id.endswith("/web")
     assert "cancelled" in failed[0].message
-    cloud.emulator.operations.latency = 0.0
     engine.configure(project="demo-project", emulatorHost=cloud.host)
     assert engine.create(TEMPLATE, "next", template()).id
 
 
 def test_long_work_reports_progress_under_its_urn(engine, cloud):
-    cloud.emulator.operations.latency = 8.0
+    cloud.emulator.operations.latency = 480.0
     created = engine.create(TEMPLATE, "web", {"name": "web", **template()})
 
-    said = [message for severity, urn, message in engine.log.messages if urn == created.urn]
-    assert said
-    assert all(message.startswith("insert global/instanceTemplates/web: ") for message in said)
+    said = engine.log.wait_for(3, created.urn)
+    assert said == [f"insert global/instanceTemplates/web: {share}%" for share in (25, 50, 75)], "every two minutes"
 
 
 def test_a_deprecated_field_is_warned_about_by_path(engine):

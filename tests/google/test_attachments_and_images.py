@@ -9,6 +9,7 @@ import grpc
 import pytest
 from driver import UNKNOWN, failing, secret
 from programs import ATTACHMENT, IMAGE, PROJECT, VM, ZONE, attachment, image
+from steered import HOUR
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 
@@ -129,10 +130,13 @@ def test_attachments_to_one_instance_are_made_in_order(engine, cloud, vm):
     disks = [f"disk-{number}" for number in range(4)]
     for disk in disks:
         cloud.make_disk(disk)
-    cloud.emulator.operations.latency = 0.2
     inputs = [{"instance": vm, "disk": disk, "deviceName": disk} for disk in disks]
-    with ThreadPoolExecutor() as pool:
-        created = list(pool.map(lambda given: engine.create(ATTACHMENT, given["disk"], given), inputs))
+    with ThreadPoolExecutor() as pool, cloud.held_operations():
+        creations = [pool.submit(engine.create, ATTACHMENT, given["disk"], given) for given in inputs]
+        for _ in disks:
+            cloud.clock.wait_for_waiting()
+            cloud.clock.advance(HOUR)
+        created = [creation.result() for creation in creations]
     refused = [entry for entry in cloud.requests("compute.instances.attachDisk") if entry["status"] != 200]
 
     assert sorted(_devices(cloud)) == ["boot", *disks]

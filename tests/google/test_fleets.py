@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import driver
 import grpc
 import pytest
@@ -345,18 +343,15 @@ def test_a_fleet_is_imported_and_then_has_no_change(engine, cloud, by):
 
 
 def test_a_long_creation_tells_how_far_it_is(engine, cloud):
-    cloud.emulator.operations.latency = 8.0
+    cloud.emulator.operations.latency = 240.0
     created = engine.create(FLEET, "workers", fleet(count=100))
 
-    assert any(
-        "/100 VMs, zone us-east1-b rolling forward" in said
-        for _, urn, said in engine.log.messages
-        if urn == created.urn
-    )
+    (said,) = engine.log.wait_for(1, created.urn)
+    assert "50/100 VMs, zone us-east1-b rolling forward" in said
 
 
 def test_a_cancelled_creation_keeps_what_there_is(engine, cloud):
-    cloud.emulator.operations.latency = 3.0
+    cloud.hold_operations()
     with failing() as failed:
         inputs = engine.checked(FLEET, "workers", fleet())
         engine.stub.Create(
@@ -367,7 +362,7 @@ def test_a_cancelled_creation_keeps_what_there_is(engine, cloud):
     state = driver.Resource(
         engine.urn(FLEET, "workers"), failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties)
     )
-    time.sleep(3)
+    cloud.finish_operations()
     assert engine.update(state, fleet()).outputs["createdCount"] == 3, "what came after all is counted, not made twice"
 
 

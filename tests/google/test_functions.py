@@ -10,6 +10,7 @@ import pytest
 from driver import failing, secret
 from programs import FLEET as FLEET_TOKEN
 from programs import PROJECT, TEMPLATE, ZONE, fleet, template
+from steered import HANGS
 
 INSTANCES = "gcpx:compute:aggregatedListInstances"
 TEMPLATES = "gcpx:compute:listInstanceTemplates"
@@ -24,7 +25,7 @@ EMAIL = "pusher@example.com"
 
 
 def _post(cloud, path, body):
-    return httpx.post(f"http://{cloud.host}{path}", json=body, trust_env=False).json()
+    return httpx.post(f"http://{cloud.host}{path}", json=body, trust_env=False, timeout=HANGS).json()
 
 
 def _templates(engine, *names, **more):
@@ -162,7 +163,7 @@ def test_quotas_that_cannot_be_told_are_named(engine, cloud):
     assert "quotas" not in regions["us-east1"]
     assert regions["us-central1"]["quotas"]
     _post(cloud, "/_emulator/outages", {"quotas": ["us-east1"], "requireBasicQuota": True})
-    answer = httpx.get(f"http://{cloud.host}/compute/beta/projects/{PROJECT}/regions", trust_env=False)
+    answer = httpx.get(f"http://{cloud.host}/compute/beta/projects/{PROJECT}/regions", trust_env=False, timeout=HANGS)
     assert (answer.status_code, "requireBasicQuota" in answer.text) == (503, True)
 
 
@@ -326,7 +327,7 @@ def test_a_push_token_is_verified(engine, cloud):
 
 
 def test_a_push_token_is_verified_without_the_network(engine, cloud):
-    certificates = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", trust_env=False).json()
+    certificates = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", trust_env=False, timeout=HANGS).json()
     token = _token(cloud)
     cloud.emulator.requests.kept.clear()
     given = {"token": secret(token), "audience": "me", "serviceAccountEmail": EMAIL}

@@ -25,6 +25,7 @@ from programs import (
     properties,
     template,
 )
+from steered import HANGS
 
 IMAGE_ = "gcpx:compute:MachineImage"
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
@@ -115,7 +116,9 @@ def test_what_the_caller_may_not_see_is_a_warning(asking, cloud, fault):
 
 
 def _ordered(cloud, limit):
-    httpx.post(f"http://{cloud.host}/_emulator/limits", json={"instances": {"us-east1": limit}}, trust_env=False)
+    httpx.post(
+        f"http://{cloud.host}/_emulator/limits", json={"instances": {"us-east1": limit}}, trust_env=False, timeout=HANGS
+    )
 
 
 def _fleet(count, **more):

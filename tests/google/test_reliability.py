@@ -26,6 +26,7 @@ from programs import (
     notification,
     template,
 )
+from steered import HOUR
 
 INSERT = "compute.instanceTemplates.insert"
 WEB = {"name": "web", **template()}
@@ -65,7 +66,7 @@ def test_the_pause_that_google_asks_for_is_kept(engine, cloud):
     begun = time.monotonic()
     engine.create(TEMPLATE, "web", WEB)
 
-    assert time.monotonic() - begun >= 1
+    assert time.monotonic() - begun >= 1  # never less, however long it takes
 
 
 def test_a_template_made_by_a_lost_answer_is_taken_for_ours_when_the_retry_conflicts(engine, cloud):
@@ -105,15 +106,15 @@ def test_what_was_made_and_deleted_is_made_again(engine, cloud):
 
 
 def test_trouble_while_waiting_is_no_failure_of_the_operation(engine, cloud):
-    cloud.emulator.operations.latency = 0.3
+    cloud.emulator.operations.latency = HOUR
     cloud.fail("compute.globalOperations.wait", status=503, times=2)
     cloud.fail("compute.globalOperations.wait", drop="before")
 
     assert engine.create(TEMPLATE, "web", WEB).id == PATH
+    assert cloud.emulator.faults.queue == []
 
 
 def test_operations_are_followed_where_they_cannot_be_waited_for(engine, cloud):
-    cloud.emulator.operations.latency = 0.3
     cloud.fail("compute.globalOperations.wait", status=501)
 
     assert engine.create(TEMPLATE, "web", WEB).id == PATH

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import httpx
 import pytest
 from programs import IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, image, key, notification, template
+from steered import HANGS
 
 pytestmark = pytest.mark.pulumi
 
@@ -114,7 +113,7 @@ def test_an_unreachable_host_is_told_with_the_next_step(stack):
 
 
 def test_a_template_that_took_too_long_is_in_the_state_and_finished_by_the_next_up(stack, cloud):
-    cloud.emulator.operations.latency = 3.0
+    cloud.hold_operations()
     stack.write(
         web={
             "type": TEMPLATE,
@@ -125,8 +124,7 @@ def test_a_template_that_took_too_long_is_in_the_state_and_finished_by_the_next_
     said = stack.up_fails()
     assert "not done in time" in said
     assert stack.resource("web")["initErrors"]
-    cloud.emulator.operations.latency = 0.0
-    time.sleep(3)
+    cloud.finish_operations()
     stack.up()
 
     assert "initErrors" not in stack.resource("web")
@@ -177,7 +175,10 @@ def test_a_template_follows_its_source_instance(stack, cloud):
     disk = {"boot": True, "deviceName": "boot", "initializeParams": {"sourceImage": "family/debian-12"}}
     body = {"name": "vm", "machineType": "zones/us-east1-b/machineTypes/e2-medium", "disks": [disk]}
     httpx.post(
-        f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/us-east1-b/instances", json=body, trust_env=False
+        f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/us-east1-b/instances",
+        json=body,
+        trust_env=False,
+        timeout=HANGS,
     )
     params = {"diskConfigs": [{"deviceName": "boot", "instantiateFrom": "SOURCE_IMAGE", "autoDelete": True}]}
     inputs = {"name": "from-vm", "sourceInstance": "zones/us-east1-b/instances/vm", "sourceInstanceParams": params}

@@ -30,6 +30,7 @@ from programs import (
     template,
 )  # fmt: skip
 from receiving import endpoint
+from steered import HANGS
 from workspace import ROOT, Workspace
 
 pytestmark = pytest.mark.pulumi
@@ -39,7 +40,9 @@ EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/Pulum
 
 def signed(cloud):
     order = {"email": ACCOUNT, "audience": "https://example.com/push"}
-    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False).json()["token"]
+    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False, timeout=HANGS).json()[
+        "token"
+    ]
 
 
 CONFIG = {
@@ -146,7 +149,7 @@ def test_events_of_a_bucket_reach_a_guarded_receiver(cloud, tmp_path, pulumi_hom
         bucket.blob("in/yes.png").upload_from_string(b"picture")
         message = receiver.next()
         deliveries = cloud.deliveries(1)
-        strangers = [httpx.post(receiver.url, json={"message": {}}, headers=headers, trust_env=False).status_code
+        strangers = [httpx.post(receiver.url, json={"message": {}}, headers=headers, trust_env=False, timeout=HANGS).status_code
                      for headers in ({}, {"Authorization": "Bearer a.b.c"})]  # fmt: skip
 
     assert message.attributes["objectId"] == "in/yes.png"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 
 import pytest
 from programs import PROJECT, TEMPLATE, template
+from steered import HANGS
 from workspace import SCRIPTS
 
 pytestmark = pytest.mark.pulumi
@@ -25,31 +25,26 @@ def test_engines_attach_to_a_running_plugin_one_after_the_other(stack, cloud):
         stack.workspace.run("destroy", "--yes", variables=attached)
         plugin.terminate()
 
-        assert plugin.wait(timeout=10) == 0
+        assert plugin.wait(timeout=HANGS) == 0
     assert cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web") is None
 
 
 def test_an_interrupted_up_forgets_nothing(stack, cloud):
-    cloud.emulator.operations.latency = 8.0
+    cloud.hold_operations()
     stack.write(web=WEB)
     command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive"]
     environment = {**os.environ, **stack.workspace.variables}
     with subprocess.Popen(
         command, cwd=stack.workspace.program, env=environment, stdout=subprocess.PIPE, text=True
     ) as up:
-        deadline = time.monotonic() + 60
-        while not cloud.requests("compute.globalOperations.wait"):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        cloud.clock.wait_for_waiting()
         up.send_signal(signal.SIGINT)
-        said, _ = up.communicate(timeout=60)
+        said, _ = up.communicate(timeout=HANGS)
 
     assert up.returncode
     assert "cancelled while Google was still working on it" in said
     assert stack.resource("web")["id"] == f"projects/{PROJECT}/global/instanceTemplates/web"
-    cloud.emulator.operations.latency = 0.0
-    while cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web") is None:
-        time.sleep(0.1)
+    cloud.finish_operations()
     stack.up()
     assert "initErrors" not in stack.resource("web")
     assert cloud.emulator.store.counts()["instanceTemplates"] == 1

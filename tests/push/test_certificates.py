@@ -5,6 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 from programs import PROJECT
+from steered import Fixed
 
 from gcpx.push import IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
@@ -19,23 +20,16 @@ def _token(cloud, **order):
     return _post(cloud, "/_emulator/tokens", audience="me", **order)["token"]
 
 
-class Clock:
-    now = 1_700_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
 @pytest.fixture
 def clock(cloud):
     """One time for the emulator, which signs, and for the receiver."""
-    cloud.emulator.clock = Clock()
+    cloud.emulator.clock = Fixed()
     return cloud.emulator.clock
 
 
 def _verifier(cloud, clock, path="/oauth2/v1/certs", **more):
-    keys = Certificates(f"http://{cloud.host}{path}", timeout=600, now=clock)
-    return PushVerifier("me", EMAIL, certificates=keys, now=clock, **more)
+    keys = Certificates(f"http://{cloud.host}{path}", timeout=600, now=clock.now)
+    return PushVerifier("me", EMAIL, certificates=keys, now=clock.now, **more)
 
 
 def test_keys_are_fetched_once_for_many_tokens(cloud, clock):
@@ -53,7 +47,7 @@ def test_a_key_set_serves_as_well(cloud, clock):
 def test_keys_are_fetched_again_when_their_time_is_over(cloud, clock):
     verifier = _verifier(cloud, clock)
     verifier.verify(_token(cloud))
-    clock.now += 20_001
+    clock.moment += 20_001
 
     assert verifier.verify(_token(cloud)).email == EMAIL
     assert cloud.calls("oauth2") == ["oauth2.certs"] * 2
@@ -72,7 +66,7 @@ def test_a_rotation_is_followed_at_once_and_a_flood_of_unknown_keys_is_not(cloud
         with pytest.raises(InvalidToken, match="does not have"):
             verifier.verify(_token(cloud))
     assert cloud.calls("oauth2") == ["oauth2.certs"] * 2
-    clock.now += 31
+    clock.moment += 31
     assert verifier.verify(_token(cloud)).email == EMAIL
 
 
@@ -80,7 +74,7 @@ def test_old_keys_serve_on_while_the_issuer_cannot_be_reached(cloud, clock):
     verifier = _verifier(cloud, clock)
     verifier.verify(_token(cloud))
     cloud.fail("oauth2.certs", status=503)
-    clock.now += 20_001
+    clock.moment += 20_001
 
     assert verifier.verify(_token(cloud)).email == EMAIL
 
@@ -113,7 +107,7 @@ def test_without_any_key_there_is_no_verdict(cloud, clock, fault):
 
 
 def test_an_address_that_is_malformed_gives_no_verdict(cloud, clock):
-    verifier = PushVerifier("me", EMAIL, certificates=Certificates("http://127.0.0.1:99999/"), now=clock)
+    verifier = PushVerifier("me", EMAIL, certificates=Certificates("http://127.0.0.1:99999/"), now=clock.now)
 
     with pytest.raises(CertificatesError):
         verifier.verify(_token(cloud))
@@ -123,7 +117,7 @@ def test_given_certificates_need_no_network(cloud, clock):
     document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", timeout=600, trust_env=False).json()
     token = _token(cloud)
     cloud.emulator.requests.kept.clear()
-    verifier = PushVerifier("me", EMAIL, certificates=Certificates.given(document), now=clock)
+    verifier = PushVerifier("me", EMAIL, certificates=Certificates.given(document), now=clock.now)
 
     assert verifier.verify(token).email == EMAIL
     assert cloud.calls() == []
@@ -137,7 +131,7 @@ def test_a_verified_token_is_not_verified_again_until_it_expires(cloud, clock):
     first = verifier.verify(token)
 
     assert verifier.verify(token) is first
-    clock.now += 3612
+    clock.moment += 3612
     with pytest.raises(InvalidToken, match="expired"):
         verifier.verify(token)
 
@@ -147,7 +141,7 @@ def test_behind_a_proxy_its_own_token_counts(cloud, clock):
     claims = {"iss": "https://cloud.google.com/iap", "aud": audience}
     proxied = _token(cloud, iap=True, claims={**claims, "email_verified": False})
     keys = Certificates(f"http://{cloud.host}/iap/verify/public_key", timeout=600)
-    verifier = PushVerifier(audience, EMAIL, issuer=IAP, certificates=keys, now=clock)
+    verifier = PushVerifier(audience, EMAIL, issuer=IAP, certificates=keys, now=clock.now)
 
     assert verifier.verify_headers({"x-svc-iap-jwt-assertion": proxied}).email == EMAIL
     for token in (_token(cloud, claims=claims), _token(cloud, iap=True), proxied[:-4]):

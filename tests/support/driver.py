@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,8 +17,10 @@ import attrs
 import grpc
 from google.protobuf import empty_pb2, json_format, struct_pb2
 from google.rpc import status_pb2
+from steered import HANGS
 
 from gcpx.engine import protocol
+from gcpx.engine.log import EngineLog as Sender
 from gcpx.engine.server import start
 from gcpx.provider import Provider
 
@@ -57,11 +60,24 @@ class EngineLog(protocol.engine_grpc.EngineServicer):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, str, str]] = []
+        self._arrived = threading.Condition()
 
     def Log(self, request: Any, _: Any) -> Any:  # noqa: N802 - the protocol's name
         severity = protocol.engine.LogSeverity.Name(request.severity)
-        self.messages.append((severity, request.urn, request.message))
+        with self._arrived:
+            self.messages.append((severity, request.urn, request.message))
+            self._arrived.notify_all()
         return empty_pb2.Empty()
+
+    def wait_for(self, count: int, urn: str) -> list[str]:
+        """Wait for so many messages about a resource: progress is sent without waiting for it, and in any order."""
+
+        def said() -> list[str]:
+            return sorted(message for _, about, message in self.messages if about == urn)
+
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: len(said()) >= count, timeout=HANGS), said()
+        return said()
 
 
 @attrs.frozen
@@ -231,7 +247,7 @@ def engine(**config: Any) -> Iterator[Engine]:
     address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
     host.start()
     provider = Provider()
-    server, port = start(provider, None)
+    server, port = start(provider, None, Sender(HANGS))
     try:
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
             made = Engine(protocol.provider_grpc.ResourceProviderStub(channel), log)

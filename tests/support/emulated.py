@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,13 +12,12 @@ import attrs
 import httpx
 import uvicorn
 from programs import PROJECT, TOPICS, ZONE
+from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
 from gcpx_emulator.app import Emulator
+from gcpx_emulator.clock import Clock
 from gcpx_emulator.faults import Fault
-
-_HANGS = 600.0
-"""Seconds after which nothing comes any more, however busy the machine is: a failure instead of a test that hangs."""
 
 
 @attrs.frozen
@@ -28,6 +26,27 @@ class Emulated:
 
     host: str
     emulator: Emulator
+    clock: Steered
+
+    def hold_operations(self) -> None:
+        """Let operations take an hour, which passes when `clock.advance` says so."""
+        self.emulator.operations.latency = HOUR
+        self.clock.hold()
+
+    def finish_operations(self) -> None:
+        """Let the hour pass, and later operations be done at once."""
+        self.emulator.operations.latency = 0.0
+        self.clock.release()
+        self.clock.advance(HOUR)
+
+    @contextmanager
+    def held_operations(self) -> Iterator[None]:
+        """Hold operations meanwhile; inside of the `with` of whoever waits for them, so that a failure does not hang."""
+        self.hold_operations()
+        try:
+            yield
+        finally:
+            self.finish_operations()
 
     def fail(self, method: str, **fault: Any) -> None:
         """Order a failure of the next call of a method."""
@@ -56,7 +75,7 @@ class Emulated:
 
     def post(self, path: str, body: dict[str, Any]) -> None:
         """Make something through the API, and forget that it was asked for."""
-        response = httpx.post(f"http://{self.host}{path}", json=body, timeout=_HANGS, trust_env=False)
+        response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False, timeout=HANGS)
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
@@ -96,21 +115,23 @@ class Emulated:
         """Wait until there are as many attempts to push; gives them all."""
         url = f"http://{self.host}/_emulator/deliveries"
         found: list[dict[str, Any]] = httpx.get(
-            url, params={"atLeast": at_least}, timeout=_HANGS, trust_env=False
+            url, params={"atLeast": at_least}, timeout=HANGS, trust_env=False
         ).json()
         return found
 
     def reset(self) -> None:
         """Begin anew."""
         self.emulator.reset()
-        self.emulator.clock = time.time
+        self.emulator.clock = Clock()
         self.emulator.operations.latency = 0.0
+        self.clock.reset()
 
 
 @contextmanager
 def running() -> Iterator[Emulated]:
     """Serve in a thread."""
-    emulator = Emulator()
+    emulator, clock = Emulator(), Steered()
+    emulator.operations.clock = clock
     listener = listen()
     server = uvicorn.Server(
         uvicorn.Config(emulator.app(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
@@ -118,8 +139,9 @@ def running() -> Iterator[Emulated]:
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()
     try:
-        yield Emulated(f"127.0.0.1:{listener.getsockname()[1]}", emulator)
+        yield Emulated(f"127.0.0.1:{listener.getsockname()[1]}", emulator, clock)
     finally:
+        clock.reset()
         server.should_exit = True
         thread.join()
         listener.close()

@@ -11,11 +11,9 @@ from typing import Any
 
 import attrs
 import uvicorn
+from steered import HANGS
 
 from gcpx_emulator.__main__ import listen
-
-_HANGS = 600.0
-"""Seconds after which nothing comes any more, however busy the machine is: a failure instead of a test that hangs."""
 
 
 @attrs.frozen
@@ -31,7 +29,7 @@ class Endpoint:
 
     def next(self) -> Any:
         """Wait for the next thing that arrives."""
-        return self.received.get(timeout=_HANGS)
+        return self.received.get(timeout=HANGS)
 
 
 @contextmanager

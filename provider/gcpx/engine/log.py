@@ -18,7 +18,8 @@ _logger = logging.getLogger(__name__)
 class EngineLog:
     """The engine's log service; silent until an address is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, deadline: float = _DEADLINE) -> None:
+        self._deadline = deadline
         self._stub: Any = None
         self._sending: set[Any] = set()
 
@@ -41,10 +42,10 @@ class EngineLog:
         request = protocol.engine.LogRequest(severity=severity, urn=urn, message=message, ephemeral=ephemeral)
         try:
             if ephemeral:
-                future = self._stub.Log.future(request, timeout=_DEADLINE)
+                future = self._stub.Log.future(request, timeout=self._deadline)
                 self._sending.add(future)  # a call that nothing refers to is cancelled
                 future.add_done_callback(self._sending.discard)
             else:
-                self._stub.Log(request, timeout=_DEADLINE)
+                self._stub.Log(request, timeout=self._deadline)
         except grpc.RpcError as error:
             _logger.debug("the engine took no log message: %s", error.code())

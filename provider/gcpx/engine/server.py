@@ -20,9 +20,9 @@ _WORKERS: Final = 256
 _GRACE: Final = 2.0
 
 
-def start(plugin: Plugin, engine_address: str | None) -> tuple[grpc.Server, int]:
+def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:
     """Serve on a free port of loopback; returns the server and its port."""
-    log = EngineLog()
+    log = log or EngineLog()
     if engine_address:
         log.connect(engine_address)
     server = grpc.server(ThreadPoolExecutor(_WORKERS), options=MESSAGE_LIMIT)

@@ -1,0 +1,18 @@
+"""The time, and waiting for it: tests bring clocks of their own."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+
+class Clock:
+    """The machine's clock."""
+
+    def now(self) -> float:
+        """Give the seconds since 1970."""
+        return time.time()
+
+    async def until(self, moment: float) -> None:
+        """Wait until a moment, or for less: whoever waits looks again."""
+        await asyncio.sleep(max(0.0, moment - self.now()))
