@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import os
 import re
@@ -57,11 +58,28 @@ def _timeout_is_finite(values: dict[str, Any]) -> list[Failure]:
     return [("requestTimeout", "must be more than 0, and at most 24h")]
 
 
+@rule("an IPv6 address in [] is a valid one", "RFC 4291")
+def _addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
+    bracketed = {
+        name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
+    }
+    hosts = {name: found[1] for name, found in bracketed.items() if found and name.endswith(("Endpoint", "Host"))}
+    return [(name, "must have a valid IPv6 address in []") for name, host in hosts.items() if not _is_ipv6(host)]
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
 @record
 class Config(Record):
     """The provider's configuration."""
 
-    RULES = (exclusive("credentials", "accessToken"), _timeout_is_finite)
+    RULES = (exclusive("credentials", "accessToken"), _addresses_are_valid, _timeout_is_finite)
 
     project: str = field(
         "The ID of the project that resources are made in, where a resource names none.",

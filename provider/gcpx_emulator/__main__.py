@@ -8,7 +8,7 @@ import socket
 import sys
 from typing import Final
 
-NEEDED: Final = ("google_crc32c", "googleapiclient", "re2", "starlette", "uvicorn")
+NEEDED: Final = ("google_crc32c", "googleapiclient", "h11", "re2", "starlette", "uvicorn")
 """What the distribution brings with its extra `emulator` alone."""
 _INSTALL: Final = "pip install 'pulumi-gcpx-provider[emulator]'"
 

@@ -301,7 +301,7 @@ async def _early(fault: Fault) -> Response | None:
     if fault.drop == "before":
         return _Dropped()
     if fault.body is not None:
-        return Response(fault.body, media_type="application/json")
+        return Response(fault.body, fault.status or 200, media_type="application/json")
     if fault.status is None:
         return None
     headers = {"Retry-After": str(fault.retry_after)} if fault.retry_after is not None else {}

@@ -7,6 +7,7 @@ from gcpx_emulator.errors import required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.instance_properties import fingerprint
 from gcpx_emulator.naming import check_free, check_name
+from gcpx_emulator.network_interfaces import without_fingerprint
 from gcpx_emulator.operations import timestamp
 from gcpx_emulator.presentation import listed, seen
 from gcpx_emulator.store import Json
@@ -36,7 +37,7 @@ def insert_image(call: Call) -> Json:
     properties |= {
         "machineType": instance["machineType"].rpartition("/")[2],
         "disks": disks,
-        "networkInterfaces": instance["networkInterfaces"],
+        "networkInterfaces": [without_fingerprint(nic) for nic in instance["networkInterfaces"]],
     }
     _check_keys(call, disks)
     saved = [_saved(disk) for disk in disks if disk.get("source")]

@@ -16,8 +16,13 @@ _FIXED: Final = ("accessConfigs", "name", "networkAttachment", "nicType", "paren
 
 def fingerprinted(nic: Json) -> Json:
     """Give an interface the fingerprint of what it holds; one that was sent does not count."""
-    content = {key: value for key, value in nic.items() if key != "fingerprint"}
+    content = without_fingerprint(nic)
     return content | {"fingerprint": fingerprint(content)}
+
+
+def without_fingerprint(nic: Json) -> Json:
+    """Leave out the fingerprint: only the interface of an instance is changed under one."""
+    return {key: value for key, value in nic.items() if key != "fingerprint"}
 
 
 @handles("compute.instances.updateNetworkInterface")

@@ -8,14 +8,14 @@ import socket
 import uvicorn
 
 from gcpx_emulator.app import Emulator
-from gcpx_emulator.operations import Operations
 from gcpx_emulator.store import Store
 
 
 def serve(listener: socket.socket, data: str, latency: float) -> None:
     """Say where the emulator listens, in one line on stdout, and serve."""
     store = Store(data)
-    emulator = Emulator(store, Operations(store, latency))
+    emulator = Emulator(store)
+    emulator.operations.latency = latency
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201 - what a program reads
     config = uvicorn.Config(
         emulator.app(), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1

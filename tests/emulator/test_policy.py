@@ -9,7 +9,7 @@ import pytest
 from google.api_core import exceptions
 from google.oauth2.credentials import Credentials
 from google.protobuf import field_mask_pb2
-from google.pubsub_v1 import PublisherClient, SubscriberClient, types
+from google.pubsub_v1 import SubscriberClient, types
 from programs import BUCKET, PROJECT
 
 REGION = "us-east1"
@@ -56,7 +56,6 @@ def _push(account):
 @pytest.fixture
 def subscriber(cloud, api):
     """Give the client of an account, once only the operator may act as the pusher."""
-    _client(PublisherClient, cloud, "any").create_topic(name=TOPIC)
     _order(api, _only(ACT_AS, OPERATOR, resources=[PUSHER]))
     return lambda email: _client(SubscriberClient, cloud, _token(api, email))
 

@@ -48,6 +48,8 @@ NICS = [
 @pytest.fixture
 def source(cloud):
     """An instance that has everything."""
+    image = {"name": "mine", "rawDisk": {"source": "https://storage.googleapis.com/example/disk.tar.gz"}}
+    cloud.post(f"/compute/v1/projects/{PROJECT}/global/images", image)
     cloud.make_disk()
     cloud.make_regional_disk()
     accelerators = [

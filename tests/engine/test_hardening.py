@@ -128,7 +128,7 @@ def test_a_number_may_be_written_in_any_way(engine, count, least):
     "number", ["1e40", "9" * 400, "1e999999999", 1e300, "18446744073709551616", "-9223372036854775809"]
 )
 def test_a_number_that_no_api_has_a_type_for_is_refused(engine, number):
-    disk = {"boot": True, "initializeParams": {"sourceImage": "family/x", "diskSizeGb": number}}
+    disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "diskSizeGb": number}}
 
     assert (
         "must be"
@@ -141,7 +141,7 @@ LARGE = "9007199254740993"
 
 
 def test_an_integer_beyond_a_float_is_kept_to_the_digit(engine, cloud):
-    disk = {"boot": True, "initializeParams": {"sourceImage": "family/x", "provisionedThroughput": LARGE}}
+    disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "provisionedThroughput": LARGE}}
     made = engine.create(TEMPLATE, "web", {**template(disks=[disk]), "name": "web"})
     body = cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web")
     live = engine.refresh(made)
@@ -156,7 +156,7 @@ def test_an_integer_beyond_a_float_is_kept_to_the_digit(engine, cloud):
 
 
 def test_an_integer_beyond_a_float_is_imported_to_the_digit(engine, cloud):
-    disk = {"boot": True, "initializeParams": {"sourceImage": "family/x", "provisionedThroughput": LARGE}}
+    disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "provisionedThroughput": LARGE}}
     made = engine.create(TEMPLATE, "web", template(disks=[disk]))
     found = engine.import_(TEMPLATE, "web", made.id)
 
@@ -199,7 +199,8 @@ def test_an_error_answer_of_any_shape_is_read():
 
 
 def test_half_of_a_character_in_an_answer_is_told(engine, cloud):
-    cloud.fail("compute.instanceTemplates.insert", status=400, message="half \ud800 of it")
+    body = r'{"error": {"code": 400, "message": "half \ud800 of it"}}'
+    cloud.fail("compute.instanceTemplates.insert", status=400, body=body)
     with driver.failing() as failed:
         engine.create(TEMPLATE, "web", template())
 

@@ -115,7 +115,7 @@ def test_a_name_that_is_taken_is_told_with_the_id_to_import(engine):
 
 @pytest.mark.parametrize(("online", "words"), [
     (fleet(2, region="us-est1"), "did you mean us-east1?"),
-    (fleet(2, disks=[{"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-99"}}]), "create it first, or correct it"),
+    (fleet(2, disks=[{"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-99"}}]), "correct it, or create it first"),
 ])  # fmt: skip
 def test_a_check_online_says_what_to_do(cloud, online, words):
     with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="yes") as made:

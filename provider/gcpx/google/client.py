@@ -150,7 +150,8 @@ class Google:
 
     def forget(self) -> None:
         """Ask anew what exists: a run may have made it since."""
-        self.__dict__.pop("existing", None)
+        with self._lock:
+            self._known = None
 
     def close(self) -> None:
         """Let go of the connections."""

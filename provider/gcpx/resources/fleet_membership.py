@@ -13,7 +13,7 @@ _SOURCE: Final = "gcpx: members are found by it"
 _LABELS: Final = ("instanceProperties", "labels")
 
 
-@rule("the label gcpx-bulk is set by gcpx alone", _SOURCE)
+@rule("the label gcpx-bulk must be left to gcpx", _SOURCE)
 def tracking_label_is_ours(values: dict[str, Any]) -> list[Failure]:
     """Refuse the label by which gcpx finds the members it made."""
     failures: list[Failure] = []
@@ -27,7 +27,7 @@ def tracking_label_is_ours(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-@rule("a fleet that is found by a label (fleetId labels/KEY=VALUE) has it in instanceProperties.labels", _SOURCE)
+@rule("a fleet that is found by a label (fleetId labels/KEY=VALUE) must have it in instanceProperties.labels", _SOURCE)
 def label_stays(values: dict[str, Any]) -> list[Failure]:
     """Keep the label of a fleet that is found by one of its own; unknown labels are judged when they are known."""
     properties, fleet_id = values.get("instanceProperties"), text(values, "fleetId")
@@ -42,7 +42,7 @@ def label_stays(values: dict[str, Any]) -> list[Failure]:
     ]  # fmt: skip
 
 
-@rule("a fleet that is found by the names of its members (fleetId namePattern/PATTERN) keeps them", _SOURCE)
+@rule("a fleet that is found by the names of its members (fleetId namePattern/PATTERN) must keep them", _SOURCE)
 def names_stay(values: dict[str, Any]) -> list[Failure]:
     """Keep the names of a fleet that is found by them."""
     fleet_id = text(values, "fleetId")
