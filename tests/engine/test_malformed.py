@@ -190,9 +190,9 @@ def _refused(offline, token, *mistakes):
 
 
 def _is_named(where, said):
-    """Tell whether a failure names the place, or something that the place is in."""
-    heads = [format_path(where[:depth]) for depth in range(1, len(where) + 1)]
-    return any(text.startswith(head) for head in heads for text in said)
+    """Tell whether a failure names the very place."""
+    path = format_path(where)
+    return any(text.startswith((f"{path} ", f"{path}: ")) for text in said)
 
 
 @pytest.mark.parametrize("token", BASES)

@@ -31,7 +31,9 @@ def _only(cloud, method):
     (entry,) = cloud.requests(method)
     query = dict(entry["query"])
     request_id = query.pop("requestId", "")
-    assert not method.startswith("compute") or (REQUEST_ID.fullmatch(request_id) and set(request_id) != set("0-"))
+    if method.startswith("compute"):
+        assert REQUEST_ID.fullmatch(request_id)
+        assert set(request_id) != set("0-")
     return f"{entry['httpMethod']} {entry['path']}", query, entry["body"]
 
 

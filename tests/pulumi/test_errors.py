@@ -28,11 +28,8 @@ def test_every_mistake_of_a_resource_is_reported_in_one_preview(stack, cloud):
 
 
 def test_a_secret_that_is_wrong_is_not_printed(stack):
-    stack.workspace.run("config", "set", "--secret", "test:machine", "zones/hunter2hunter2/x")
-    stack.write(
-        provider={"config": {"machine": {"type": "string", "secret": True}}},
-        one={"type": TEMPLATE, "properties": template(machineType="${machine}")},
-    )
+    # Made secret by the program: what is secret in the configuration, the CLI masks by itself wherever it prints it.
+    stack.write(one={"type": TEMPLATE, "properties": template(machineType={"fn::secret": "zones/hunter2hunter2/x"})})
     said = stack.preview_fails()
 
     assert "properties.machineType" in said
@@ -70,16 +67,15 @@ def test_a_boolean_of_the_environment_that_is_none_is_refused_by_its_name(stack)
 
 
 def test_no_secret_is_in_clear_in_the_state(stack):
-    stack.workspace.run("config", "set", "--secret", "test:token", "hunter2-hunter2")
     stack.workspace.run("config", "set", "--secret", "gcpx:accessToken", "ya29.hunter3-hunter3")
+    token = {"fn::secret": "hunter2-hunter2"}
     stack.write(
-        provider={"config": {"token": {"type": "string", "secret": True}}},
-        one={"type": TEMPLATE, "properties": template(labels={"token": "${token}"}, metadata={"items": [{"key": "a", "value": "x-${token}"}]},
+        one={"type": TEMPLATE, "properties": template(labels={"token": token}, metadata={"items": [{"key": "a", "value": {"fn::join": ["-", ["x", token]]}}]},
              disks=[{"boot": True, "initializeParams": {"sourceImage": "family/x", "sourceImageEncryptionKey": {"rawKey": "aHVudGVyNGh1bnRlcjRodW50ZXI0aHVudGVyNC0zMmI="}}}])},
     )  # fmt: skip
     stack.up()
     stack.is_clean()
-    text = stack.workspace.run("stack", "export").stdout
+    text = stack.state_file()
 
     for secret in ("hunter2", "hunter3", "aHVudGVyNGh1bnRlcjRodW50ZXI0aHVudGVyNC0zMmI="):
         assert secret not in text

@@ -76,7 +76,9 @@ def test_an_example_comes_up_stays_and_goes(name, cloud, tmp_path, pulumi_home):
     workspace.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
 
     assert "warning" not in said
-    assert all(json.loads(workspace.run("stack", "output", "--json").stdout).values())
+    outputs = json.loads(workspace.run("stack", "output", "--json").stdout)
+    assert outputs or name == "adopt"
+    assert all(outputs.values())
     workspace.run("destroy", "--yes", "--skip-preview")
     assert cloud.emulator.store.counts() == before
 
@@ -164,14 +166,15 @@ def test_events_of_a_bucket_reach_a_guarded_receiver(cloud, tmp_path, pulumi_hom
 def test_the_token_stays_secret(cloud, tmp_path, pulumi_home):
     workspace = _workspace("token-check", cloud, tmp_path, pulumi_home)
     token = signed(cloud)
-    workspace.run("config", "set", "--secret", "token", token)
+    # Not set as a secret: the CLI would mask that by itself, wherever it prints it. The program makes it one.
+    workspace.run("config", "set", "token", token)
     workspace.run("config", "set", "audience", "another")
     workspace.run("config", "set", "serviceAccountEmail", ACCOUNT)
-    said = workspace.run("up", "--yes", "--skip-preview", "--logtostderr", "-v=9")
+    said = workspace.run("up", "--yes", "--skip-preview")
     outputs = json.loads(workspace.run("stack", "output", "--json", "--show-secrets").stdout)
 
     assert outputs == {"account": ACCOUNT, "verdict": "the token is for another audience"}
-    assert token not in said.stdout
+    assert token not in said.stdout + said.stderr
     assert token not in json.dumps(workspace.state())
 
 

@@ -87,5 +87,10 @@ class Stack:
         resources = self.workspace.state()["deployment"]["resources"]
         return next(item for item in resources if item["urn"].endswith(f"::{name}") and item.get("custom"))
 
+    def state_file(self) -> str:
+        """Read the state as it lies on disk; what the CLI prints, it may mask."""
+        (path,) = (self.workspace.program.parent / "state" / ".pulumi" / "stacks").rglob("dev.json")
+        return path.read_text()
+
     def destroy(self) -> None:
         self.workspace.run("destroy", "--yes", "--skip-preview")
