@@ -888,7 +888,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     source_image: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The image: a URL, or `projects/P/global/images/family/F` for the newest of a family.
+    The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
     """
     source_image_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
     """
@@ -958,7 +958,7 @@ class AttachedDiskInitializeParamsArgs:
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] replica_zones: The two zones of a regional disk, one of them the instance's.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Resource policies of the disk, such as snapshot schedules; a template takes bare names.
-        :param pulumi.Input[_builtins.str] source_image: The image: a URL, or `projects/P/global/images/family/F` for the newest of a family.
+        :param pulumi.Input[_builtins.str] source_image: The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] source_image_encryption_key: The key of a protected image. Never stored by a template.
         :param pulumi.Input[_builtins.str] source_instant_snapshot: The instant snapshot to make the disk from. Beta: using it sends the call to Google's beta API.
         :param pulumi.Input[_builtins.str] source_snapshot: The snapshot to make the disk from.
@@ -1206,7 +1206,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceImage")
     def source_image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The image: a URL, or `projects/P/global/images/family/F` for the newest of a family.
+        The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
         """
         return pulumi.get(self, "source_image")
 
@@ -1447,7 +1447,7 @@ class DiskInstantiationConfigArgsDict(TypedDict):
     """
     custom_image: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The image to use, with `CUSTOM_IMAGE`.
+    The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
     """
     device_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1472,7 +1472,7 @@ class DiskInstantiationConfigArgs:
         What becomes of one disk of the source instance.
 
         :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk together with its instance.
-        :param pulumi.Input[_builtins.str] custom_image: The image to use, with `CUSTOM_IMAGE`.
+        :param pulumi.Input[_builtins.str] custom_image: The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
         :param pulumi.Input[_builtins.str] device_name: The device name of the disk on the source instance.
         :param pulumi.Input[_builtins.str] instantiate_from: How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
         """
@@ -1501,7 +1501,7 @@ class DiskInstantiationConfigArgs:
     @pulumi.getter(name="customImage")
     def custom_image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The image to use, with `CUSTOM_IMAGE`.
+        The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
         """
         return pulumi.get(self, "custom_image")
 
@@ -1747,7 +1747,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     machine_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+    The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
     """
     metadata: NotRequired[pulumi.Input[Optional['MetadataArgsDict']]]
     """
@@ -1860,7 +1860,7 @@ class InstancePropertiesArgs:
         :param pulumi.Input[_builtins.str] key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the instances.
         :param pulumi.Input[_builtins.str] local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
-        :param pulumi.Input[_builtins.str] machine_type: The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+        :param pulumi.Input[_builtins.str] machine_type: The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
         :param pulumi.Input['MetadataArgs'] metadata: Metadata that the guest can read.
         :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
         :param pulumi.Input[Sequence[pulumi.Input['NetworkInterfaceArgs']]] network_interfaces: The network interfaces, nic0 first.
@@ -2060,7 +2060,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="machineType")
     def machine_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+        The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
         """
         return pulumi.get(self, "machine_type")
 

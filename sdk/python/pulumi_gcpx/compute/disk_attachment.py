@@ -295,6 +295,7 @@ class DiskAttachment(pulumi.CustomResource):
     * `PROJECT/ZONE/INSTANCE/DEVICE`
     * `ZONE/INSTANCE/DEVICE`
     * an instance's self link with /DEVICE
+    * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, whatever its device
 
     ```sh
     pulumi import gcpx:compute:DiskAttachment NAME projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE
@@ -345,6 +346,7 @@ class DiskAttachment(pulumi.CustomResource):
         * `PROJECT/ZONE/INSTANCE/DEVICE`
         * `ZONE/INSTANCE/DEVICE`
         * an instance's self link with /DEVICE
+        * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, whatever its device
 
         ```sh
         pulumi import gcpx:compute:DiskAttachment NAME projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE
@@ -400,6 +402,7 @@ class DiskAttachment(pulumi.CustomResource):
         * `PROJECT/ZONE/INSTANCE/DEVICE`
         * `ZONE/INSTANCE/DEVICE`
         * an instance's self link with /DEVICE
+        * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, whatever its device
 
         ```sh
         pulumi import gcpx:compute:DiskAttachment NAME projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE

@@ -655,7 +655,7 @@ class AttachedDiskInitializeParamsResponse(dict):
         :param Sequence[_builtins.str] replica_zones: The two zones of a regional disk, one of them the instance's.
         :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
         :param Sequence[_builtins.str] resource_policies: Resource policies of the disk, such as snapshot schedules; a template takes bare names.
-        :param _builtins.str source_image: The image: a URL, or `projects/P/global/images/family/F` for the newest of a family.
+        :param _builtins.str source_image: The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
         :param 'CustomerEncryptionKeyResponse' source_image_encryption_key: The key of a protected image. Never stored by a template.
         :param _builtins.str source_instant_snapshot: The instant snapshot to make the disk from. Beta: using it sends the call to Google's beta API.
         :param _builtins.str source_snapshot: The snapshot to make the disk from.
@@ -839,7 +839,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceImage")
     def source_image(self) -> Optional[_builtins.str]:
         """
-        The image: a URL, or `projects/P/global/images/family/F` for the newest of a family.
+        The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
         """
         return pulumi.get(self, "source_image")
 
@@ -1504,7 +1504,7 @@ class DiskInstantiationConfig(dict):
         What becomes of one disk of the source instance.
 
         :param _builtins.bool auto_delete: Delete the disk together with its instance.
-        :param _builtins.str custom_image: The image to use, with `CUSTOM_IMAGE`.
+        :param _builtins.str custom_image: The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
         :param _builtins.str device_name: The device name of the disk on the source instance.
         :param _builtins.str instantiate_from: How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
         """
@@ -1529,7 +1529,7 @@ class DiskInstantiationConfig(dict):
     @pulumi.getter(name="customImage")
     def custom_image(self) -> Optional[_builtins.str]:
         """
-        The image to use, with `CUSTOM_IMAGE`.
+        The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
         """
         return pulumi.get(self, "custom_image")
 
@@ -2327,7 +2327,7 @@ class InstancePropertiesResponse(dict):
         :param _builtins.str key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
         :param Mapping[str, _builtins.str] labels: Labels of the instances.
         :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
-        :param _builtins.str machine_type: The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+        :param _builtins.str machine_type: The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
         :param 'MetadataResponse' metadata: Metadata that the guest can read.
         :param _builtins.str min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces, nic0 first.
@@ -2484,7 +2484,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="machineType")
     def machine_type(self) -> Optional[_builtins.str]:
         """
-        The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+        The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
         """
         return pulumi.get(self, "machine_type")
 
@@ -2705,7 +2705,7 @@ class InstanceResponse(dict):
         :param _builtins.str last_stop_timestamp: When it last stopped (RFC 3339).
         :param _builtins.str last_suspended_timestamp: When it was last suspended (RFC 3339).
         :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
-        :param _builtins.str machine_type: The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+        :param _builtins.str machine_type: The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
         :param 'MetadataResponse' metadata: Metadata that the guest can read.
         :param _builtins.str min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces, nic0 first.
@@ -3043,7 +3043,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="machineType")
     def machine_type(self) -> Optional[_builtins.str]:
         """
-        The machine type, such as `e2-small` or `custom-4-8192`; a template takes the bare name.
+        The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
         """
         return pulumi.get(self, "machine_type")
 

@@ -166,13 +166,13 @@ class NotificationConfig(pulumi.CustomResource):
 
     An ID takes one of these forms:
 
-    * `BUCKET/notificationConfigs/NUMBER`
-    * `projects/_/buckets/BUCKET/notificationConfigs/NUMBER`
-    * `b/BUCKET/notificationConfigs/NUMBER`
+    * `BUCKET/notificationConfigs/ID`
+    * `projects/_/buckets/BUCKET/notificationConfigs/ID`
+    * `b/BUCKET/notificationConfigs/ID`
     * a self link
 
     ```sh
-    pulumi import gcpx:storage:NotificationConfig NAME BUCKET/notificationConfigs/NUMBER
+    pulumi import gcpx:storage:NotificationConfig NAME BUCKET/notificationConfigs/ID
     ```
     """
     @overload
@@ -213,13 +213,13 @@ class NotificationConfig(pulumi.CustomResource):
 
         An ID takes one of these forms:
 
-        * `BUCKET/notificationConfigs/NUMBER`
-        * `projects/_/buckets/BUCKET/notificationConfigs/NUMBER`
-        * `b/BUCKET/notificationConfigs/NUMBER`
+        * `BUCKET/notificationConfigs/ID`
+        * `projects/_/buckets/BUCKET/notificationConfigs/ID`
+        * `b/BUCKET/notificationConfigs/ID`
         * a self link
 
         ```sh
-        pulumi import gcpx:storage:NotificationConfig NAME BUCKET/notificationConfigs/NUMBER
+        pulumi import gcpx:storage:NotificationConfig NAME BUCKET/notificationConfigs/ID
         ```
 
 
@@ -265,13 +265,13 @@ class NotificationConfig(pulumi.CustomResource):
 
         An ID takes one of these forms:
 
-        * `BUCKET/notificationConfigs/NUMBER`
-        * `projects/_/buckets/BUCKET/notificationConfigs/NUMBER`
-        * `b/BUCKET/notificationConfigs/NUMBER`
+        * `BUCKET/notificationConfigs/ID`
+        * `projects/_/buckets/BUCKET/notificationConfigs/ID`
+        * `b/BUCKET/notificationConfigs/ID`
         * a self link
 
         ```sh
-        pulumi import gcpx:storage:NotificationConfig NAME BUCKET/notificationConfigs/NUMBER
+        pulumi import gcpx:storage:NotificationConfig NAME BUCKET/notificationConfigs/ID
         ```
 
 
@@ -400,7 +400,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="notificationId")
     def notification_id(self) -> pulumi.Output[_builtins.str]:
         """
-        The number that Google gave the configuration.
+        The ID that Google gave the configuration.
         """
         return pulumi.get(self, "notification_id")
 
