@@ -12,8 +12,8 @@ import pytest
 from driver import failing
 from programs import PROJECT, TEMPLATE, template
 
+from gcpx.errors import ProviderError
 from gcpx.google.client import COMPUTE, Google, Request
-from gcpx.google.errors import ApiError
 from gcpx.google.settings import Settings
 from gcpx.google.unreachable import unreachable
 
@@ -42,7 +42,7 @@ def _send(request=READ, **settings):
     """Send a request that fails; gives what surrounded it, and the error."""
     patience = Patience()
     google = Google(Settings(project=PROJECT, **settings), clock=lambda: patience.now)
-    with pytest.raises(ApiError) as raised:
+    with pytest.raises(ProviderError) as raised:
         google.send(request, patience)
     google.close()
     return patience, raised.value
@@ -102,8 +102,11 @@ def test_every_retry_is_told_from_the_first_on(cloud, fault):
         ({"emulator_host": "localhost:abc"}, "is not a valid URL"),
         ({"emulator_host": "[::1"}, "is not a valid URL"),
         ({"access_token": "t", "endpoints": {"compute": "http://[::1"}}, "is not a valid URL"),
-        ({"emulator_host": "EMULATOR", "request_reason": "hunter2\nhunter3"}, "HTTP does not allow"),
-        ({"emulator_host": "EMULATOR", "request_reason": "hunter2-Gr\u00fc\u00dfe"}, "HTTP does not allow"),
+        ({"emulator_host": "EMULATOR", "request_reason": "hunter2\nhunter3"}, "must be one line of ASCII characters"),
+        (
+            {"emulator_host": "EMULATOR", "request_reason": "hunter2-Gr\u00fc\u00dfe"},
+            "must be one line of ASCII characters",
+        ),
     ],
     ids=str,
 )

@@ -8,6 +8,7 @@ TEMPLATE = "gcpx:compute:InstanceTemplate"
 NOTIFICATION = "gcpx:storage:NotificationConfig"
 KEY = "gcpx:oslogin:SshKey"
 IMAGE = "gcpx:compute:MachineImage"
+DEBIAN = "projects/debian-cloud/global/images/family/debian-12"
 FLEET = "gcpx:compute:BulkInstances"
 ATTACHMENT = "gcpx:compute:DiskAttachment"
 PROJECT = "demo-project"
@@ -30,7 +31,7 @@ EXPIRY = "1924991999000000"
 
 def properties(**more: Any) -> dict[str, Any]:
     """Give the properties of a small template."""
-    disk = {"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-12"}}
+    disk = {"boot": True, "initializeParams": {"sourceImage": DEBIAN}}
     return {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{"network": "default"}], **more}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from driver import secret
 from hypothesis import strategies as st
-from programs import ATTACHMENT, BUCKET, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, VM
+from programs import ATTACHMENT, BUCKET, DEBIAN, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, VM
 from workspace import ROOT
 
 HIDDEN = "hunter2-Grüße"
@@ -61,7 +61,7 @@ properties = some(
 plain_instance = some(
     {
         "machineType": st.sampled_from(["e2-micro", "e2-small", "n2-standard-2"]),
-        "disks": st.just([{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": "family/debian-12"}}]),
+        "disks": st.just([{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": DEBIAN}}]),
         "networkInterfaces": st.sampled_from([[{}], [{"network": "default", "accessConfigs": [{}]}]]),
     },
     {
