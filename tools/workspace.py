@@ -17,7 +17,7 @@ import attrs
 ROOT: Final = Path(__file__).parents[1]
 SCRIPTS: Final = Path(sys.executable).parent
 PROJECT: Final = "demo-project"
-_LONGEST: Final = 300
+_LONGEST: Final = 1200
 
 
 def pulumi_folder() -> Path:

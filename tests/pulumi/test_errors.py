@@ -29,9 +29,11 @@ def test_every_mistake_of_a_resource_is_reported_in_one_preview(stack, cloud):
 
 def test_a_secret_that_is_wrong_is_not_printed(stack):
     # Made secret by the program: what is secret in the configuration, the CLI masks by itself wherever it prints it.
-    stack.write(one={"type": TEMPLATE, "properties": template(machineType={"fn::secret": "zones/hunter2hunter2/x"})})
+    hidden = {"fn::secret": "zones/hunter2hunter2/x"}
+    stack.write(one={"type": TEMPLATE, "properties": {"name": hidden, **template(machineType=hidden)}})
     said = stack.preview_fails()
 
+    assert "2 errors" in said
     assert "properties.machineType" in said
     assert "hunter2" not in said
 

@@ -167,7 +167,7 @@ def test_the_token_stays_secret(cloud, tmp_path, pulumi_home):
     workspace = _workspace("token-check", cloud, tmp_path, pulumi_home)
     token = signed(cloud)
     # Not set as a secret: the CLI would mask that by itself, wherever it prints it. The program makes it one.
-    workspace.run("config", "set", "token", token)
+    workspace.run("config", "set", "--plaintext", "token", token)
     workspace.run("config", "set", "audience", "another")
     workspace.run("config", "set", "serviceAccountEmail", ACCOUNT)
     said = workspace.run("up", "--yes", "--skip-preview")
