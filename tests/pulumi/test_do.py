@@ -89,10 +89,10 @@ def test_what_fails_is_shown_and_ends_the_adoption(plain):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (["gcpx:compute:listRegions"], ["project is required", "GOOGLE_PROJECT", "--gcpx:project"]),
+        (["gcpx:compute:listRegions"], ["project: is required", "GOOGLE_PROJECT", "--gcpx:project"]),
         (["gcpx:compute:InstanceTemplate", "list"], ["project is required", "GOOGLE_PROJECT", "--gcpx:project"]),
         (["gcpx:oslogin:SshKey", "list"], ["required", '"user"']),
-        (["gcpx:compute:listRegions", "--project", "p", "--filter", "name="], ["filter", "character 6"]),
+        (["gcpx:compute:listRegions", "--project", "p", "--filter", "name="], ["filter: ", "character 6"]),
     ],
 )
 def test_what_is_missing_is_said(cloud, plain, command, words):

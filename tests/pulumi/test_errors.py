@@ -11,7 +11,7 @@ pytestmark = pytest.mark.pulumi
 
 
 def test_every_mistake_of_a_resource_is_reported_in_one_preview(stack, cloud):
-    bad = template(machineType="zones/z/machineTypes/m", disks=[{"mode": "x y"}], tags={"items": ["Bad_Tag"]})
+    bad = template(machineType="zones/z/machineTypes/m", disks=[{"boot": True, "source": "d", "mode": "x y"}], tags={"items": ["Bad_Tag"]})
     stack.write(one={"type": TEMPLATE, "properties": {"name": "Bad_Name", **bad}})
     said = stack.preview_fails()
 
@@ -73,7 +73,7 @@ def test_no_secret_is_in_clear_in_the_state(stack):
     token = {"fn::secret": "hunter2-hunter2"}
     stack.write(
         one={"type": TEMPLATE, "properties": template(labels={"token": token}, metadata={"items": [{"key": "a", "value": {"fn::join": ["-", ["x", token]]}}]},
-             disks=[{"boot": True, "initializeParams": {"sourceImage": "family/x", "sourceImageEncryptionKey": {"rawKey": "aHVudGVyNGh1bnRlcjRodW50ZXI0aHVudGVyNC0zMmI="}}}])},
+             disks=[{"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "sourceImageEncryptionKey": {"rawKey": "aHVudGVyNGh1bnRlcjRodW50ZXI0aHVudGVyNC0zMmI="}}}])},
     )  # fmt: skip
     stack.up()
     stack.is_clean()
