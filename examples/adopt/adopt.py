@@ -72,7 +72,7 @@ def main(users: list[str]) -> None:
     for user in users:
         found += listed(flags, "gcpx:oslogin:SshKey", "--user", user)
     if not found:
-        sys.exit("There is nothing to take over.")
+        sys.exit("There is nothing to import.")
     Path("adopt.json").write_text(json.dumps({"resources": named(found)}, indent=2))
     pulumi("import", "--file", "adopt.json", "--out", "adopted.yaml", "--yes", "--skip-preview", "--suppress-progress")
     Path("adopted.yaml").replace("Main.yaml")

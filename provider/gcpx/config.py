@@ -28,9 +28,11 @@ _TRUTHS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.fromk
 )
 """What people write for a boolean where only texts can be written, in small letters."""
 
-_HOST = Part(r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host's name or address, IPv6 in []")
+_HOST = Part(
+    r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host name or address, with IPv6 in []"
+)
 _PORT = Part(
-    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]", "a port's number, 1 to 65535", "[^/]*"
+    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]", "a port number, 1 to 65535", "[^/]*"
 )
 _PATH = Part(r"[!-~]*", "a path of ASCII characters", ".*")
 _BASES = tuple(
@@ -45,9 +47,9 @@ _ADDRESS = form(
 )  # fmt: skip
 _WORD = r"(?:(?![/?#%@])[!-~])+"
 _EMAIL = (re.compile(f"{_WORD}@{_WORD}"), "the e-mail address of a service account")
-_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain's name")
-_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without blanks, since it travels in an HTTP header")
-_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, since it travels in an HTTP header")
+_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain name")
+_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, because it is sent in an HTTP header")
+_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
 
 
 @rule("requestTimeout is more than 0, and at most 24 hours", "gcpx itself")
@@ -58,7 +60,7 @@ def _timeout_is_finite(values: dict[str, Any]) -> list[Failure]:
     return [("requestTimeout", "must be more than 0, and at most 24h")]
 
 
-@rule("an IPv6 address in [] is a valid one", "RFC 4291")
+@rule("an IPv6 address in [] is valid", "RFC 4291")
 def _addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
     bracketed = {
         name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
@@ -228,7 +230,7 @@ def checked_settings(args: Mapping[str, Any]) -> Settings:
     failures = check_config(known).failures
     if failures:
         said = (f"{format_path(item.path)}: {item.reason}" if item.path else item.reason for item in failures)
-        raise UserError(f"the provider's configuration is wrong: {'; '.join(said)}")
+        raise UserError(f"the provider configuration must be corrected: {'; '.join(said)}")
     return settings(known)
 
 

@@ -259,7 +259,7 @@ class Emulator:
         """Tell what was pushed, and how it was taken; `atLeast` waits until there are as many attempts."""
         at_least = request.query_params.get("atLeast", "0")
         if not re.fullmatch("[0-9]{1,3}", at_least):
-            raise ApiError(400, "atLeast must be a number of attempts, at most 999")
+            raise ApiError(400, "atLeast must be a number of attempts, 0 to 999")
         return JSONResponse(await self.pusher.attempts(int(at_least)))
 
     async def _tokens(self, request: Request) -> Response:
@@ -286,7 +286,7 @@ class Emulator:
         self.operations.settle()
         found = self.store.get(path)
         if found is None:
-            raise ApiError(404, f"there is no {path}")
+            raise ApiError(404, f"{path} does not exist")
         if request.method == "DELETE":
             self.store.delete(path)
         elif request.method == "PATCH":

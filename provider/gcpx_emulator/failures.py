@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gcpx_emulator.errors import ApiError
 
 _LOG: Final = logging.getLogger("gcpx_emulator")
-_WORDS: Final = "The emulator failed inside; its log says where."
+_WORDS: Final = "The emulator failed with an internal error; see its log."
 
 
 def parsed(raw: bytes, what: str = "the body") -> Any:

@@ -35,7 +35,7 @@ def _check(where: str, binding: Any) -> None:
     if binding.get("permission") not in sorted(PERMISSIONS):
         raise ApiError(400, f"{where}.permission must be one of {', '.join(sorted(PERMISSIONS))}.")
     _check_texts(f"{where}.members", binding.get("members"), "e-mail addresses, or * for everyone")
-    _check_texts(f"{where}.resources", binding.get("resources", []), "names of resources; leave it out for all")
+    _check_texts(f"{where}.resources", binding.get("resources", []), "names of resources; omit it for all resources")
 
 
 def _check_texts(where: str, value: Any, what: str) -> None:

@@ -197,7 +197,7 @@ def test_without_leave_for_partial_success_the_call_fails(engine, cloud):
 def test_a_malformed_filter_is_refused_before_the_call_with_its_position(engine, cloud, filter_, position):
     refused = engine.refusals(INSTANCES, filter=filter_)
 
-    assert refused["filter"].startswith(f"is wrong at character {position}: ")
+    assert refused["filter"].startswith(f"is malformed at character {position}: ")
     assert cloud.calls() == []
 
 

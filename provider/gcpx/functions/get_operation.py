@@ -21,12 +21,12 @@ from gcpx.resources.bulk_instances_model import LocationStatus
 _LINK = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
 
 
-@rule("name is a name, or a link projects/P/(global|regions/R|zones/Z)/operations/O", "compute 2.7")
+@rule("name is an operation name, or a link projects/P/(global|regions/R|zones/Z)/operations/O", "compute 2.7")
 def _link_or_name(values: dict[str, Any]) -> list[Failure]:
     """Read the place from a link, where the name is one."""
     name = values.get("name")
     if isinstance(name, str) and "/" in name and not _LINK.fullmatch(split_link(name)):
-        return [("name", "is neither a name nor a link; a link is projects/P/(global|regions/R|zones/Z)/operations/O")]
+        return [("name", "must be an operation name or a link projects/P/(global|regions/R|zones/Z)/operations/O")]
     return []
 
 

@@ -113,4 +113,4 @@ def _read(given: dict[str, str]) -> Certificates:
     try:
         return Certificates.given(given)
     except ValueError:
-        raise UserError("certificates holds no PEM certificate or public key; give them by key ID") from None
+        raise UserError("certificates must contain PEM certificates or public keys by key ID") from None

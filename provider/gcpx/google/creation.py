@@ -53,7 +53,7 @@ class Creation:
         try:
             return self.there(outcome)
         except Exception as error:  # whatever it is, what was made is not to be forgotten
-            words = f"made by an earlier run, but it could not be read: {words_of(error)}"
+            words = f"created by an earlier run, but it could not be read: {words_of(error)}"
             raise Unfinished(words, outcome.operation) from error
 
     def _request_ids(self) -> Iterator[str]:

@@ -86,7 +86,7 @@ class Fleet:
         try:
             found = self.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), call)
         except ApiError as error:
-            call.warn(f"labels, tags and metadata of {template} are left as they are on the instances: {error}")
+            call.warn(f"labels, tags and metadata of {template} stay unchanged on the instances: {error}")
             return {}
         properties: dict[str, Any] = found.get("properties", {})
         return properties
@@ -206,9 +206,9 @@ def progress_of(operation: dict[str, Any]) -> str:
 
 
 def shortfall(outcome: Outcome) -> str:
-    """Say what could not be made, by location, and what Google said beside it; in parentheses, or empty."""
+    """Say what could not be created, by location, and what Google said beside it; in parentheses, or empty."""
     failed = {name: status.get("failedToCreateVmCount", 0) for name, status in outcome.per_location.items()}
-    said = [f"{name}: {number:,} could not be made" for name, number in failed.items() if number]
+    said = [f"{name}: {number:,} could not be created" for name, number in failed.items() if number]
     said += [item.get("message") or item.get("code", "") for item in outcome.operation.get("warnings", ())]
     return f" ({'; '.join(said)})" if said else ""
 

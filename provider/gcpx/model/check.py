@@ -160,7 +160,9 @@ class _Checker:
         for reason in reasons:
             self._refuse(reason, secret)
         if not reasons and rules.enum and value not in rules.enum:
-            self._warn(f"is not a value this version knows ({', '.join(rules.enum)}); it is sent as it is")
+            self._warn(
+                f"is not one of the values that this version knows ({', '.join(rules.enum)}); it is sent unchanged"
+            )
 
     def _warn(self, reason: str) -> None:
         self.report.warnings.append(Finding(tuple(self.path), reason))
@@ -183,7 +185,7 @@ class _Checker:
             return kind.hints["*"]
         if places:
             return f"does not belong here; it is a property of {' and of '.join(places)}"
-        return f"is not a property here; allowed are {', '.join(sorted(kind.inputs))}"
+        return f"is not a property here; the allowed properties are {', '.join(sorted(kind.inputs))}"
 
 
 @functools.cache

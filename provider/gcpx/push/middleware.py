@@ -53,7 +53,7 @@ class PushMiddleware:
         elif scope["type"] == "lifespan":
             await self.app(scope, receive_, send)
         else:
-            raise ValueError("the type of a connection must be http, websocket or lifespan")
+            raise ValueError("the type of the ASGI scope must be http, websocket or lifespan")
 
     async def _guard(self, scope: Scope, receive_: Receive, send: Send) -> None:
         try:

@@ -127,7 +127,7 @@ class LocationStatus(Record):
     target_vm_count: int = field("Instances that were to be made.", output=True)
 
 
-@rule("namePattern with count, or perInstanceProperties", "compute 4.3")
+@rule("either namePattern with count, or perInstanceProperties", "compute 4.3")
 def _names_or_pattern(values: dict[str, Any]) -> list[Failure]:
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
     if names and pattern:
@@ -158,7 +158,7 @@ def _counts_fit(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule(
-    "namePattern has one run of at most 18 #, which makes enough names of 1 to 63 characters (RFC 1035)",
+    "namePattern has one run of at most 18 #, enough for count, and gives names of 1 to 63 characters (RFC 1035)",
     "compute 4.3, 8",
 )
 def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
@@ -167,20 +167,20 @@ def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
         return []
     runs = re.findall("#+", pattern)
     if len(runs) != 1:
-        return [("namePattern", f"must have one run of #, whose length is the number of digits, not {len(runs)}")]
+        return [("namePattern", f"must have one run of #, as long as the number of digits, not {len(runs)} runs")]
     if len(runs[0]) > _LONGEST_RUN:
         return [("namePattern", f"must have at most {_LONGEST_RUN} #, not {len(runs[0])}")]
     if not re.fullmatch(r"[a-z]([-a-z0-9#]*[a-z0-9#])?", pattern) or len(pattern) > _LONGEST_NAME:
-        return [("namePattern", "must make names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
+        return [("namePattern", "must give names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
     if count is not None and count > 10 ** len(runs[0]) - 1:
         most = 10 ** len(runs[0]) - 1
         return [
-            ("namePattern", f"must have more #: {len(runs[0])} make at most {most:,} names, and count is {count:,}")
+            ("namePattern", f"must have more #: {len(runs[0])} # give at most {most:,} names, but count is {count:,}")
         ]
     return []
 
 
-@rule("bulk creation takes no customer-supplied keys", "compute 2.2")
+@rule("bulk creation does not support customer-supplied keys", "compute 2.2")
 def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
     return no_customer_keys("instanceProperties", values)
 

@@ -60,7 +60,7 @@ _REGIONAL: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
 def _force_is_for_regional_disks(values: dict[str, Any]) -> list[Failure]:
     disk = values.get("disk")
     if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL.fullmatch(disk):
-        return [("forceAttach", "must be left out, unless disk is a regional one, written regions/REGION/disks/NAME")]
+        return [("forceAttach", "must be left out unless disk is a regional disk, written regions/REGION/disks/NAME")]
     return []
 
 
@@ -223,7 +223,7 @@ class DiskAttachment(Resource):
             with certainly_made(known):
                 live = self._find(call, ours, inputs)
                 if live is None:
-                    raise NotFound(f"Google does not show {source} on {address.path}")
+                    raise NotFound(f"Google does not list {source} on {address.path}")
                 return live
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:

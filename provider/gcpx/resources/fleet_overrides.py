@@ -14,7 +14,7 @@ _SETTINGS: Final = ("tags", "metadata")
 _NOTHING: Final = object()
 
 
-@rule("labels of a template are removed one by one, since members are found by a label", _SOURCE)
+@rule("labels of a template are removed one by one, because members are found by a label", _SOURCE)
 def labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
     """Refuse to remove all labels at once, which cannot be said together with the label that gcpx sets."""
     properties = nested(values, "instanceProperties")
@@ -22,12 +22,12 @@ def labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
         return []
     if not labels_of(text(values, "fleetId")):
         return []
-    reason = "must not be null, since members are found by a label: set the labels to remove to null, each by its key"
+    reason = "must not be null, because members are found by a label: to remove labels, set each of their keys to null"
     return [(("instanceProperties", "labels"), reason)]
 
 
 @rule(
-    "what is laid over a template holds something; a null that a program leaves out removes nothing",
+    "an object that overrides part of a template is not empty; a null that the SDK drops removes nothing",
     _SOURCE,
     warns=True,
 )
@@ -36,8 +36,8 @@ def overrides_hold_something(values: dict[str, Any]) -> list[Failure]:
     if values.get("sourceInstanceTemplate") is None:
         return []
     reason = (
-        "is empty, so it changes nothing of the template; if a null was written here, it was lost on the way: YAML "
-        "programs and the SDK's typed classes leave nulls out, while a dict in a Python program keeps them"
+        "is empty, so it changes nothing in the template; if the program has a null here, it was dropped: YAML "
+        "programs and the SDK's typed classes drop nulls, while a dict in a Python program keeps them"
     )
     return [(path, reason) for path in _empty(values.get("instanceProperties"), ("instanceProperties",))]
 

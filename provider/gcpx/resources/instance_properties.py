@@ -24,7 +24,7 @@ PARTS = {
     "PROJECT": Part(PROJECT_ID, "the ID or number of a project"),
     "REGION": Part(r"[^/\s?#]+", "a region, such as us-east1"),
     "ZONE": Part(r"[^/\s?#]+", "a zone, such as us-east1-b"),
-    "NAME": Part(r"[^/\s?#]+", "a name without blanks"),
+    "NAME": Part(r"[^/\s?#]+", "a name without spaces"),
 }
 """What forms of links are made of."""
 ATTACHMENT = form(
@@ -39,7 +39,7 @@ MACHINE_TYPE = (
 )
 MOMENT = (
     re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
-    "a time as RFC 3339 has it, such as 2026-12-31T23:59:59Z",
+    "a time in RFC 3339 format, such as 2026-12-31T23:59:59Z",
 )
 
 

@@ -34,7 +34,7 @@ _NAMED = (("disks", "initializeParams", "diskType"), ("guestAccelerators", "", "
 """Lists of the properties, the object within an element if any, and the field that holds a bare name."""
 
 
-@rule("customImage goes with instantiateFrom: CUSTOM_IMAGE, and CUSTOM_IMAGE with customImage", "compute 2.3")
+@rule("customImage and instantiateFrom: CUSTOM_IMAGE require each other", "compute 2.3")
 def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
     source, image = values.get("instantiateFrom"), values.get("customImage")
     if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
@@ -87,15 +87,15 @@ def _source_params_need_source(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("properties of a template hold machineType", LATE)
+@rule("the properties of a template have machineType", LATE)
 def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if isinstance(properties, dict) and properties and not properties.get("machineType"):
-        return [("properties.machineType", "is required: every template says what machine it is for")]
+        return [("properties.machineType", "is required: a template must have a machine type")]
     return []
 
 
-@rule("properties of a template hold a boot disk, and it is disks[0]", LATE)
+@rule("the properties of a template have a boot disk, which is disks[0]", LATE)
 def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if not isinstance(properties, dict) or not properties:
@@ -103,7 +103,7 @@ def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     return [(("properties", str(name)), reason) for name, reason in boot_disk_is_missing(properties)]
 
 
-@rule("properties of a template hold a network interface", LATE)
+@rule("the properties of a template have a network interface", LATE)
 def _needs_a_network_interface(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if not isinstance(properties, dict) or not properties or properties.get("networkInterfaces") not in (None, []):
@@ -124,7 +124,7 @@ def _bare_names(values: dict[str, Any]) -> list[Failure]:
                 (tuple(part for part in ("properties", name, index, within, key) if part != ""), owner.get(key))
             )
     places += _policies(properties)
-    reason = "must be the bare name, the part behind the last slash: a template takes no URL here"
+    reason = "must be the bare name, the part after the last slash; a template does not accept a URL here"
     return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 
@@ -141,7 +141,7 @@ def _policies(properties: dict[str, Any]) -> list[tuple[Path, Any]]:
     ]
 
 
-@rule("a template takes no customer-supplied keys", "compute 2.2")
+@rule("a template does not accept customer-supplied keys", "compute 2.2")
 def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
     return no_customer_keys("properties", values)
 

@@ -21,12 +21,12 @@ def possibly_made(known: Callable[[dict[str, Any]], Live]) -> Iterator[None]:
 
 
 @contextmanager
-def certainly_made(known: Live, outcome: object = "it was made") -> Iterator[None]:
+def certainly_made(known: Live, outcome: object = "it was created") -> Iterator[None]:
     """Keep the ID whatever goes wrong after Google said what the work came to, which `outcome` tells."""
     try:
         yield
     except PartialError:
         raise
     except Exception as error:
-        words = f"{known.id}: {outcome}, and it could not be read: {words_of(error)}"
+        words = f"{known.id}: {outcome}, but it could not be read: {words_of(error)}"
         raise PartialError(known, f"{words.rstrip('.')}. Run `pulumi up` again to finish it.") from error

@@ -13,7 +13,7 @@ from gcpx.model.places import PROJECT
 from gcpx.model.rules import Failure, Rule, rule
 
 
-@rule("filter and orderBy are of the forms that lists know", "compute 4.1")
+@rule("filter and orderBy have a form that list methods accept", "compute 4.1")
 def well_formed(values: dict[str, Any]) -> list[Failure]:
     """Refuse a filter or an order that Google would, before the call and with the position."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - a grammar is loaded where one is needed
@@ -25,7 +25,7 @@ def well_formed(values: dict[str, Any]) -> list[Failure]:
             if isinstance(text, str):
                 check(text)
         except FilterError as error:
-            failures.append((name, f"is wrong {error}"))
+            failures.append((name, f"is malformed {error}"))
     return failures
 
 

@@ -47,7 +47,7 @@ _MOST_ATTRIBUTES: Final = 5
 _ATTEMPTS: Final = 3
 
 
-@rule("customAttributes are at most 5", "Cloud Storage, when the resource is made")
+@rule("customAttributes has at most 5 entries", "Cloud Storage, when the resource is made")
 def _few_attributes(values: dict[str, Any]) -> list[Failure]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
@@ -179,7 +179,7 @@ class NotificationConfig(Resource):
         before = self._alike(call, address, inputs)
         for twin in before:
             call.warn(
-                f"{_Address(address.bucket, twin).id} does the same; every event will be published twice. "
+                f"{_Address(address.bucket, twin).id} already publishes the same events; every event will be published twice. "
                 f"To manage that one instead: pulumi import {self.token} NAME {_Address(address.bucket, twin).id}"
             )
         found = self._insert(call, address, body, inputs, set(before))
@@ -190,7 +190,7 @@ class NotificationConfig(Resource):
     def _insert(
         self, call: Call, address: _Address, body: dict[str, Any], inputs: dict[str, Any], before: set[str]
     ) -> dict[str, Any]:
-        lost: ApiError = Unreachable(f"POST {address.collection}: the answer has no ID")
+        lost: ApiError = Unreachable(f"POST {address.collection}: the response has no ID")
         for _ in range(_ATTEMPTS):
             try:
                 found = self._send(call, "POST", address.collection, inputs, body=body)
@@ -211,7 +211,7 @@ class NotificationConfig(Resource):
             alike = self._alike(call, address, inputs)
         except ProviderError as error:
             raise ApiError(
-                f"{lost} It may have been made all the same, and the bucket's list could not be read: {error} Before "
+                f"{lost} It may have been created anyway, but the bucket's list could not be read: {error} Before "
                 f"another `pulumi up`, look for it with `pulumi do {self.token} list --all --bucket {address.bucket}`; "
                 "what was made can be imported by its ID"
             ) from error
@@ -282,7 +282,7 @@ class NotificationConfig(Resource):
             agent = self._google.send(request, call).get("email_address")
         except ApiError:
             return error
-        hint = f"If it is about the topic: grant roles/pubsub.publisher on it to serviceAccount:{agent}."
+        hint = f"If the error is about the topic, grant roles/pubsub.publisher on it to serviceAccount:{agent}."
         return PermissionDenied(f"{error} {hint}", status=error.status, reason=error.reason)
 
     def _live(self, address: _Address, found: dict[str, Any], inputs: dict[str, Any]) -> Live:
