@@ -84,7 +84,7 @@ class Config(Record):
     RULES = (exclusive("credentials", "accessToken"), _addresses_are_valid, _timeout_is_finite)
 
     project: str = field(
-        "The ID of the project that resources are made in, where a resource names none.",
+        "The ID of the project in which resources are created when they name no project.",
         pattern=PROJECT,
         environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"),
     )
@@ -104,7 +104,7 @@ class Config(Record):
         environment=("GOOGLE_CREDENTIALS", "GOOGLE_CLOUD_KEYFILE_JSON", "GCLOUD_KEYFILE_JSON"),
     )
     access_token: str = field(
-        "An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.",
+        "An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.",
         secret=True,
         pattern=_TOKEN,
         environment=("GOOGLE_OAUTH_ACCESS_TOKEN",),
@@ -118,15 +118,15 @@ class Config(Record):
         "Service accounts between the credentials and the impersonated account; each may create tokens for the next."
     )
     scopes: list[str] = field(
-        "OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts."
+        "OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts."
     )
     billing_project: str = field(
-        "The project that quota and billing of the calls are counted on, with `userProjectOverride`.",
+        "The project that is charged for quota and billing, with `userProjectOverride`.",
         pattern=PROJECT,
         environment=("GOOGLE_BILLING_PROJECT",),
     )
     user_project_override: bool = field(
-        "Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.",
+        "Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.",
         environment=("USER_PROJECT_OVERRIDE",),
     )
     request_reason: str = field(
@@ -169,11 +169,11 @@ class Config(Record):
         environment=("GOOGLE_OAUTH2_CUSTOM_ENDPOINT",),
     )
     validate_online: bool = field(
-        "Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.",
+        "At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.",
         environment=("GCPX_VALIDATE_ONLINE",),
     )
     emulator_host: str = field(
-        "Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.",
+        "Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.",
         pattern=_ADDRESS,
         environment=("GCPX_EMULATOR_HOST",),
     )

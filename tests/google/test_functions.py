@@ -177,7 +177,7 @@ def test_a_scope_out_of_reach_is_surfaced_and_the_rest_is_there(engine, cloud, v
     assert found["items"][scope]["warnings"][0]["code"] == "UNREACHABLE"
     assert len(found["items"]) > 3
     assert [text for _, _, text in engine.log.messages if "partial" in text] == [
-        f"the answer is partial: {scope} cannot be reached"
+        f"the result is partial: {scope} cannot be reached"
     ]
 
 

@@ -102,7 +102,7 @@ def test_every_retry_is_told_from_the_first_on(cloud, fault):
         ({"emulator_host": "localhost:abc"}, "is not a valid URL"),
         ({"emulator_host": "[::1"}, "is not a valid URL"),
         ({"access_token": "t", "endpoints": {"compute": "http://[::1"}}, "is not a valid URL"),
-        ({"emulator_host": "EMULATOR", "request_reason": "hunter2\nhunter3"}, "gcpx:requestReason must be one line"),
+        ({"emulator_host": "EMULATOR", "request_reason": "hunter2\nhunter3"}, "HTTP does not allow"),
         (
             {"emulator_host": "EMULATOR", "request_reason": "hunter2-Gr\u00fc\u00dfe"},
             "gcpx:requestReason must be one line",

@@ -90,7 +90,7 @@ class DiskAttachmentModel(AttachedDisk):
         wire="source",
     )
     force_attach: bool = field(
-        "Attach a regional disk although another instance has it; that instance loses it. Default: false.", param=True
+        "Attach a regional disk even if it is attached to another instance, which loses it. Default: false.", param=True
     )
     instance: str = field(
         "The instance: a name in `zone`, `zones/Z/instances/I`, or its URL.",
@@ -141,7 +141,7 @@ def _quoted(device: str) -> str:
 class DiskAttachmentQuery(Filtered):
     """Which instances' disks to list; the filter is about the instances."""
 
-    zone: str = field("Only instances of this zone. Default: of all.", pattern=ZONE)
+    zone: str = field("Only instances in this zone. Default: in all zones.", pattern=ZONE)
 
 
 class DiskAttachment(Resource):

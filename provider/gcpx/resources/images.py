@@ -23,7 +23,7 @@ _LINK: Final = re.compile(
 _SHORT: Final = re.compile(rf"(?:(?P<project>{PROJECT_ID})/)?(?P<name>{_NAME})")
 _DATED: Final = r"[-a-z0-9]*-v\d{8}"
 FORMS: Final = (
-    "projects/PROJECT/global/images/IMAGE, projects/PROJECT/global/images/family/FAMILY, either without "
+    "projects/PROJECT/global/images/IMAGE, projects/PROJECT/global/images/family/FAMILY, both also without "
     "projects/PROJECT/ or as a URL, PROJECT/NAME, family/FAMILY or NAME"
 )
 

@@ -50,13 +50,13 @@ class DiskInstantiationConfig(Record):
 
     auto_delete: bool = field("Delete the disk together with its instance.")
     custom_image: str = field(
-        "The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.",
+        "The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.",
         url="global/images",
         resolve=images.resolved,
     )
     device_name: str = field("The device name of the disk on the source instance.")
     instantiate_from: str = field(
-        "How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out.",
+        "How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all.",
         enum=(
             "ATTACH_READ_ONLY",
             "BLANK",
@@ -75,7 +75,7 @@ class SourceInstanceParams(Record):
     """How a template follows its source instance."""
 
     disk_configs: list[DiskInstantiationConfig] = field(
-        "One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.",
+        "One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.",
         identity=("deviceName",),
     )
 
@@ -165,19 +165,19 @@ class InstanceTemplateModel(Record):
         _keys_are_googles,
     )
 
-    creation_timestamp: str = field("When the template was made (RFC 3339).", output=True, always=True)
-    description: str = field("A text about the template.", max_length=2048)
+    creation_timestamp: str = field("When the template was created (RFC 3339).", output=True, always=True)
+    description: str = field("A description of the template.", max_length=2048)
     kind: str = field("Always `compute#instanceTemplate`.", output=True, always=True)
     name: str = field(
-        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.",
+        "The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.",
         always=True,
         pattern=NAME,
         source="compute 2.1, 8",
     )
-    numeric_id: str = field("The number that Google gave the template.", output=True, wire="id", always=True)
+    numeric_id: str = field("The numeric ID that Google assigned to the template.", output=True, wire="id", always=True)
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
     properties: InstanceProperties = field(
-        "What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.",
+        "The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.",
         computed=True,
         always=True,
     )
@@ -194,11 +194,11 @@ class InstanceTemplateModel(Record):
         always=True,
     )
     source_instance: str = field(
-        "The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.",
+        "The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.",
         url="zones/instances",
     )
     source_instance_params: SourceInstanceParams = field(
-        "How the template follows its source instance.", write_only=True
+        "How the template is created from its source instance.", write_only=True
     )
 
 
@@ -206,7 +206,9 @@ class InstanceTemplateModel(Record):
 class InstanceTemplateQuery(Filtered):
     """Which templates to list."""
 
-    region: str = field("Only the regional templates of this region. Default: all, global ones too.", pattern=REGION)
+    region: str = field(
+        "Only the regional templates of this region. Default: all templates, including global ones.", pattern=REGION
+    )
 
 
 @attrs.frozen

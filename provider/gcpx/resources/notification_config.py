@@ -75,14 +75,16 @@ class NotificationConfigModel(Record):
         enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
     )
     kind: str = field("Always `storage#notification`.", output=True, always=True)
-    notification_id: str = field("The ID that Google gave the configuration.", output=True, wire="id", always=True)
+    notification_id: str = field(
+        "The ID that Google assigned to the configuration.", output=True, wire="id", always=True
+    )
     object_name_prefix: str = field(
         "Publish only events of objects whose names begin with this. Default: all objects.",
         wire="object_name_prefix",
         max_length=1024,
     )
     payload_format: str = field(
-        "`JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.",
+        "`JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.",
         wire="payload_format",
         enum=("JSON_API_V1", "NONE"),
         closed=True,
@@ -95,7 +97,7 @@ class NotificationConfigModel(Record):
         url="topics",
         pattern=_TOPIC,
     )
-    user_project: str = field("The project that pays for the calls, where the bucket's requester pays.", param=True)
+    user_project: str = field("The project to bill for the calls, for a bucket with Requester Pays.", param=True)
 
 
 @record
@@ -104,9 +106,9 @@ class NotificationConfigQuery(Record):
 
     RULES = (exclusive("bucket", "project"),)
 
-    bucket: str = field("Only those of this bucket.", pattern=_BUCKET)
-    project: str = field("Those of all buckets of this project. Default: the provider's.", pattern=PROJECT)
-    user_project: str = field("The project that pays for the calls, where buckets' requesters pay.")
+    bucket: str = field("Only configurations of this bucket.", pattern=_BUCKET)
+    project: str = field("Configurations of all buckets of this project. Default: the provider's.", pattern=PROJECT)
+    user_project: str = field("The project to bill for the calls, for buckets with Requester Pays.")
 
 
 @attrs.frozen

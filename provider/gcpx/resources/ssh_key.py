@@ -108,7 +108,7 @@ class SshKeyModel(Record):
     )
     fingerprint: str = field("The key's SHA-256 hash, in hexadecimal.", output=True, always=True)
     key: str = field(
-        "The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.",
+        "The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.",
         required=True,
         immutable=True,
         normalize=_canonical,
@@ -120,7 +120,7 @@ class SshKeyModel(Record):
         pattern=PROJECT,
     )
     regions: list[str] = field(
-        "The regions that the key is to be known in first, with `projectId`.",
+        "The regions in which the key must be available first, with `projectId`.",
         param=True,
         identity="set",
         pattern=REGION,
