@@ -368,7 +368,7 @@ def test_an_asset_is_refused_with_words(engine):
         engine.check(TEMPLATE, "web", template(description=asset))
 
     assert failed[0].code == grpc.StatusCode.INVALID_ARGUMENT
-    assert "an asset was given" in failed[0].message
+    assert "only plain values, not an asset" in failed[0].message
 
 
 @pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (IMAGE, image()), (FLEET, fleet())])
