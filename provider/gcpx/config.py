@@ -26,7 +26,7 @@ _LONGEST_TIMEOUT = 86_400
 _TRUTHS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.fromkeys(
     ("0", "false", "f", "no", "n", "off"), False
 )
-"""What people write for a boolean where only texts can be written, in small letters."""
+"""Spellings of a boolean that arrives as a string, in lower case."""
 
 _HOST = Part(
     r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host name or address, with IPv6 in []"
@@ -225,7 +225,7 @@ def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
 
 
 def checked_settings(args: Mapping[str, Any]) -> Settings:
-    """Resolve a configuration that the engine may not have had checked; UserError says what is wrong."""
+    """Resolve a configuration that the engine may not have checked; raise UserError if it is invalid."""
     known = {name: value for name, value in args.items() if name in KIND.properties}
     failures = check_config(known).failures
     if failures:

@@ -123,7 +123,7 @@ class Provider:
                     self._client.forget()
                 return
             settings = config.checked_settings(args)
-            # Calls of an earlier run may still be under way, so its connections are let go of only at the end.
+            # Calls of an earlier run may still be under way, so its connections are closed only at the end.
             if self._client is not None:
                 self._retired.append(self._client)
             self._client, self._args, self._settings = None, args, settings
@@ -161,7 +161,7 @@ class Provider:
 
     @property
     def _google(self) -> Google:
-        """The client of the configuration; there is one, whoever asks first."""
+        """The client of the configuration; all callers share one."""
         from gcpx import config  # noqa: PLC0415 - loaded with the first resource
         from gcpx.google.client import Google  # noqa: PLC0415 - as above
 

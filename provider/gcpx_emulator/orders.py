@@ -116,7 +116,7 @@ _FORMS: Final[dict[str, dict[str, _Part]]] = {
 
 
 def read(name: str, raw: bytes) -> Json:
-    """Read an order as it came; none is an empty one."""
+    """Read an order; an empty body is an empty order."""
     return checked(name, parsed(name, raw))
 
 
@@ -129,7 +129,7 @@ def read_change(raw: bytes) -> Json:
 
 
 def checked(name: str, order: Any) -> Json:
-    """Refuse an order that holds anything unknown, or of another form."""
+    """Refuse an order with unknown keys or values of the wrong type."""
     form = _FORMS[name]
     where = f"An order at /_emulator/{name}"
     if not isinstance(order, dict):

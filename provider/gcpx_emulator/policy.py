@@ -44,7 +44,7 @@ def _check_texts(where: str, value: Any, what: str) -> None:
 
 
 def check(call: Call) -> None:
-    """Refuse a call that its caller may not make."""
+    """Refuse a call without the required permission."""
     bindings = (call.store.get(POLICY) or OPEN)["bindings"]
     for need in needs(call) if bindings else ():
         named = [name for name in need.permissions if any(item["permission"] == name for item in bindings)]

@@ -116,7 +116,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         report = self._judged(kind, arguments, function.problems(reveal(arguments)))
         self._said("", kind, arguments, report)
         if report.failures:
-            # An answer may carry failures, but `pulumi do` shows none of them, and SDKs only the first.
+            # A response may contain failures, but `pulumi do` does not show them, and SDKs show only the first.
             findings = messages.Findings.of(kind, arguments, self.plugin.secrets)
             raise findings.refusal(f"{request.tok} was not called", report.failures)
         marked = protect(kind, _known(arguments))

@@ -149,12 +149,12 @@ class Google:
             return self._known
 
     def forget(self) -> None:
-        """Ask anew what exists: a run may have made it since."""
+        """Ask again what exists: another run may have created it since."""
         with self._lock:
             self._known = None
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         with self._lock:
             if self._connected is not None:
                 self._connected.close()

@@ -209,7 +209,7 @@ def _hints(details: Any) -> Iterator[str]:
 
 
 def _quota(quota: dict[str, Any]) -> str:
-    """Name a quota, and its limit where that is told."""
+    """Name a quota, and its limit if it is known."""
     name = quota.get("metricName") or quota.get("limitName") or "a quota"
     place = ", ".join(f"{key} {value}" for key, value in _object(quota.get("dimensions")).items())
     limit = quota.get("limit")

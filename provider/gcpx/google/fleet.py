@@ -57,7 +57,7 @@ class Fleet:
         return sorted(filter(self._holds, self._listed(call)), key=lambda item: natural(item["name"]))
 
     def _holds(self, item: dict[str, Any]) -> bool:
-        """Tell whether an instance is a member, whatever a filter took for one: a missing label is not an empty one."""
+        """Tell whether an instance is a member, independently of the filter: a missing label is not an empty one."""
         names = names_of(self.id)
         return (
             last_part(item["zone"]).rpartition("-")[0] == self.region
@@ -80,7 +80,7 @@ class Fleet:
         return found.get("sourceImage")
 
     def properties_of(self, call: Surroundings, template: str) -> dict[str, Any]:
-        """Say what a template makes instances of; nothing, with a warning, where that cannot be read."""
+        """Read a template's properties; if they cannot be read, warn and give none."""
         path = split_link(template).partition("?")[0]
         path = path if path.startswith("projects/") else f"projects/{self.project}/{path}"
         try:

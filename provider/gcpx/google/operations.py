@@ -109,7 +109,7 @@ class Operations:
             return self._ended(operation, call, what, time.monotonic() + (call.timeout or timeout), describe)
         except ApiError:
             raise
-        except Exception as error:  # also an answer that is no operation: the work itself was taken on
+        except Exception as error:  # also a response that is not an operation: Google accepted the request
             raise Unfinished(words_of(error, what), operation) from error
 
     def _ended(

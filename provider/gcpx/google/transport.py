@@ -103,7 +103,7 @@ class Transport:
         return Answer(response.status_code, _json(response), _retry_after(response))
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()
 
     def _headers(self, url: str, scope: str, *, renew: bool) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Why no answer came, in words. The texts of the exceptions are not used, since they may show headers with tokens."""
+"""Messages for requests without a response; exception texts are not used, as they may contain headers with tokens."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gcpx.google.errors import Refused, TimedOut, Uncallable, Unreachable
 
 E = TypeVar("E", bound=BaseException)
 BROKEN: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError)
-"""What can keep a request from an answer."""
+"""Exceptions of requests that got no response."""
 _TIMES: Final[dict[type[Exception], str]] = {
     httpx.ConnectTimeout: "connecting timed out",
     httpx.ReadTimeout: "waiting for the response timed out",
@@ -36,7 +36,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def unreachable(error: Exception, method: str, url: str, *, emulated: bool) -> Unreachable:
-    """Describe what kept a request from an answer; `emulated` when an emulator was to answer it."""
+    """Describe why a request got no response; `emulated` says that it was sent to an emulator."""
     place = _place(url)
     wrong = _wrong(error)
     if wrong:

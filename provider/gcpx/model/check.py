@@ -24,7 +24,7 @@ _ANY = SCALARS[Any]
 
 @attrs.frozen
 class Finding:
-    """Something wrong, or worth a warning, at a path.
+    """A failure or a warning at a path.
 
     Attributes:
         reason: what is required; it never holds the value, which the engine may show beside it.
@@ -217,7 +217,7 @@ def _type_reason(kind: Type, value: Any) -> _Reason:
 
 
 def _given(value: Any) -> str:
-    """Name a value with its type, as far as it is short to write."""
+    """Name a value with its type, if it is short."""
     if isinstance(value, str):
         return f"the string {shown(value)}"
     return f"the number {value}" if isinstance(value, int | float) and not isinstance(value, bool) else ""

@@ -24,11 +24,11 @@ KEY: Final = "gcpx.push"
 
 
 _REFUSED: Final = 1008
-"""The close code of a WebSocket whose use is against the rules."""
+"""The WebSocket close code for a policy violation."""
 
 
 class _DisconnectedError(Exception):
-    """The caller is gone; there is nobody to answer."""
+    """The client disconnected, so there is nobody to answer."""
 
 
 @attrs.frozen(eq=False)

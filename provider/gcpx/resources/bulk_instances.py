@@ -191,7 +191,7 @@ class BulkInstances(InProject):
     def _settings(
         self, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Say what labels, tags and metadata were and are to be; the template is read where that may matter."""
+        """Give the old and the new labels, tags and metadata; read the template only if needed."""
         before, after = (inputs.get("instanceProperties") or {} for inputs in (old, new))
         template = new.get("sourceInstanceTemplate")
         below = fleet.properties_of(call, template) if template and differ(before, after) else {}
@@ -265,7 +265,7 @@ class BulkInstances(InProject):
 
 
 class NothingMade(ProviderError):  # noqa: N818 - it names the outcome
-    """A bulk creation that Google calls done, and that made no instance."""
+    """A bulk creation that is done, but created no instance."""
 
     def __init__(self, wanted: int, shortfall: str) -> None:
         super().__init__(

@@ -1,4 +1,4 @@
-"""What a fleet lays over the template that its instances are made from, by JSON Merge Patch (RFC 7396)."""
+"""A fleet's overrides of its instance template, merged by JSON Merge Patch (RFC 7396)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOTHING: Final = object()
 
 @rule("labels of a template are removed one by one, because members are found by a label", _SOURCE)
 def labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
-    """Refuse to remove all labels at once, which cannot be said together with the label that gcpx sets."""
+    """Refuse to remove all labels at once, because gcpx sets a label in the same object."""
     properties = nested(values, "instanceProperties")
     if values.get("sourceInstanceTemplate") is None or properties.get("labels", {}) is not None:
         return []
@@ -32,7 +32,7 @@ def labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
     warns=True,
 )
 def overrides_hold_something(values: dict[str, Any]) -> list[Failure]:
-    """Warn of an empty object, which is most often what a language's SDK made of nulls."""
+    """Warn about an empty object, which usually results from an SDK that drops nulls."""
     if values.get("sourceInstanceTemplate") is None:
         return []
     reason = (
@@ -50,7 +50,7 @@ def _empty(value: Any, path: Path) -> Iterator[Path]:
 
 
 def differ(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Tell whether labels, tags or metadata are laid over in another way; null and nothing are not the same."""
+    """Tell whether the overrides of labels, tags or metadata differ; null and missing are not the same."""
     return any(before.get(name, _NOTHING) != after.get(name, _NOTHING) for name in ("labels", *_SETTINGS))
 
 

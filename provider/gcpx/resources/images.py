@@ -85,7 +85,7 @@ def link_of(given: str) -> str | None:
 
 
 def resolved(given: Any) -> Any:
-    """Write the name of an image as it is sent; what is in no known form stays, and a rule refuses it."""
+    """Give the image name to send; a name of unknown form is kept, and a rule refuses it."""
     return (link_of(given) or given) if isinstance(given, str) else given
 
 

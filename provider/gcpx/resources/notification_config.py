@@ -162,7 +162,7 @@ class NotificationConfig(Resource):
         return Place(self._google.existing, call, None).topic(topic, ("topic",))
 
     def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
-        """Say what to do where there is no such bucket."""
+        """Say what to do if the bucket does not exist."""
         del call
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
             return error

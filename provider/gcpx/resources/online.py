@@ -147,7 +147,7 @@ class Place:
 
 
 def _side_by_side(looks: list[Look]) -> list[Failure]:
-    """Ask everything at once; what is wrong comes in the order of the questions."""
+    """Run all lookups in parallel; failures keep the order of the lookups."""
     if not looks:
         return []
     with ThreadPoolExecutor(min(len(looks), _SIDE_BY_SIDE)) as pool:
