@@ -40,7 +40,7 @@ def base() -> str:
 
 
 def test_files() -> list[str]:
-    """Give the test files that are new or changed, or all where that cannot be told."""
+    """Give the test files that are new or changed, or all if git cannot tell."""
     compared = base()
     if compared:
         changed = git("diff", "--name-only", "--diff-filter=d", compared, "--", "tests").splitlines()

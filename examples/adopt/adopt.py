@@ -1,11 +1,12 @@
-"""Take over what a project already has: list it, import it in one go, and see that the preview is clean.
+"""Import the existing resources of a project: list them, import them in one command, and verify a clean preview.
 
 Run it in the folder of a stack, where `pulumi` is set up: `python adopt.py operator@example.com ...`, with the users
-whose login keys are to be taken over. It writes `adopt.json`, what was found, and `Main.yaml`, the program.
+whose SSH keys are to be imported. It writes the resources that it found to `adopt.json`, and the program
+to `Main.yaml`.
 
 The stack's settings of gcpx are handed to `pulumi do`, which does not read them by itself: credentials as variables of
 the environment, the others as flags. Settings that are lists have no flag: `scopes` and
-`impersonateServiceAccountDelegates` count for the import and the preview alone.
+`impersonateServiceAccountDelegates` apply only to the import and the preview.
 """
 
 import itertools
@@ -23,7 +24,7 @@ SECRET = {"credentials": "GOOGLE_CREDENTIALS", "accessToken": "GOOGLE_OAUTH_ACCE
 
 
 def pulumi(*arguments: str) -> str:
-    """Run the CLI; where it fails, what it said is shown and nothing else is done."""
+    """Run the CLI; if it fails, show its output and stop."""
     done = subprocess.run(["pulumi", *arguments], check=False, stdout=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(f"{done.stdout}`pulumi {arguments[0]}` failed")
@@ -72,7 +73,7 @@ def main(users: list[str]) -> None:
     for user in users:
         found += listed(flags, "gcpx:oslogin:SshKey", "--user", user)
     if not found:
-        sys.exit("There is nothing to take over.")
+        sys.exit("There is nothing to import.")
     Path("adopt.json").write_text(json.dumps({"resources": named(found)}, indent=2))
     pulumi("import", "--file", "adopt.json", "--out", "adopted.yaml", "--yes", "--skip-preview", "--suppress-progress")
     Path("adopted.yaml").replace("Main.yaml")

@@ -26,11 +26,13 @@ _LONGEST_TIMEOUT = 86_400
 _TRUTHS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.fromkeys(
     ("0", "false", "f", "no", "n", "off"), False
 )
-"""What people write for a boolean where only texts can be written, in small letters."""
+"""Spellings of a boolean that arrives as a string, in lower case."""
 
-_HOST = Part(r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host's name or address, IPv6 in []")
+_HOST = Part(
+    r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host name or address, with IPv6 in []"
+)
 _PORT = Part(
-    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]", "a port's number, 1 to 65535", "[^/]*"
+    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]", "a port number, 1 to 65535", "[^/]*"
 )
 _PATH = Part(r"[!-~]*", "a path of ASCII characters", ".*")
 _BASES = tuple(
@@ -45,9 +47,9 @@ _ADDRESS = form(
 )  # fmt: skip
 _WORD = r"(?:(?![/?#%@])[!-~])+"
 _EMAIL = (re.compile(f"{_WORD}@{_WORD}"), "the e-mail address of a service account")
-_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain's name")
-_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without blanks, since it travels in an HTTP header")
-_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, since it travels in an HTTP header")
+_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain name")
+_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, because it is sent in an HTTP header")
+_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
 
 
 @rule("requestTimeout is more than 0, and at most 24 hours", "gcpx itself")
@@ -58,7 +60,7 @@ def _timeout_is_finite(values: dict[str, Any]) -> list[Failure]:
     return [("requestTimeout", "must be more than 0, and at most 24h")]
 
 
-@rule("an IPv6 address in [] is a valid one", "RFC 4291")
+@rule("an IPv6 address in [] is valid", "RFC 4291")
 def _addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
     bracketed = {
         name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
@@ -82,7 +84,7 @@ class Config(Record):
     RULES = (exclusive("credentials", "accessToken"), _addresses_are_valid, _timeout_is_finite)
 
     project: str = field(
-        "The ID of the project that resources are made in, where a resource names none.",
+        "The ID of the project in which resources are created when they name no project.",
         pattern=PROJECT,
         environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"),
     )
@@ -102,7 +104,7 @@ class Config(Record):
         environment=("GOOGLE_CREDENTIALS", "GOOGLE_CLOUD_KEYFILE_JSON", "GCLOUD_KEYFILE_JSON"),
     )
     access_token: str = field(
-        "An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.",
+        "An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.",
         secret=True,
         pattern=_TOKEN,
         environment=("GOOGLE_OAUTH_ACCESS_TOKEN",),
@@ -116,15 +118,15 @@ class Config(Record):
         "Service accounts between the credentials and the impersonated account; each may create tokens for the next."
     )
     scopes: list[str] = field(
-        "OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts."
+        "OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts."
     )
     billing_project: str = field(
-        "The project that quota and billing of the calls are counted on, with `userProjectOverride`.",
+        "The project that is charged for quota and billing, with `userProjectOverride`.",
         pattern=PROJECT,
         environment=("GOOGLE_BILLING_PROJECT",),
     )
     user_project_override: bool = field(
-        "Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.",
+        "Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.",
         environment=("USER_PROJECT_OVERRIDE",),
     )
     request_reason: str = field(
@@ -167,11 +169,11 @@ class Config(Record):
         environment=("GOOGLE_OAUTH2_CUSTOM_ENDPOINT",),
     )
     validate_online: bool = field(
-        "Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.",
+        "At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.",
         environment=("GCPX_VALIDATE_ONLINE",),
     )
     emulator_host: str = field(
-        "Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.",
+        "Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.",
         pattern=_ADDRESS,
         environment=("GCPX_EMULATOR_HOST",),
     )
@@ -223,12 +225,12 @@ def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
 
 
 def checked_settings(args: Mapping[str, Any]) -> Settings:
-    """Resolve a configuration that the engine may not have had checked; UserError says what is wrong."""
+    """Resolve a configuration that the engine may not have checked; raise UserError if it is invalid."""
     known = {name: value for name, value in args.items() if name in KIND.properties}
     failures = check_config(known).failures
     if failures:
         said = (f"{format_path(item.path)}: {item.reason}" if item.path else item.reason for item in failures)
-        raise UserError(f"the provider's configuration is wrong: {'; '.join(said)}")
+        raise UserError(f"the provider configuration must be corrected: {'; '.join(said)}")
     return settings(known)
 
 

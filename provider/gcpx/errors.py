@@ -20,7 +20,7 @@ def words_of(error: Exception, what: str = "") -> str:
     """Say what went wrong. Only our own errors speak for themselves: the text of any other may show a secret."""
     if isinstance(error, ProviderError):
         return str(error)
-    return f"{what}: Google's answer could not be understood ({type(error).__name__})".removeprefix(": ")
+    return f"{what}: Google's response could not be parsed ({type(error).__name__})".removeprefix(": ")
 
 
 class UserError(ProviderError):

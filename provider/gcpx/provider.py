@@ -44,7 +44,7 @@ FUNCTIONS: Final = {
 def resource_class(token: str) -> type[Resource]:
     """Load the class behind a type token."""
     if token not in RESOURCES:
-        raise UserError(f"{token} is not a resource of gcpx; there are {', '.join(RESOURCES)}")
+        raise UserError(f"{token} is not a resource of gcpx; the resources are {', '.join(RESOURCES)}")
     module = importlib.import_module(f"gcpx.resources.{RESOURCES[token]}")
     found: type[Resource] = getattr(module, token.rpartition(":")[2])
     return found
@@ -53,7 +53,7 @@ def resource_class(token: str) -> type[Resource]:
 def function_class(token: str) -> type[Function]:
     """Load the class behind a function's token."""
     if token not in FUNCTIONS:
-        raise UserError(f"{token} is not a function of gcpx; there are {', '.join(FUNCTIONS)}")
+        raise UserError(f"{token} is not a function of gcpx; the functions are {', '.join(FUNCTIONS)}")
     module = importlib.import_module(f"gcpx.functions.{FUNCTIONS[token]}")
     name = token.rpartition(":")[2]
     found: type[Function] = getattr(module, name[0].upper() + name[1:])
@@ -123,7 +123,7 @@ class Provider:
                     self._client.forget()
                 return
             settings = config.checked_settings(args)
-            # Calls of an earlier run may still be under way, so its connections are let go of only at the end.
+            # Calls of an earlier run may still be under way, so its connections are closed only at the end.
             if self._client is not None:
                 self._retired.append(self._client)
             self._client, self._args, self._settings = None, args, settings
@@ -161,7 +161,7 @@ class Provider:
 
     @property
     def _google(self) -> Google:
-        """The client of the configuration; there is one, whoever asks first."""
+        """The client of the configuration; all callers share one."""
         from gcpx import config  # noqa: PLC0415 - loaded with the first resource
         from gcpx.google.client import Google  # noqa: PLC0415 - as above
 

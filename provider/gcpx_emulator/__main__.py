@@ -16,9 +16,9 @@ _INSTALL: Final = "pip install 'pulumi-gcpx-provider[emulator]'"
 def main() -> None:
     """Read the options and serve; the first line on stdout says where."""
     parser = argparse.ArgumentParser("gcpx-emulator", description="Google Cloud's REST APIs on loopback.")
-    parser.add_argument("--port", type=int, default=0, help="the port; 0 takes a free one (default)")
-    parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long an operation takes")
-    parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep everything in this file")
+    parser.add_argument("--port", type=int, default=0, help="the port; 0 picks a free one (default)")
+    parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="the duration of each operation")
+    parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file")
     options = parser.parse_args()
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
@@ -28,8 +28,8 @@ def main() -> None:
     try:
         listener = listen(options.port)
     except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no port"
-        sys.exit(f"gcpx-emulator: port {options.port} cannot be had: {reason}; choose another with --port")
+        reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
+        sys.exit(f"gcpx-emulator: port {options.port} cannot be opened: {reason}; choose another with --port")
     serve(listener, options.data, options.latency)
 
 

@@ -143,7 +143,7 @@ class Emulator:
             method, path = route(request.method, request.scope["raw_path"].decode("latin-1"))
             entry["method"] = method.id
             response = await self._taken(method, path, request, entry)
-        except Exception as error:  # noqa: BLE001 - the record of requests tells of every answer
+        except Exception as error:  # noqa: BLE001 - the request log contains every response
             response = answer_to(error, entry["method"] or f"{request.method} {request.url.path}")
         entry["status"] = response.status_code
         return response
@@ -256,10 +256,10 @@ class Emulator:
         return JSONResponse(self.store.get(policy.POLICY) or policy.OPEN)
 
     async def _deliveries(self, request: Request) -> Response:
-        """Tell what was pushed, and how it was taken; `atLeast` waits until there are as many attempts."""
+        """List push attempts and their results; `atLeast` waits for that many attempts."""
         at_least = request.query_params.get("atLeast", "0")
         if not re.fullmatch("[0-9]{1,3}", at_least):
-            raise ApiError(400, "atLeast must be a number of attempts, at most 999")
+            raise ApiError(400, "atLeast must be a number of attempts, 0 to 999")
         return JSONResponse(await self.pusher.attempts(int(at_least)))
 
     async def _tokens(self, request: Request) -> Response:
@@ -270,7 +270,7 @@ class Emulator:
         return JSONResponse({"token": token})
 
     async def _rotate(self, request: Request) -> Response:
-        """Take other keys."""
+        """Rotate the signing keys."""
         orders.read("keys/rotate", await request.body())
         self.signer.rotate()
         return JSONResponse({})
@@ -286,7 +286,7 @@ class Emulator:
         self.operations.settle()
         found = self.store.get(path)
         if found is None:
-            raise ApiError(404, f"there is no {path}")
+            raise ApiError(404, f"{path} does not exist")
         if request.method == "DELETE":
             self.store.delete(path)
         elif request.method == "PATCH":

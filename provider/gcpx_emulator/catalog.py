@@ -146,7 +146,7 @@ def _register(
 
 
 def _where(call: Call, collection: str) -> str:
-    """Give the path of a collection: regions and zones are the project's own, and in none of its scopes."""
+    """Give the path of a collection; regions and zones belong to the project, not to one of its scopes."""
     project = f"projects/{call.path['project']}"
     return f"{project if collection in {'regions', 'zones'} else call.parent}/{collection}"
 

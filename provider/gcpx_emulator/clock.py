@@ -14,5 +14,5 @@ class Clock:
         return time.time()
 
     async def until(self, moment: float) -> None:
-        """Wait until a moment, or for less: whoever waits looks again."""
+        """Wait until a time, or return earlier; callers check again."""
         await asyncio.sleep(max(0.0, moment - self.now()))

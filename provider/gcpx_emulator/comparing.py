@@ -50,7 +50,7 @@ def _moment(value: Any) -> datetime | None:
 
 
 def _date(value: str) -> datetime | None:
-    """Read a day, which stands for its first moment in UTC."""
+    """Read a date, which means its first moment in UTC."""
     return _parsed(f"{value}T00:00:00Z") if _DATE.fullmatch(value) else None
 
 

@@ -1,4 +1,4 @@
-"""What becomes of an exception: an answer in Google's shape, and a line in the log where it is no refusal."""
+"""Turns exceptions into responses in Google's format, and logs those that are not refusals."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gcpx_emulator.errors import ApiError
 
 _LOG: Final = logging.getLogger("gcpx_emulator")
-_WORDS: Final = "The emulator failed inside; its log says where."
+_WORDS: Final = "The emulator failed with an internal error; see its log."
 
 
 def parsed(raw: bytes, what: str = "the body") -> Any:
@@ -24,7 +24,7 @@ def parsed(raw: bytes, what: str = "the body") -> Any:
 
 
 def answer_to(error: Exception, doing: str) -> Response:
-    """Answer an exception; one that is no refusal is a mistake of ours, and logged with its traceback."""
+    """Answer an exception; one that is not a refusal is a bug, and is logged with its traceback."""
     if not isinstance(error, ApiError):
         _LOG.error("%s failed", doing, exc_info=error)
         error = ApiError(500, _WORDS)
@@ -41,5 +41,5 @@ class Answering:
         """Pass a request on."""
         try:
             await self._app(scope, receive, send)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
+        except Exception as error:  # noqa: BLE001 - the client gets a response to every error
             await answer_to(error, f"{scope.get('method')} {scope.get('path')}")(scope, receive, send)

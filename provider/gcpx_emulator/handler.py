@@ -80,7 +80,7 @@ class Call:
         return self.store.named(path_of(link, self.path["project"]))
 
     def with_names(self) -> Call:
-        """Replace numeric IDs in the path by the names that they stand for; no name begins with a digit."""
+        """Replace numeric IDs in the path with names; no name begins with a digit."""
         names = {}
         for parameter, value in self.path.items():
             collection = self.method.split(".")[1] if parameter == "resource" else _COLLECTIONS.get(parameter)

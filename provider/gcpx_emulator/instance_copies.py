@@ -1,4 +1,4 @@
-"""A template's properties, copied from an instance: what it has, but none of its addresses, and disks as asked for."""
+"""A template's properties, copied from an instance without its addresses, and with disks as requested."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _addressed(call: Call, nic: Json) -> Json:
 
 
 def _instance_disk(call: Call, instance: str, disk: Json, given: Json) -> tuple[Json, Effect | None]:
-    """Attach the disk that is named, or make it when there is none of that name."""
+    """Attach the named disk, or create it if it does not exist."""
     made = disk.pop("initializeParams", {})
     if disk.get("type") == "SCRATCH":
         return disk, None

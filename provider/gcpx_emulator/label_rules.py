@@ -1,4 +1,4 @@
-"""Labels, network tags and resource manager tags, wherever requests have them."""
+"""Labels, network tags and resource manager tags in all requests."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def _one_at_most(configs: Any) -> bool:
 
 
 def _is_not_given(_value: Any) -> bool:
-    """Refuse whatever is there: the field is of the other kind of access."""
+    """Refuse any value: the field belongs to the other kind of access config."""
     return False
 
 

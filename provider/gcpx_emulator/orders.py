@@ -82,7 +82,7 @@ def _is_info(detail: Json) -> bool:
 
 
 _REGIONS: Final = list(ZONES)
-_TEXT: Final = _Part("a text", _is_text)
+_TEXT: Final = _Part("a string", _is_text)
 _SWITCH: Final = _Part("true or false", _is_switch)
 _FORMS: Final[dict[str, dict[str, _Part]]] = {
     "faults": {
@@ -96,7 +96,7 @@ _FORMS: Final[dict[str, dict[str, _Part]]] = {
         "delay": _Part("a number of seconds", _is_duration),
         "body": _TEXT,
         "operation": _Part(
-            "how an operation ends: errors, each with a code, and if wanted httpErrorStatusCode and httpErrorMessage",
+            "an operation's result: errors, each with a code, and optionally httpErrorStatusCode and httpErrorMessage",
             _is_failure,
         ),
     },
@@ -116,7 +116,7 @@ _FORMS: Final[dict[str, dict[str, _Part]]] = {
 
 
 def read(name: str, raw: bytes) -> Json:
-    """Read an order as it came; none is an empty one."""
+    """Read an order; an empty body is an empty order."""
     return checked(name, parsed(name, raw))
 
 
@@ -129,19 +129,19 @@ def read_change(raw: bytes) -> Json:
 
 
 def checked(name: str, order: Any) -> Json:
-    """Refuse an order that holds anything unknown, or of another form."""
+    """Refuse an order with unknown keys or values of the wrong type."""
     form = _FORMS[name]
     where = f"An order at /_emulator/{name}"
     if not isinstance(order, dict):
         raise ApiError(400, f"{where} must be a JSON object, not {_kind(order)}.")
     unknown = ", ".join(sorted(set(order) - set(form)))
     if unknown:
-        known = f"takes {', '.join(sorted(form))}" if form else "takes nothing"
-        raise ApiError(400, f"{where} {known}; it has no {unknown}.")
+        known = f"must have no other keys than {', '.join(sorted(form))}" if form else "must be empty"
+        raise ApiError(400, f"{where} {known}; {unknown} is unknown.")
     given = {key: value for key, value in order.items() if value is not None}
     for key, value in given.items():
         if not form[key].fits(value):
-            raise ApiError(400, f"{where} must have in '{key}' {form[key].words}.")
+            raise ApiError(400, f"{where}: '{key}' must be {form[key].words}.")
     return given
 
 
@@ -151,5 +151,5 @@ def parsed(name: str, raw: bytes) -> Any:
 
 
 def _kind(value: Any) -> str:
-    kinds = {list: "a list", str: "a text", bool: "a boolean", int: "a number", float: "a number"}
+    kinds = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
     return kinds.get(type(value), "null")

@@ -35,7 +35,7 @@ def _check(where: str, binding: Any) -> None:
     if binding.get("permission") not in sorted(PERMISSIONS):
         raise ApiError(400, f"{where}.permission must be one of {', '.join(sorted(PERMISSIONS))}.")
     _check_texts(f"{where}.members", binding.get("members"), "e-mail addresses, or * for everyone")
-    _check_texts(f"{where}.resources", binding.get("resources", []), "names of resources; leave it out for all")
+    _check_texts(f"{where}.resources", binding.get("resources", []), "names of resources; omit it for all resources")
 
 
 def _check_texts(where: str, value: Any, what: str) -> None:
@@ -44,7 +44,7 @@ def _check_texts(where: str, value: Any, what: str) -> None:
 
 
 def check(call: Call) -> None:
-    """Refuse a call that its caller may not make."""
+    """Refuse a call without the required permission."""
     bindings = (call.store.get(POLICY) or OPEN)["bindings"]
     for need in needs(call) if bindings else ():
         named = [name for name in need.permissions if any(item["permission"] == name for item in bindings)]

@@ -133,7 +133,7 @@ class Pusher:
         try:
             async with asyncio.timeout(subscription["ackDeadlineSeconds"]):
                 return await post(endpoint, headers, body), None
-        except Exception as error:  # noqa: BLE001 - whatever is wrong with one endpoint, the others are pushed to
+        except Exception as error:  # noqa: BLE001 - an error of one endpoint must not stop pushes to others
             return None, type(error).__name__
 
     def _headers(self, config: Json, endpoint: str) -> dict[str, str]:

@@ -124,7 +124,7 @@ def insert_notification(call: Call) -> Json:
 
 
 def _existing_topic(call: Call, name: str) -> str:
-    """Give a topic in the form with the host; one that is missing is answered like one that may not be used."""
+    """Give a topic with its host; a missing topic is answered like a forbidden one."""
     found = _TOPIC.fullmatch(name)
     if found is None:
         raise ApiError(400, f"Invalid Google Cloud Pub/Sub topic name: {name}")

@@ -51,7 +51,7 @@ class Store:
         return json.loads(row["body"]) if row else None
 
     def named(self, path: str) -> str:
-        """Give the path of a resource whose numeric ID stands for its name; any other path as it is."""
+        """Replace a resource's numeric ID in its path with its name; leave other paths unchanged."""
         collection, _, last = path.rpartition("/")
         if not (last.isascii() and last.isdecimal()):
             return path

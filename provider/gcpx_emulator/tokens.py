@@ -89,7 +89,7 @@ class Signer:
         self._shared.clear()
 
     def token(self, claims: Json, *, iap: bool = False) -> str:
-        """Sign claims, whatever their types."""
+        """Sign claims of any types."""
         key, algorithm = (self._proxy, "ES256") if iap else (self._account, "RS256")
         payload = json.dumps(claims).encode()
         return jwt.PyJWS().encode(payload, key.private, algorithm=algorithm, headers={"kid": key.id})

@@ -45,7 +45,7 @@ class Uploads:
         if kind == "resumable":
             session = query.get("upload_id")
             return self._continue(session, headers, raw) if session else self._begin(headers, raw, url)
-        raise ApiError(400, f"Invalid upload type: '{kind}'; media, multipart and resumable are known.")
+        raise ApiError(400, f"Invalid upload type: '{kind}'; it must be media, multipart or resumable.")
 
     def _begin(self, headers: Mapping[str, str], raw: bytes, url: str) -> Response:
         session = uuid.uuid4().hex
@@ -61,7 +61,7 @@ class Uploads:
         metadata, kind, so_far = self._sessions[session]
         found = _RANGE.fullmatch(headers.get("content-range", ""))
         if found and found[1] and int(found[1]) != len(so_far):
-            raise ApiError(400, f"Invalid range: {len(so_far)} bytes have come so far.")
+            raise ApiError(400, f"Invalid range: {len(so_far)} bytes were received so far.")
         so_far += raw
         if found and (found[3] == "*" or len(so_far) < int(found[3])):
             return Response(status_code=308, headers={"Range": f"bytes=0-{len(so_far) - 1}"} if so_far else {})

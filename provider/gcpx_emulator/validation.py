@@ -15,7 +15,7 @@ from gcpx_emulator.request_rules import check_body
 _MAXIMA = {("compute", "maxResults"): "500"}
 """Bounds of parameters that an API's documentation names and its description leaves out."""
 _PATCH = "instanceProperties"
-"""What bulk creation lays over a template by JSON Merge Patch: a null in it removes something."""
+"""The properties that bulk creation merges over a template by JSON Merge Patch: a null removes a value."""
 _INTEGERS = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
 
 

@@ -62,12 +62,12 @@ def test_what_the_command_needs_is_what_the_extra_brings():
     assert {re.sub("_", "-", owner) for name in NEEDED for owner in owners[name]} == extra
 
 
-def test_a_number_that_is_no_port_is_named():
+def test_a_number_outside_the_range_of_ports_is_named():
     command = [sys.executable, "-m", "gcpx_emulator", "--port", "99999"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
-    assert "port 99999 cannot be had" in done.stderr
+    assert "port 99999 cannot be opened" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

@@ -216,7 +216,7 @@ def test_a_port_that_is_taken_is_named():
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
 
     assert done.returncode == 1
-    assert "cannot be had" in done.stderr
+    assert "cannot be opened" in done.stderr
     assert "--port" in done.stderr
 
 

@@ -111,7 +111,7 @@ def test_a_host_that_is_none_is_refused_with_the_part_that_is_wrong(host):
             made.stub.CheckConfig(rpc.CheckRequest(urn=CONFIG, news=struct({"emulatorHost": host}))).failures
         )
 
-    assert ("PORT is a port's number" if "[" not in host else "HOST is a host's name") in failures["emulatorHost"]
+    assert ("PORT is a port number" if "[" not in host else "HOST is a host name") in failures["emulatorHost"]
 
 
 @pytest.mark.parametrize(("count", "least"), [("3.0", "2.0"), ("3e0", "2e0"), (" 3 ", "02"), (3.0, 2.0)])

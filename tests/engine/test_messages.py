@@ -58,7 +58,7 @@ def test_the_engine_prints_a_value_or_the_reason_tells_it(engine, token, inputs,
     (NOTIFICATION, notification(topic="ab"), "topic", "must be 3 to 255 letters"),
     (NOTIFICATION, notification(topic="topics/uploads"), "topic", "must be TOPIC, projects/PROJECT/topics/TOPIC or //pubsub"),
     (IMAGE, image(sourceInstance="projects/p/zones/us east1-b/instances/vm"), "sourceInstance", "where ZONE is a zone, such as us-east1-b"),
-    (ATTACHMENT, attachment(instance="zones/z/instances/my vm"), "instance", "where NAME is a name without blanks"),
+    (ATTACHMENT, attachment(instance="zones/z/instances/my vm"), "instance", "where NAME is a name without spaces"),
     (ATTACHMENT, attachment(disk="projects/a b/zones/z/disks/d"), "disk", "where PROJECT is the ID or number"),
     (TEMPLATE, template(networkInterfaces=[{"networkAttachment": "projects/1/regions/us east1/networkAttachments/a"}]), "properties.networkInterfaces[0].networkAttachment", 'where REGION is a region, such as us-east1, not "projects/1/regions/us east1/networkAttachments/a"'),
 ])  # fmt: skip

@@ -97,7 +97,7 @@ def test_credentials_never_go_over_plain_http_to_another_host():
     ):
         made.create(TEMPLATE, "web", template())
 
-    assert "no credentials over plain http to 192.0.2.1" in failed[0].message
+    assert "does not send credentials over plain http to 192.0.2.1" in failed[0].message
 
 
 @pytest.mark.parametrize("form", ["text", "file"])

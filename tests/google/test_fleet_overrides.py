@@ -152,14 +152,14 @@ def test_a_template_that_cannot_be_read_is_told(engine, cloud, fleet_of):
     engine.update(created, fleet_of({"labels": {"a": None}}))
 
     assert _own(_instance(cloud)["labels"]) == {"b": "2"}
-    assert any("are left as they are on the instances" in said for _, _, said in engine.log.messages)
+    assert any("stay unchanged on the instances" in said for _, _, said in engine.log.messages)
 
 
 def test_all_labels_at_once_cannot_be_removed(engine, fleet_of):
     failures = engine.failures(FLEET, fleet_of({"labels": None}))
 
     assert "must not be null" in failures["instanceProperties.labels"]
-    assert "to null, each by its key" in failures["instanceProperties.labels"]
+    assert "set each of their keys to null" in failures["instanceProperties.labels"]
 
 
 def test_what_is_empty_is_warned_about_since_a_null_may_have_been_lost(engine, fleet_of):

@@ -177,7 +177,7 @@ def test_a_scope_out_of_reach_is_surfaced_and_the_rest_is_there(engine, cloud, v
     assert found["items"][scope]["warnings"][0]["code"] == "UNREACHABLE"
     assert len(found["items"]) > 3
     assert [text for _, _, text in engine.log.messages if "partial" in text] == [
-        f"the answer is partial: {scope} cannot be reached"
+        f"the result is partial: {scope} cannot be reached"
     ]
 
 
@@ -197,7 +197,7 @@ def test_without_leave_for_partial_success_the_call_fails(engine, cloud):
 def test_a_malformed_filter_is_refused_before_the_call_with_its_position(engine, cloud, filter_, position):
     refused = engine.refusals(INSTANCES, filter=filter_)
 
-    assert refused["filter"].startswith(f"is wrong at character {position}: ")
+    assert refused["filter"].startswith(f"is malformed at character {position}: ")
     assert cloud.calls() == []
 
 

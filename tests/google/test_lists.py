@@ -126,7 +126,7 @@ def test_notifications_of_one_bucket_or_all(engine, cloud):
 
 
 @pytest.mark.parametrize(("token", "query", "words"), [
-    (TEMPLATE, {"filter": "name ~ x"}, "filter: is wrong at character 6"),
+    (TEMPLATE, {"filter": "name ~ x"}, "filter: is malformed at character 6"),
     (TEMPLATE, {"regoin": "x"}, "did you mean region?"),
     (KEY, {}, "user: is required"),
     (NOTIFICATION, {"bucket": BUCKET, "project": PROJECT}, "conflicts with"),

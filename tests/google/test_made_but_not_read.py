@@ -189,7 +189,7 @@ def test_an_answer_that_is_no_operation_keeps_the_id(engine, cloud, vm, name, in
     cloud.fail(insert, body='{"hello": "world"}')
     state, message = _state(engine, token, inputs, timeout=0)
 
-    assert "could not be understood" in message
+    assert "could not be parsed" in message
     assert state.id
 
 
@@ -217,7 +217,7 @@ def test_a_notification_that_may_have_been_made_says_how_to_find_it(engine, clou
     with failing() as failed:
         engine.create(NOTIFICATION, "n", notification())
 
-    assert "may have been made" in failed[0].message
+    assert "may have been created" in failed[0].message
     assert "pulumi do gcpx:storage:NotificationConfig list --all --bucket demo-uploads" in failed[0].message
 
 
@@ -230,5 +230,5 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
 
     assert "no room" in message
     assert "denied" in message
-    assert "it was made" not in message
+    assert "it was created" not in message
     assert engine.update(state, fleet(2)).outputs["createdCount"] == 2

@@ -129,7 +129,9 @@ def test_a_fleet_that_quotas_have_no_room_for_is_refused(asking, cloud):
     _ordered(cloud, 10)
 
     assert asking.failures(FLEET, _fleet(10)) == {}
-    assert asking.failures(FLEET, _fleet(11))["count"] == "would take 11 of INSTANCES in us-east1, where 10 are left"
+    assert (
+        asking.failures(FLEET, _fleet(11))["count"] == "would need 11 of INSTANCES in us-east1, where only 10 are left"
+    )
     assert "CPUS" in asking.failures(FLEET, _fleet(600))["count"]
 
 

@@ -151,7 +151,7 @@ def test_creating_takes_three_calls_and_refreshing_one(engine, cloud):
         (
             {"status": 403, "reason": "quotaExceeded", "message": "Quota 'INSTANCE_TEMPLATES' exceeded"},
             "RESOURCE_EXHAUSTED",
-            "ask for a higher quota",
+            "request a higher quota",
         ),
         (
             {"status": 404, "message": "The resource 'projects/demo-project' was not found"},
@@ -290,7 +290,7 @@ def test_a_key_that_is_there_with_another_end_is_not_taken(engine):
     with failing() as failed:
         engine.create(KEY, "k", key(expirationTimeUsec="1924991999000000"))
 
-    assert "exists with another expiry" in failed[0].message
+    assert "exists with another expirationTimeUsec" in failed[0].message
     assert "pulumi import" in failed[0].message
 
 

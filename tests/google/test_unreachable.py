@@ -133,16 +133,16 @@ def _caused(outer, inner):
         ),
         (_caused(httpx.ConnectError("x"), ConnectionRefusedError(111, "refused")), "connection refused"),
         (_caused(httpx.ConnectError("x"), OSError(101, "Network is unreachable")), "Network is unreachable"),
-        (_caused(httpx.ConnectError("x"), ssl.SSLError(1, "hunter2")), "no secure connection could be made"),
-        (httpx.ReadTimeout("hunter2"), "the answer did not come in time"),
-        (httpx.RemoteProtocolError("hunter2"), "the connection broke: RemoteProtocolError"),
+        (_caused(httpx.ConnectError("x"), ssl.SSLError(1, "hunter2")), "a secure connection could not be established"),
+        (httpx.ReadTimeout("hunter2"), "waiting for the response timed out"),
+        (httpx.RemoteProtocolError("hunter2"), "the connection was lost: RemoteProtocolError"),
     ],
     ids=str,
 )
 def test_why_there_was_no_answer_is_told_in_our_words(error, words):
     said = str(unreachable(error, "GET", f"https://user:hunter2@compute.example.com:8443/{PATH}", emulated=False))
 
-    assert said.startswith(f"compute.example.com:8443 gave no answer to GET /{PATH} (")
+    assert said.startswith(f"compute.example.com:8443 did not answer GET /{PATH} (")
     assert words in said
     assert "hunter2" not in said
 

@@ -195,7 +195,7 @@ def test_a_value_that_google_added_later_is_warned_about_and_sent(engine):
     assert engine.failures(TEMPLATE, inputs) == {}
     ((severity, _, said),) = engine.log.messages
     assert severity == "WARNING"
-    assert "properties.networkInterfaces[0].nicType is not a value this version knows" in said
+    assert "properties.networkInterfaces[0].nicType is not one of the values that this version knows" in said
 
 
 def test_numbers_may_be_given_as_text(engine):

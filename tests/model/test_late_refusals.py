@@ -56,7 +56,7 @@ def test_labels_of_other_scripts_are_taken(engine, labels):
     (FLEET, fleet(1, disks=[{}]), "instanceProperties.disks", "boot disk"),
     (FLEET, fleet(1, machineType="zones/us-east1-b/machineTypes/e2-small"), "instanceProperties.machineType", "bare name"),
     (FLEET, {**fleet(1), "sourceInstanceTemplate": "global/machineImages/m"}, "sourceInstanceTemplate", "machine image"),
-    (FLEET, {**fleet(1), "sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate", "us-east1, not of us-west1"),
+    (FLEET, {**fleet(1), "sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate", "us-east1, not in us-west1"),
     (FLEET, {**fleet(1), "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}}},
      "instanceFlexibilityPolicy.instanceSelections.a.disks[0].initializeParams.sourceSnapshot", "sourceImage"),
 ])  # fmt: skip

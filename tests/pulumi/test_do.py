@@ -48,7 +48,7 @@ def test_lists_work_as_the_readme_writes_them(cloud, plain):
             engine.create(KEY, "laptop", key()),
         ]
         engine.create(TEMPLATE, "db", {**template(), "name": "db-1"})
-    commands = _commands("Adopt what exists")
+    commands = _commands("Import existing resources")
     done = plain[1]("bash", "-ec", commands, GCPX_EMULATOR_HOST=cloud.host)
 
     assert done.returncode == 0, done.stderr

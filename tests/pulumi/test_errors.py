@@ -120,7 +120,7 @@ def test_a_template_that_took_too_long_is_in_the_state_and_finished_by_the_next_
         }
     )
     said = stack.up_fails()
-    assert "not done in time" in said
+    assert "did not finish in time" in said
     assert stack.resource("web")["initErrors"]
     cloud.finish_operations()
     stack.up()

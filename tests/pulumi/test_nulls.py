@@ -55,4 +55,4 @@ def test_nulls_that_yaml_leaves_out_are_warned_about(base, stack):
     said = stack.workspace.run("preview").stdout
 
     assert "instanceProperties.labels is empty" in said
-    assert "leave nulls out" in said
+    assert "drop nulls" in said

@@ -52,7 +52,7 @@ def official(root: Path) -> bool:
     try:
         PulumiCommand.install(root=str(root), version=VersionInfo.parse(VERSION))
     except Exception as error:  # noqa: BLE001 - whatever it is, there is another way
-        say(f"the installer is not to be had here ({type(error).__name__}); building from source instead")
+        say(f"the installer is not available here ({type(error).__name__}); building from source instead")
     return complete(root / "bin")
 
 

@@ -89,7 +89,7 @@ def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContex
     context.abort(
         grpc.StatusCode.INTERNAL,
         # The text of an error that is not ours may quote anything, secrets included.
-        f"gcpx failed in a way it should not: {type(error).__name__} {_origin(error)}; please report this",
+        f"unexpected error in gcpx: {type(error).__name__} {_origin(error)}; please report it",
     )
     raise AssertionError("abort always raises")
 

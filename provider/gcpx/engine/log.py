@@ -48,4 +48,4 @@ class EngineLog:
             else:
                 self._stub.Log(request, timeout=self._deadline)
         except grpc.RpcError as error:
-            _logger.debug("the engine took no log message: %s", error.code())
+            _logger.debug("a log message was not sent to the engine: %s", error.code())

@@ -50,7 +50,7 @@ class Plugin(Protocol):
         """Wake every wait."""
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
 
     def call(self, **surroundings: Any) -> Call:
         """Bundle what surrounds one call."""

@@ -87,7 +87,7 @@ def _wrap(leaf: Any, texts: frozenset[str]) -> Any:
 
 
 def redact(text: str, texts: frozenset[str]) -> str:
-    """Blank every secret and every private key in a message, longest first so that no part of one is left."""
+    """Mask every secret and private key in a message, longest first, so that no part of one remains."""
     text = _PRIVATE.sub(_MASK, text)
     for secret in sorted(frozenset[str]().union(*map(_spellings, texts)), key=len, reverse=True):
         text = text.replace(secret, _MASK)
@@ -95,7 +95,7 @@ def redact(text: str, texts: frozenset[str]) -> str:
 
 
 def _spellings(secret: str) -> frozenset[str]:
-    """Give the ways that messages write a secret: as it is, quoted, as part of a URL, and a URL by its last part."""
+    """Give the spellings of a secret in messages: as it is, quoted, as part of a URL, and a URL by its last part."""
     bare = secret.strip()
     quoted = (repr(bare)[1:-1], json.dumps(bare)[1:-1], json.dumps(bare, ensure_ascii=False)[1:-1])
     url = bare.encode("utf-8", "replace")

@@ -27,7 +27,9 @@ from gcpx.model.values import has_unknown, reveal, secret_texts
 
 _PAGE: Final = 500
 """Results to ask for at once, where the engine does not say."""
-_NOT_THERE: Final = "must name something that Google has, and that fits; its secret value is left out"
+_NOT_THERE: Final = (
+    "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
+)
 
 
 @attrs.frozen
@@ -71,7 +73,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
     def GetSchema(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Give the schema."""
         if request.version:
-            raise UserError(f"schema version {request.version} is not supported; 0 is")
+            raise UserError(f"the schema version must be 0, not {request.version}")
         return protocol.provider.GetSchemaResponse(schema=self.plugin.schema())
 
     @guarded
@@ -114,7 +116,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         report = self._judged(kind, arguments, function.problems(reveal(arguments)))
         self._said("", kind, arguments, report)
         if report.failures:
-            # An answer may carry failures, but `pulumi do` shows none of them, and SDKs only the first.
+            # A response may contain failures, but `pulumi do` does not show them, and SDKs show only the first.
             findings = messages.Findings.of(kind, arguments, self.plugin.secrets)
             raise findings.refusal(f"{request.tok} was not called", report.failures)
         marked = protect(kind, _known(arguments))

@@ -60,7 +60,7 @@ def _decode_object(struct: struct_pb2.Struct) -> Any:
         return _decode_output(struct)
     if signature == RESOURCE:
         return _decode(struct.fields["id"]) if "id" in struct.fields else struct.fields["urn"].string_value
-    raise UserError(f"{_UNSUPPORTED.get(signature, 'a special value')} was given where gcpx takes plain values")
+    raise UserError(f"gcpx accepts only plain values, not {_UNSUPPORTED.get(signature, 'a special value')}")
 
 
 def _decode_output(struct: struct_pb2.Struct) -> Any:

@@ -17,7 +17,7 @@ class InstanceTemplatesScopedList(Record):
 
     instance_templates: list[ListedInstanceTemplate] = answer("The templates.", always=True)
     warnings: list[ApiWarning] = answer(
-        "What Google said about the scope, such as that it cannot be reached.", always=True
+        "Google's warning about the scope, such as that it cannot be reached.", always=True
     )
 
 

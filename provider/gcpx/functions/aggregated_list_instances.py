@@ -17,7 +17,7 @@ class InstancesScopedList(Record):
 
     instances: list[Instance] = answer("The instances.", always=True)
     warnings: list[ApiWarning] = answer(
-        "What Google said about the scope, such as that it cannot be reached.", always=True
+        "Google's warning about the scope, such as that it cannot be reached.", always=True
     )
 
 

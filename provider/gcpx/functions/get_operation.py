@@ -21,12 +21,12 @@ from gcpx.resources.bulk_instances_model import LocationStatus
 _LINK = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
 
 
-@rule("name is a name, or a link projects/P/(global|regions/R|zones/Z)/operations/O", "compute 2.7")
+@rule("name is an operation name, or a link projects/P/(global|regions/R|zones/Z)/operations/O", "compute 2.7")
 def _link_or_name(values: dict[str, Any]) -> list[Failure]:
     """Read the place from a link, where the name is one."""
     name = values.get("name")
     if isinstance(name, str) and "/" in name and not _LINK.fullmatch(split_link(name)):
-        return [("name", "is neither a name nor a link; a link is projects/P/(global|regions/R|zones/Z)/operations/O")]
+        return [("name", "must be an operation name or a link projects/P/(global|regions/R|zones/Z)/operations/O")]
     return []
 
 
@@ -48,7 +48,7 @@ class OperationQuery(Record):
 class ErrorInfo(Record):
     """The cause of an error, for programs."""
 
-    domain: str = answer("Who the reason belongs to, such as `googleapis.com`.")
+    domain: str = answer("The service that the reason belongs to, such as `googleapis.com`.")
     metadatas: dict[str, str] = answer("Details by key.")
     reason: str = answer("The reason, in upper case with underscores, at most 63 characters.")
 
@@ -80,11 +80,11 @@ class LocalizedMessage(Record):
 class QuotaExceededInfo(Record):
     """The quota that is used up."""
 
-    dimensions: dict[str, str] = answer("Where it counts, such as the region.")
+    dimensions: dict[str, str] = answer("What the quota applies to, such as the region.")
     future_limit: float = answer("The limit that is being rolled out.")
     limit: float = answer("The limit.")
     limit_name: str = answer("The limit's name.")
-    metric_name: str = answer("What is counted.")
+    metric_name: str = answer("The metric that the quota limits.")
     rollout_status: str = answer("Whether another limit is being rolled out.", enum=("IN_PROGRESS",))
 
 
@@ -102,15 +102,15 @@ class ErrorDetail(Record):
 class OperationError(Record):
     """One thing that went wrong."""
 
-    code: str = answer("The kind of error, such as `QUOTA_EXCEEDED`.", always=True)
+    code: str = answer("The error code, such as `QUOTA_EXCEEDED`.", always=True)
     error_details: list[ErrorDetail] = answer("Details.")
     location: str = answer("The field of the request that caused it.")
-    message: str = answer("The error in words.")
+    message: str = answer("The error message.")
 
 
 @record
 class OperationErrors(Record):
-    """What went wrong."""
+    """The errors."""
 
     errors: list[OperationError] = answer("The errors.", always=True)
 
@@ -121,15 +121,15 @@ class Status(Record):
 
     code: int = answer("The number of the gRPC code.")
     details: list[dict[str, Any]] = answer("Details, each with its `@type`.")
-    message: str = answer("The error in words.")
+    message: str = answer("The error message.")
 
 
 @record
 class LocationOperation(Record):
     """How far a change of the common metadata is in one location."""
 
-    error: Status = answer("What went wrong there.")
-    state: str = answer("How far it is.", enum=("ABANDONED", "DONE", "FAILED", "PROPAGATED", "PROPAGATING"))
+    error: Status = answer("The error at that location.")
+    state: str = answer("The status.", enum=("ABANDONED", "DONE", "FAILED", "PROPAGATED", "PROPAGATING"))
 
 
 @record
@@ -142,7 +142,7 @@ class CommonMetadataProgress(Record):
 
 @record
 class BulkInsertProgress(Record):
-    """How far a bulk creation is."""
+    """The status of a bulk creation."""
 
     per_location_status: dict[str, LocationStatus] = answer("By location.")
 
@@ -173,12 +173,12 @@ class HealthInfo(Record):
         "Why it is not healthy.",
         enum=("UNHEALTHY_REASON_PENDING_USER_APPROVAL", "UNHEALTHY_REASON_REPAIRING", "UNHEALTHY_REASON_UNSCHEDULABLE"),
     )
-    update_time: str = answer("When this was so (RFC 3339).")
+    update_time: str = answer("When this state was recorded (RFC 3339).")
 
 
 @record
 class HealthProgress(Record):
-    """What an operation about health found."""
+    """The result of an operation that checks health."""
 
     health_info: HealthInfo = answer("The health.")
 
@@ -193,7 +193,7 @@ class SbomInfo(Record):
 
 @record
 class VersionProgress(Record):
-    """What an operation about versions found."""
+    """The result of an operation that reads versions."""
 
     inline_sbom_info: SbomInfo = answer("The versions.")
 
@@ -203,34 +203,34 @@ class Operation(Record):
     """Work that Google has taken on."""
 
     client_operation_id: str = answer("The request ID, where one was given.")
-    creation_timestamp: str = answer("When it was made; `insertTime` is the one to use.")
+    creation_timestamp: str = answer("When the operation was created; use `insertTime` instead.")
     description: str = answer("A text about it.")
     end_time: str = answer("When it was done (RFC 3339).")
-    error: OperationErrors = answer("What went wrong.")
-    get_health_operation_metadata: HealthProgress = answer("What an operation about health found.")
-    get_version_operation_metadata: VersionProgress = answer("What an operation about versions found.")
-    http_error_message: str = answer("What went wrong, as HTTP says it, such as `FORBIDDEN`.")
-    http_error_status_code: int = answer("The HTTP status of what went wrong.")
-    id: str = answer("The number that Google gave it.", always=True)
-    insert_time: str = answer("When it was asked for (RFC 3339).", always=True)
-    instances_bulk_insert_operation_metadata: BulkInsertProgress = answer("How far a bulk creation is.")
+    error: OperationErrors = answer("The errors.")
+    get_health_operation_metadata: HealthProgress = answer("The result of an operation that checks health.")
+    get_version_operation_metadata: VersionProgress = answer("The result of an operation that reads versions.")
+    http_error_message: str = answer("The HTTP error message, such as `FORBIDDEN`.")
+    http_error_status_code: int = answer("The HTTP status of the error.")
+    id: str = answer("The numeric ID that Google assigned.", always=True)
+    insert_time: str = answer("When the operation was requested (RFC 3339).", always=True)
+    instances_bulk_insert_operation_metadata: BulkInsertProgress = answer("The status of a bulk creation.")
     kind: str = answer("Always `compute#operation`.", always=True)
     name: str = answer("The name.", always=True)
-    operation_group_id: str = answer("What groups operations, such as those of one bulk creation.")
-    operation_type: str = answer("What is done, such as `insert`.", always=True)
+    operation_group_id: str = answer("The ID of a group of operations, such as those of one bulk creation.")
+    operation_type: str = answer("The type of operation, such as `insert`.", always=True)
     progress: int = answer("0 to 100; it never goes back, and says nothing about the time left.")
     region: str = answer("The region of a regional operation, as a URL.")
     self_link: str = answer("The operation's URL.", always=True)
     set_common_instance_metadata_operation_metadata: CommonMetadataProgress = answer(
-        "How far a change of the common metadata is."
+        "The status of a change of the common instance metadata."
     )
-    start_time: str = answer("When it began (RFC 3339).")
-    status: str = answer("How far it is.", enum=("DONE", "PENDING", "RUNNING"), always=True)
-    status_message: str = answer("The same in words.")
-    target_id: str = answer("The number of what it changes.")
-    target_link: str = answer("The URL of what it changes.")
-    user: str = answer("Who asked for it.")
-    warnings: list[ApiWarning] = answer("What Google said beside it.")
+    start_time: str = answer("When the operation started (RFC 3339).")
+    status: str = answer("The status.", enum=("DONE", "PENDING", "RUNNING"), always=True)
+    status_message: str = answer("A description of the status.")
+    target_id: str = answer("The numeric ID of the resource that the operation changes.")
+    target_link: str = answer("The URL of the resource that the operation changes.")
+    user: str = answer("The user who requested the operation.")
+    warnings: list[ApiWarning] = answer("Warnings.")
     zone: str = answer("The zone of a zonal operation, as a URL.")
 
 
@@ -238,7 +238,7 @@ class GetOperation(InProjectFunction):
     """One operation, wherever it is."""
 
     token = "gcpx:compute:getOperation"
-    description = "Reads an operation: global, of a region or of a zone."
+    description = "Reads a global, regional or zonal operation."
     example = "lookups"
     arguments = OperationQuery
     result = Operation

@@ -32,9 +32,9 @@ class TokenInfo(Record):
     email_verified: str = answer("`true` for a verified address.", wire="email_verified")
     exp: str = answer("When the token expires, in seconds since 1970.", always=True)
     iat: str = answer("When the token was issued, in seconds since 1970.", always=True)
-    iss: str = answer("Who issued it.", always=True)
+    iss: str = answer("The issuer.", always=True)
     kid: str = answer("The ID of the key that signed it.", always=True)
-    sub: str = answer("The number of the account.", always=True)
+    sub: str = answer("The numeric ID of the account.", always=True)
     typ: str = answer("Always `JWT`.", always=True)
 
 
@@ -42,7 +42,7 @@ class GetTokenInfo(Function):
     """What the token-inspection endpoint says."""
 
     token = "gcpx:oauth2:getTokenInfo"
-    description = "Asks Google what an ID token says; a token that is not good is an error."
+    description = "Asks Google for the contents of an ID token; an invalid token is an error."
     example = "token-check"
     arguments = TokenInfoQuery
     result = TokenInfo

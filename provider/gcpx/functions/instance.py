@@ -74,10 +74,10 @@ class ResourceStatusScheduling(Record):
 class ShutdownDetails(Record):
     """A graceful shutdown under way."""
 
-    max_duration: Duration = answer("The longest time that it may take.")
-    request_timestamp: str = answer("When it was asked for (RFC 3339).")
-    stop_state: str = answer("How far it is.", enum=("PENDING_STOP", "STOPPING"))
-    target_state: str = answer("What follows.", enum=("DELETED", "STOPPED"))
+    max_duration: Duration = answer("The maximum duration.")
+    request_timestamp: str = answer("When the shutdown was requested (RFC 3339).")
+    stop_state: str = answer("The status.", enum=("PENDING_STOP", "STOPPING"))
+    target_state: str = answer("What happens after the shutdown.", enum=("DELETED", "STOPPED"))
 
 
 @record
@@ -98,11 +98,11 @@ class UpcomingMaintenance(Record):
 class ResourceStatus(Record):
     """What is so at present, and no setting."""
 
-    effective_instance_metadata: EffectiveInstanceMetadata = answer("Metadata that Google heeds.")
+    effective_instance_metadata: EffectiveInstanceMetadata = answer("Metadata that Google interprets.")
     physical_host: str = answer("An opaque ID of the physical host.")
-    physical_host_topology: PhysicalHostTopology = answer("Where the host stands.")
+    physical_host_topology: PhysicalHostTopology = answer("The location of the host.")
     reservation_consumption_info: ReservationConsumptionInfo = answer("Which reservation is used.")
-    scheduling: ResourceStatusScheduling = answer("Scheduling, as it is.")
+    scheduling: ResourceStatusScheduling = answer("The current scheduling settings.")
     shutdown_details: ShutdownDetails = answer("A graceful shutdown under way.")
     upcoming_maintenance: UpcomingMaintenance = answer("Maintenance that is planned.")
 
@@ -111,14 +111,14 @@ class ResourceStatus(Record):
 class ShieldedInstanceIntegrityPolicy(Record):
     """How the integrity baseline follows the instance."""
 
-    update_auto_learn_policy: bool = answer("Take the present boot as the new baseline.")
+    update_auto_learn_policy: bool = answer("Take the current boot as the new baseline.")
 
 
 @record
 class ShieldedVmIntegrityPolicy(Record):
     """How the integrity baseline follows the instance, by its old name."""
 
-    update_auto_learn_policy: bool = answer("Take the present boot as the new baseline.")
+    update_auto_learn_policy: bool = answer("Take the current boot as the new baseline.")
 
 
 @record
@@ -128,12 +128,12 @@ class Instance(InstanceProperties):
     OMIT = frozenset({"resourceManagerTags"})
 
     cpu_platform: str = answer("The processor platform that it runs on.")
-    creation_timestamp: str = answer("When it was made (RFC 3339).")
+    creation_timestamp: str = answer("When the instance was created (RFC 3339).")
     deletion_protection: bool = answer("Whether it is protected against deletion.")
     erase_windows_vss_signature: bool = answer("Whether a Windows VSS signature is erased.")
     fingerprint: str = answer("A hash of the instance, base64.")
     hostname: str = answer("The host name, where it is not the default one.")
-    id: str = answer("The number that Google gave it.")
+    id: str = answer("The numeric ID that Google assigned.")
     instance_encryption_key: CustomerEncryptionKey = answer("The key of data that a suspended instance keeps.")
     kind: str = answer("Always `compute#instance`.")
     label_fingerprint: str = answer("A hash of the labels, base64.")
@@ -141,16 +141,18 @@ class Instance(InstanceProperties):
     last_stop_timestamp: str = answer("When it last stopped (RFC 3339).")
     last_suspended_timestamp: str = answer("When it was last suspended (RFC 3339).")
     name: str = answer("The name.", always=True)
-    params: InstanceParams = answer("What it was created with.")
-    resource_status: ResourceStatus = answer("What is so at present.")
+    params: InstanceParams = answer("Settings that were given at creation.")
+    resource_status: ResourceStatus = answer("The current state of the resource.")
     satisfies_pzi: bool = answer("Reserved by Google.")
     satisfies_pzs: bool = answer("Reserved by Google.")
     self_link: str = answer("The instance's URL.", always=True)
-    shielded_instance_integrity_policy: ShieldedInstanceIntegrityPolicy = answer("How the integrity baseline follows.")
-    shielded_vm_integrity_policy: ShieldedVmIntegrityPolicy = answer(
-        "How the integrity baseline follows, by its old name.", deprecated="use shieldedInstanceIntegrityPolicy"
+    shielded_instance_integrity_policy: ShieldedInstanceIntegrityPolicy = answer(
+        "How the integrity baseline is updated."
     )
-    source_machine_image: str = answer("The machine image that it was made from, as a URL.")
+    shielded_vm_integrity_policy: ShieldedVmIntegrityPolicy = answer(
+        "How the integrity baseline is updated, by its old name.", deprecated="use shieldedInstanceIntegrityPolicy"
+    )
+    source_machine_image: str = answer("The machine image that the instance was created from, as a URL.")
     source_machine_image_encryption_key: CustomerEncryptionKey = answer("The key of that image.")
     start_restricted: bool = answer("Whether Google stopped it for suspicious activity, so that it cannot be started.")
     status: str = answer(
@@ -170,5 +172,5 @@ class Instance(InstanceProperties):
             "TERMINATED",
         ),
     )
-    status_message: str = answer("The state in words.")
+    status_message: str = answer("A description of the state.")
     zone: str = answer("The zone, as a URL.")

@@ -16,7 +16,7 @@ class InstanceTemplateListParameters(ListParameters):
     """Which templates to list, and how much of each."""
 
     view: str = field(
-        "`BASIC` leaves partner metadata out, `FULL` shows everything. Default: `BASIC`.",
+        "`BASIC` omits partner metadata, `FULL` includes everything. Default: `BASIC`.",
         enum=("BASIC", "FULL"),
         closed=True,
         source="compute 4.2",

@@ -19,9 +19,7 @@ class RegionListParameters(ListParameters):
 
     RULES = (*ListParameters.RULES, exclusive("itemFields", "omitQuotas"))
 
-    omit_quotas: bool = field(
-        "Leave the quotas out, which takes Google less time. Conflicts with `itemFields`. Default: false."
-    )
+    omit_quotas: bool = field("Omit the quotas, which is faster. Conflicts with `itemFields`. Default: false.")
 
 
 @record
@@ -29,9 +27,9 @@ class Quota(Record):
     """One quota of a region."""
 
     limit: float = answer("The limit.", always=True)
-    metric: str = answer("What is counted, such as `CPUS`.", always=True)
-    owner: str = answer("Whose quota it is.")
-    usage: float = answer("How much of it is used.", always=True)
+    metric: str = answer("The metric that the quota limits, such as `CPUS`.", always=True)
+    owner: str = answer("The owner of the quota.")
+    usage: float = answer("The current usage.", always=True)
 
 
 @record
@@ -49,25 +47,25 @@ class DeprecationStatus(Record):
     deleted: str = answer("When it is to be deleted (RFC 3339).")
     deprecated: str = answer("When it is to be deprecated (RFC 3339).")
     obsolete: str = answer("When it is to be obsolete (RFC 3339).")
-    replacement: str = answer("What to use instead, as a URL.")
+    replacement: str = answer("The suggested replacement, as a URL.")
     state: str = answer(
         "`DEPRECATED` warns; `OBSOLETE` and `DELETED` are refused.",
         enum=("ACTIVE", "DELETED", "DEPRECATED", "OBSOLETE"),
     )
-    state_override: RolloutPolicy = answer("When it comes into force.")
+    state_override: RolloutPolicy = answer("When the state takes effect.")
 
 
 @record
 class Region(Record):
     """A region."""
 
-    creation_timestamp: str = answer("When it was made (RFC 3339).")
-    deprecated: DeprecationStatus = answer("What is to become of it.")
+    creation_timestamp: str = answer("When the region was created (RFC 3339).")
+    deprecated: DeprecationStatus = answer("The deprecation state.")
     description: str = answer("A text about it.")
-    id: str = answer("The number that Google gave it.")
+    id: str = answer("The numeric ID that Google assigned.")
     kind: str = answer("Always `compute#region`.")
     name: str = answer("The name.", always=True)
-    quota_status_warning: ApiWarning = answer("Why there are no quotas, where they could not be told.")
+    quota_status_warning: ApiWarning = answer("Why the quotas are missing, if Google could not read them.")
     quotas: list[Quota] = answer("The project's quotas in the region.")
     self_link: str = answer("The region's URL.", always=True)
     status: str = answer("`UP` or `DOWN`.", enum=("DOWN", "UP"))

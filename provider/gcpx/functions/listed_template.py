@@ -14,13 +14,13 @@ from gcpx.resources.instance_template import SourceInstanceParams
 class ListedInstanceTemplate(Record):
     """An instance template."""
 
-    creation_timestamp: str = answer("When it was made (RFC 3339).")
+    creation_timestamp: str = answer("When the template was created (RFC 3339).")
     description: str = answer("A text about it.")
-    id: str = answer("The number that Google gave it.")
+    id: str = answer("The numeric ID that Google assigned.")
     kind: str = answer("Always `compute#instanceTemplate`.")
     name: str = answer("The name.", always=True)
-    properties: InstanceProperties = answer("What instances are made of.")
+    properties: InstanceProperties = answer("The properties of the instances.")
     region: str = answer("The region of a regional template, as a URL.")
     self_link: str = answer("The template's URL.", always=True)
-    source_instance: str = answer("The instance that it was made from, as a URL.")
-    source_instance_params: SourceInstanceParams = answer("How it followed that instance.")
+    source_instance: str = answer("The instance that the template was created from, as a URL.")
+    source_instance_params: SourceInstanceParams = answer("How the template was created from that instance.")

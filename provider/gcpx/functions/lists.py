@@ -24,7 +24,7 @@ _HEAD = ("kind", "id", "selfLink", "nextPageToken", "warning")
 class WarningData(Record):
     """One detail of a warning."""
 
-    key: str = answer("What the detail is, such as `scope`.", always=True)
+    key: str = answer("The key of the detail, such as `scope`.", always=True)
     value: str = answer("The detail.", always=True)
 
 
@@ -32,20 +32,20 @@ class WarningData(Record):
 class ApiWarning(Record):
     """Something that Google says beside its answer."""
 
-    code: str = answer("The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.", always=True)
+    code: str = answer("The warning code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.", always=True)
     data: list[WarningData] = answer("Details, such as the scope.")
-    message: str = answer("The warning in words.")
+    message: str = answer("The warning message.")
 
 
 @record
 class ListResult(Record):
     """What every list answers."""
 
-    id: str = answer("The ID that Google gave the answer.", always=True)
+    id: str = answer("The ID that Google assigned to the response.", always=True)
     kind: str = answer("The kind of list.", always=True)
-    next_page_token: str = answer("Leads to the next page, where only one was asked for.")
+    next_page_token: str = answer("The token of the next page, when a single page was requested.")
     self_link: str = answer("The list's URL.", always=True)
-    warnings: list[ApiWarning] = answer("What Google said beside the answer, of all pages.", always=True)
+    warnings: list[ApiWarning] = answer("Google's warnings about the response, from all pages.", always=True)
 
 
 class InProjectFunction(Function):
@@ -89,7 +89,7 @@ class ListFunction(InProjectFunction):
         pages = [listing.page(call, token, size)] if size else listing.pages(call, token)
         merged = self.merged(pages)
         if merged.get("unreachables"):
-            call.warn(f"the answer is partial: {', '.join(merged['unreachables'])} cannot be reached")
+            call.warn(f"the result is partial: {', '.join(merged['unreachables'])} cannot be reached")
         return codec.from_body(self.result_type, merged)
 
     def mask(self, arguments: dict[str, Any]) -> str:

@@ -20,9 +20,9 @@ from gcpx.push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken
 class PushTokenQuery(Record):
     """A token, and what it has to be."""
 
-    audience: str = field("The audience that the subscription sets; by default the push endpoint.", required=True)
+    audience: str = field("The audience that the subscription sets, by default the push endpoint.", required=True)
     certificates: dict[str, str] = field(
-        "The issuer's certificates or public keys (PEM) by key ID, to check without the network. Default: fetched."
+        "The issuer's certificates or public keys (PEM) by key ID, to verify without network access. Default: fetched."
     )
     clock_skew_seconds: int = field("Seconds by which clocks may differ. Default: 10.", minimum=0, maximum=300)
     identity_aware_proxy: bool = field(
@@ -42,17 +42,17 @@ class PushTokenClaims(Record):
     email_verified: bool = answer("Whether the address is verified.", wire="email_verified")
     exp: int = answer("When the token expires, in seconds since 1970.", always=True)
     iat: int = answer("When the token was issued, in seconds since 1970.")
-    iss: str = answer("Who issued it.", always=True)
-    sub: str = answer("The number of the account.")
+    iss: str = answer("The issuer.", always=True)
+    sub: str = answer("The numeric ID of the account.")
 
 
 @record
 class PushTokenVerdict(Record):
     """Whether a token is good."""
 
-    claims: PushTokenClaims = answer("What it says, if it is good.")
-    reason: str = answer("Why it is not.")
-    valid: bool = answer("Whether it is good.", always=True)
+    claims: PushTokenClaims = answer("The claims, if the token is valid.")
+    reason: str = answer("Why the token is not valid.")
+    valid: bool = answer("Whether the token is valid.", always=True)
 
 
 class VerifyPushToken(Function):
@@ -60,8 +60,8 @@ class VerifyPushToken(Function):
 
     token = "gcpx:pubsub:verifyPushToken"
     description = (
-        "Checks the token of an authenticated push by every rule for receivers. One that is refused is an answer, not "
-        "an error."
+        "Verifies the token of an authenticated push by every rule for receivers. A token that is refused is a result, "
+        "not an error."
     )
     example = "token-check"
     arguments = PushTokenQuery
@@ -113,4 +113,4 @@ def _read(given: dict[str, str]) -> Certificates:
     try:
         return Certificates.given(given)
     except ValueError:
-        raise UserError("certificates holds no PEM certificate or public key; give them by key ID") from None
+        raise UserError("certificates must contain PEM certificates or public keys by key ID") from None

@@ -149,12 +149,12 @@ class Google:
             return self._known
 
     def forget(self) -> None:
-        """Ask anew what exists: a run may have made it since."""
+        """Ask again what exists: another run may have created it since."""
         with self._lock:
             self._known = None
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         with self._lock:
             if self._connected is not None:
                 self._connected.close()
@@ -228,7 +228,7 @@ def _body(request: Request, answer: Answer) -> dict[str, Any]:
     if answer.status in _OK:
         if isinstance(answer.body, dict):
             return answer.body
-        raise _Retry(Unreachable(f"{request.what}: the answer is not a JSON object"))
+        raise _Retry(Unreachable(f"{request.what}: the response is not a JSON object"))
     error = from_response(request.what, answer.status, answer.body)
     if answer.status in _TRANSIENT or isinstance(error, RateLimited) or error.reason in _BUSY_REASONS:
         raise _Retry(error, after=answer.retry_after)

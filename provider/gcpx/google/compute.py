@@ -76,7 +76,7 @@ class Collection:
         """Read what an operation made."""
         found = self._found(call, name, operation)
         if found is None:
-            raise NotFound(f"Google does not show {self.path}/{name}, or shows another of this name")
+            raise NotFound(f"Google does not return {self.path}/{name}, or returns a different resource with this name")
         return found
 
     def _found(self, call: Surroundings, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -164,8 +164,8 @@ class Collection:
 
 def _explain(error: Conflict, what: str) -> dict[str, Any]:
     raise Conflict(
-        f"{error}. {what} exists and was not made by this resource: import it with `pulumi import` by this ID, choose "
-        "another name, or, when this is a replacement, set the resource option deleteBeforeReplace",
+        f"{error}. {what} exists and was not created by this resource: import it with `pulumi import` by this ID, "
+        "choose another name, or, when this is a replacement, set the resource option deleteBeforeReplace",
         status=error.status,
         reason=error.reason,
     ) from error

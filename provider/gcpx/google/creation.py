@@ -13,7 +13,7 @@ from gcpx.errors import words_of
 from gcpx.google.operations import Outcome, Unfinished
 
 _ATTEMPTS: Final = 4
-"""Request IDs in line for one creation. The last is new each time: by then what was made before is known to be gone."""
+"""Number of request IDs for one creation. The last one is new each time: by then, earlier results are known to be gone."""
 
 
 @attrs.frozen(kw_only=True)
@@ -52,8 +52,8 @@ class Creation:
     def _left(self, outcome: Outcome) -> bool:
         try:
             return self.there(outcome)
-        except Exception as error:  # whatever it is, what was made is not to be forgotten
-            words = f"made by an earlier run, but it could not be read: {words_of(error)}"
+        except Exception as error:  # after any error, keep what was created
+            words = f"created by an earlier run, but it could not be read: {words_of(error)}"
             raise Unfinished(words, outcome.operation) from error
 
     def _request_ids(self) -> Iterator[str]:

@@ -21,11 +21,11 @@ from gcpx.google.settings import Settings
 
 _CODE: Final = re.compile(r"[a-z_]{1,40}")
 _CODES: Final = {
-    "invalid_grant": "so the key or the refresh token has expired, was revoked or is of another account",
-    "invalid_client": "so the client of the credentials is unknown",
-    "invalid_scope": "so gcpx:scopes name a scope that there is not",
-    "unauthorized_client": "so the account may not ask for these scopes",
-    "access_denied": "so the account may not do this",
+    "invalid_grant": "so the key or the refresh token has expired, was revoked, or belongs to another account",
+    "invalid_client": "so the OAuth client of the credentials is unknown",
+    "invalid_scope": "so gcpx:scopes contains a scope that does not exist",
+    "unauthorized_client": "so the account is not allowed to request these scopes",
+    "access_denied": "so the account is not allowed to do this",
 }
 CLOUD_PLATFORM: Final = "https://www.googleapis.com/auth/cloud-platform"
 
@@ -86,7 +86,7 @@ class Credentials:
             except UserError:
                 raise
             except Exception as error:
-                raise Unauthenticated(f"Google gave no access token: {_why(error)}") from error
+                raise Unauthenticated(f"Google did not issue an access token: {_why(error)}") from error
         return headers
 
 
@@ -97,11 +97,11 @@ def _why(error: BaseException) -> str:
     if isinstance(code, str) and _CODE.fullmatch(code):
         return f"the token server answered {code}, {_CODES.get(code, 'see the OAuth 2.0 error codes')}"
     if isinstance(error, google.auth.exceptions.DefaultCredentialsError):
-        return "there are no Application Default Credentials, or they cannot be read"
+        return "Application Default Credentials were not found or cannot be read"
     if isinstance(error, google.auth.exceptions.TransportError):
-        return "the token server gave no answer"
+        return "the token server did not respond"
     if isinstance(error, google.auth.exceptions.RefreshError):
-        return "the token server refused"
+        return "the token server refused the request"
     return f"the credentials cannot be used ({type(error).__name__})"
 
 
@@ -146,7 +146,7 @@ def _of_type(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
     """Make credentials by their declared type; google-auth advises against its loader of any type."""
     load = _LOADERS.get(str(info.get("type")))
     if load is None:
-        raise UserError(f"gcpx:credentials must be of one of the types {', '.join(_LOADERS)}")
+        raise UserError(f"gcpx:credentials must have one of the types {', '.join(_LOADERS)}")
     try:
         return load(info, scopes)
     except Exception as error:

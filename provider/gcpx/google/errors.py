@@ -90,21 +90,23 @@ class PermissionDenied(ApiError):  # noqa: N818
     """The caller may not do this."""
 
     code = "PERMISSION_DENIED"
-    next_step = "Grant the named permission to the caller, or set gcpx:impersonateServiceAccount to one who has it."
+    next_step = (
+        "Grant the named permission to the caller, or set gcpx:impersonateServiceAccount to an account that has it."
+    )
 
 
 class RateLimited(ApiError):  # noqa: N818
     """Too many calls in a short time, also after waiting."""
 
     code = "RESOURCE_EXHAUSTED"
-    next_step = "Run again with a lower --parallel, or ask for a higher rate quota."
+    next_step = "Run again with a lower --parallel, or request a higher rate quota."
 
 
 class QuotaExceeded(ApiError):  # noqa: N818
     """The project's quota does not allow it."""
 
     code = "RESOURCE_EXHAUSTED"
-    next_step = "Free what is not needed, choose another region, or ask for a higher quota."
+    next_step = "Delete what is not needed, choose another region, or request a higher quota."
 
 
 class NotFound(ApiError):  # noqa: N818
@@ -135,7 +137,7 @@ class ServerError(ApiError):
     """Google failed, also after waiting."""
 
     code = "ABORTED"
-    next_step = "This is on Google's side; run again in a while."
+    next_step = "The problem is on Google's side; run again later."
 
 
 class OperationFailed(ApiError):  # noqa: N818
@@ -207,7 +209,7 @@ def _hints(details: Any) -> Iterator[str]:
 
 
 def _quota(quota: dict[str, Any]) -> str:
-    """Name a quota, and its limit where that is told."""
+    """Name a quota, and its limit if it is known."""
     name = quota.get("metricName") or quota.get("limitName") or "a quota"
     place = ", ".join(f"{key} {value}" for key, value in _object(quota.get("dimensions")).items())
     limit = quota.get("limit")

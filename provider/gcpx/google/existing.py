@@ -20,7 +20,7 @@ _Answer = dict[str, Any] | None
 
 @attrs.define
 class Existing:
-    """Answers since the last Configure; what could not be told is warned about and never a failure.
+    """Responses since the last Configure; a lookup that fails is a warning and never a failure.
 
     Whoever asks first for a name asks Google, and who asks for it meanwhile waits for that answer; different names are
     asked for side by side.
@@ -43,8 +43,8 @@ class Existing:
     def _ask(self, answer: Future[_Answer], key: _Key, call: Surroundings, request: Request) -> None:
         try:
             answer.set_result(self._told(call, request))
-        except BaseException as error:  # noqa: BLE001 - those who wait are told of everything
-            # Nobody is to wait for an answer that never comes, nor to be told of it later.
+        except BaseException as error:  # noqa: BLE001 - every error is passed on to the waiting calls
+            # Without this, calls would wait forever, or later calls would get this error.
             with self._lock:
                 del self._answers[key]
             answer.set_exception(error)

@@ -57,7 +57,7 @@ class Fleet:
         return sorted(filter(self._holds, self._listed(call)), key=lambda item: natural(item["name"]))
 
     def _holds(self, item: dict[str, Any]) -> bool:
-        """Tell whether an instance is a member, whatever a filter took for one: a missing label is not an empty one."""
+        """Tell whether an instance is a member, independently of the filter: a missing label is not an empty one."""
         names = names_of(self.id)
         return (
             last_part(item["zone"]).rpartition("-")[0] == self.region
@@ -80,13 +80,13 @@ class Fleet:
         return found.get("sourceImage")
 
     def properties_of(self, call: Surroundings, template: str) -> dict[str, Any]:
-        """Say what a template makes instances of; nothing, with a warning, where that cannot be read."""
+        """Read a template's properties; if they cannot be read, warn and give none."""
         path = split_link(template).partition("?")[0]
         path = path if path.startswith("projects/") else f"projects/{self.project}/{path}"
         try:
             found = self.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), call)
         except ApiError as error:
-            call.warn(f"labels, tags and metadata of {template} are left as they are on the instances: {error}")
+            call.warn(f"labels, tags and metadata of {template} stay unchanged on the instances: {error}")
             return {}
         properties: dict[str, Any] = found.get("properties", {})
         return properties
@@ -206,9 +206,9 @@ def progress_of(operation: dict[str, Any]) -> str:
 
 
 def shortfall(outcome: Outcome) -> str:
-    """Say what could not be made, by location, and what Google said beside it; in parentheses, or empty."""
+    """Say what could not be created, by location, and what Google said beside it; in parentheses, or empty."""
     failed = {name: status.get("failedToCreateVmCount", 0) for name, status in outcome.per_location.items()}
-    said = [f"{name}: {number:,} could not be made" for name, number in failed.items() if number]
+    said = [f"{name}: {number:,} could not be created" for name, number in failed.items() if number]
     said += [item.get("message") or item.get("code", "") for item in outcome.operation.get("warnings", ())]
     return f" ({'; '.join(said)})" if said else ""
 

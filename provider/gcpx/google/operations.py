@@ -109,7 +109,7 @@ class Operations:
             return self._ended(operation, call, what, time.monotonic() + (call.timeout or timeout), describe)
         except ApiError:
             raise
-        except Exception as error:  # also an answer that is no operation: the work itself was taken on
+        except Exception as error:  # also a response that is not an operation: Google accepted the request
             raise Unfinished(words_of(error, what), operation) from error
 
     def _ended(
@@ -172,7 +172,7 @@ class Operations:
             if passing and not isinstance(error, Refused | Uncallable):
                 call.progress(f"{what}: {error.message}; asking again")
                 return operation, _Poll(long=poll.long, pause=True)
-            raise Unfinished(f"{what}: its operation could not be followed: {error}") from error
+            raise Unfinished(f"{what}: the status of its operation could not be read: {error}") from error
 
     def _poll(self, operation: dict[str, Any], waiting: Waiting, deadline: float, *, long_poll: bool) -> dict[str, Any]:
         path = f"{self.version}/projects/{self.project}/{scope_of(operation)}/operations/{operation['name']}"
@@ -203,7 +203,9 @@ def scope_of(operation: dict[str, Any]) -> str:
 def _go_on(waiting: Waiting, deadline: float, what: str) -> None:
     if waiting.cancelled.is_set():
         raise Unfinished(
-            f"{what}: cancelled while Google was still working on it; run `pulumi refresh` to learn its end"
+            f"{what}: cancelled while Google was still working on it; run `pulumi refresh` to get the result"
         )
     if time.monotonic() > deadline:
-        raise Unfinished(f"{what}: not done in time; raise customTimeouts, or run `pulumi refresh` to learn its end")
+        raise Unfinished(
+            f"{what}: did not finish in time; raise customTimeouts, or run `pulumi refresh` to get the result"
+        )

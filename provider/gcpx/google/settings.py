@@ -43,7 +43,7 @@ class Settings:
 
 
 def _parts(credentials: str) -> list[str]:
-    """Give what is secret in credentials that are written as JSON, so that no part of them is shown either."""
+    """Give the secret parts of credentials in JSON, so that no part of them is shown."""
     try:
         found = json.loads(credentials)
     except (ValueError, RecursionError):

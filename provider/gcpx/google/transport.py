@@ -24,8 +24,8 @@ from gcpx.google.unreachable import BROKEN, is_loopback, unreachable
 logging.getLogger("httpx").setLevel(logging.WARNING)  # what it tells otherwise are whole URLs, tokens included
 _HEADER: Final = re.compile(r"[ -~]*")
 _SOURCES: Final = {
-    "authorization": "gcpx:accessToken, or what gcpx:credentials lead to,",
-    "x-goog-user-project": "gcpx:billingProject, or else gcpx:project,",
+    "authorization": "gcpx:accessToken, or the token that gcpx:credentials give,",
+    "x-goog-user-project": "gcpx:billingProject, or gcpx:project without it,",
     "x-goog-request-reason": "gcpx:requestReason",
 }
 """Where the values of headers come from."""
@@ -97,13 +97,13 @@ class Transport:
         except (ValueError, TypeError, OverflowError) as error:
             # Their texts show what could not be written, headers and bodies included.
             raise UserError(
-                f"{method} {urlsplit(url).path} cannot be written as an HTTP request ({type(error).__name__}); "
+                f"{method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
                 "look for numbers that are not finite"
             ) from error
         return Answer(response.status_code, _json(response), _retry_after(response))
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         self._client.close()
 
     def _headers(self, url: str, scope: str, *, renew: bool) -> dict[str, str]:
@@ -118,8 +118,8 @@ class Transport:
         parts = urlsplit(url)
         if parts.scheme != "https" and not is_loopback(parts.hostname):
             raise UserError(
-                f"gcpx sends no credentials over plain http to {parts.hostname}; "
-                "use https, or emulatorHost for an emulator"
+                f"gcpx does not send credentials over plain http to {parts.hostname}; "
+                "use https, or set emulatorHost to call an emulator"
             )
         return headers | self._credentials.header(scope, renew=renew)
 
@@ -129,7 +129,7 @@ def _checked(headers: dict[str, str]) -> dict[str, str]:
     for name, value in headers.items():
         if not _HEADER.fullmatch(value):
             source = _SOURCES.get(name.lower(), f"the header {name}")
-            raise UserError(f"{source} must be one line of ASCII characters, since it travels in an HTTP header")
+            raise UserError(f"{source} must be one line of ASCII characters, because it is sent in an HTTP header")
     return headers
 
 

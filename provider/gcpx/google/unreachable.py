@@ -1,4 +1,4 @@
-"""Why no answer came, in words. The texts of the exceptions are not used, since they may show headers with tokens."""
+"""Messages for requests without a response; exception texts are not used, as they may contain headers with tokens."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from gcpx.google.errors import Refused, TimedOut, Uncallable, Unreachable
 
 E = TypeVar("E", bound=BaseException)
 BROKEN: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError)
-"""What can keep a request from an answer."""
+"""Exceptions of requests that got no response."""
 _TIMES: Final[dict[type[Exception], str]] = {
-    httpx.ConnectTimeout: "no connection in time",
-    httpx.ReadTimeout: "the answer did not come in time",
-    httpx.WriteTimeout: "the request could not be sent in time",
-    httpx.PoolTimeout: "no connection was free in time",
+    httpx.ConnectTimeout: "connecting timed out",
+    httpx.ReadTimeout: "waiting for the response timed out",
+    httpx.WriteTimeout: "sending the request timed out",
+    httpx.PoolTimeout: "waiting for a free connection timed out",
 }
 
 
@@ -36,7 +36,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 def unreachable(error: Exception, method: str, url: str, *, emulated: bool) -> Unreachable:
-    """Describe what kept a request from an answer; `emulated` when an emulator was to answer it."""
+    """Describe why a request got no response; `emulated` says that it was sent to an emulator."""
     place = _place(url)
     wrong = _wrong(error)
     if wrong:
@@ -44,7 +44,7 @@ def unreachable(error: Exception, method: str, url: str, *, emulated: bool) -> U
     if _is_refused(error) and is_loopback(urlsplit(url).hostname):
         return Refused(_missing(url, emulated=emulated))
     kind = TimedOut if isinstance(error, httpx.ReadTimeout) else Unreachable
-    return kind(f"{place} gave no answer to {method} {urlsplit(url).path} ({_why(error, place)})")
+    return kind(f"{place} did not answer {method} {urlsplit(url).path} ({_why(error, place)})")
 
 
 def _place(url: str) -> str:
@@ -59,10 +59,10 @@ def _wrong(error: Exception) -> str:
     if isinstance(error, httpx.InvalidURL):
         return "its address is not a valid URL"
     if isinstance(error, httpx.LocalProtocolError | UnicodeError):
-        return "it holds characters that HTTP does not allow; look at requestReason, accessToken and billingProject"
+        return "it contains characters that HTTP does not allow; check requestReason, accessToken and billingProject"
     untrusted = _cause(error, ssl.SSLCertVerificationError)
     return (
-        f"the certificate is not trusted ({untrusted.verify_message}); SSL_CERT_FILE names others to trust"
+        f"the certificate is not trusted ({untrusted.verify_message}); to trust other certificates, set SSL_CERT_FILE"
         if untrusted
         else ""
     )
@@ -76,8 +76,8 @@ def _missing(url: str, *, emulated: bool) -> str:
             "(GCPX_EMULATOR_HOST) to call Google"
         )
     return (
-        f"nothing listens at {_place(url)} (connection refused); start what is to answer there, or correct the "
-        "...CustomEndpoint that names it"
+        f"nothing listens at {_place(url)} (connection refused); start the server there, or correct the "
+        "...CustomEndpoint setting that names it"
     )
 
 
@@ -88,10 +88,11 @@ def _why(error: Exception, place: str) -> str:
         return "connection refused"
     insecure, system = _cause(error, ssl.SSLError), _cause(error, OSError)
     if insecure:
-        return f"no secure connection could be made: {getattr(insecure, 'reason', None) or 'the handshake failed'}"
+        reason = getattr(insecure, "reason", None) or "the handshake failed"
+        return f"a secure connection could not be established: {reason}"
     if type(error) in _TIMES:
         return _TIMES[type(error)]
-    return (system.strerror if system else None) or f"the connection broke: {type(error).__name__}"
+    return (system.strerror if system else None) or f"the connection was lost: {type(error).__name__}"
 
 
 def _is_refused(error: Exception) -> bool:

@@ -24,7 +24,7 @@ _ANY = SCALARS[Any]
 
 @attrs.frozen
 class Finding:
-    """Something wrong, or worth a warning, at a path.
+    """A failure or a warning at a path.
 
     Attributes:
         reason: what is required; it never holds the value, which the engine may show beside it.
@@ -160,7 +160,9 @@ class _Checker:
         for reason in reasons:
             self._refuse(reason, secret)
         if not reasons and rules.enum and value not in rules.enum:
-            self._warn(f"is not a value this version knows ({', '.join(rules.enum)}); it is sent as it is")
+            self._warn(
+                f"is not one of the values that this version knows ({', '.join(rules.enum)}); it is sent unchanged"
+            )
 
     def _warn(self, reason: str) -> None:
         self.report.warnings.append(Finding(tuple(self.path), reason))
@@ -183,7 +185,7 @@ class _Checker:
             return kind.hints["*"]
         if places:
             return f"does not belong here; it is a property of {' and of '.join(places)}"
-        return f"is not a property here; allowed are {', '.join(sorted(kind.inputs))}"
+        return f"is not a property here; the allowed properties are {', '.join(sorted(kind.inputs))}"
 
 
 @functools.cache
@@ -215,7 +217,7 @@ def _type_reason(kind: Type, value: Any) -> _Reason:
 
 
 def _given(value: Any) -> str:
-    """Name a value with its type, as far as it is short to write."""
+    """Name a value with its type, if it is short."""
     if isinstance(value, str):
         return f"the string {shown(value)}"
     return f"the number {value}" if isinstance(value, int | float) and not isinstance(value, bool) else ""

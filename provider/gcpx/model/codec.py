@@ -170,7 +170,7 @@ def refreshed(
 
 
 def _part(last: Any, name: str) -> Any:
-    """Give what a property was; of what is not known nothing is."""
+    """Give a property's old value; a property of an unknown value has none."""
     if last is UNKNOWN:
         return UNKNOWN
     return last.get(name) if isinstance(last, dict) else None

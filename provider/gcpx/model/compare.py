@@ -31,7 +31,7 @@ def is_absent(prop: Property, value: Any) -> bool:
 
 
 def is_patch(prop: Property, values: dict[str, Any]) -> bool:
-    """Tell whether a property of an object is laid over something else, so that a null in it says something."""
+    """Tell whether an object is merged over another one, so that a null in it has a meaning."""
     return bool(prop.rules.patches) and values.get(prop.rules.patches) is not None
 
 

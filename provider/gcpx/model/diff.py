@@ -13,7 +13,7 @@ from gcpx.model.values import UNKNOWN, Path, has_unknown
 
 Kind = Literal["add", "delete", "update"]
 _MISSING = object()
-"""Stands for what is not there, where that is not the same as null."""
+"""Marks a missing value, where missing differs from null."""
 
 
 @attrs.frozen

@@ -259,7 +259,7 @@ class Record:
     OMIT: ClassVar[frozenset[str]] = frozenset()
     """Properties of the record that this one builds on, which it has not."""
     HINTS: ClassVar[dict[str, str]] = {}
-    """What to write instead of what users of other providers write: by name, by `*`, or by no name for the whole."""
+    """Hints for users of other providers: by property name, by `*`, or by an empty name for the whole object."""
     ALWAYS: ClassVar[frozenset[str]] = frozenset()
     """Properties of that record that every output of this one has."""
 

@@ -16,7 +16,7 @@ _PARTS = re.compile(
 
 @attrs.frozen
 class Home:
-    """Where a resource is, and so what a short name in it stands for; None where that is not known."""
+    """A resource's location, which completes its short names; None if it is not known."""
 
     project: str | None = None
     region: str | None = None

@@ -20,7 +20,7 @@ IMPORTED = "__imported"
 
 
 UNREAD = "__unread"
-"""Marks outputs of what was made and never read: what Google chose by itself is not known yet."""
+"""Marks outputs of a resource that was created but never read: Google's own values are not known yet."""
 
 
 @attrs.frozen

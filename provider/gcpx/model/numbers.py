@@ -9,7 +9,7 @@ from typing import Any, Final
 BITS: Final = 64
 """The widest integer that Google's APIs take, signed or not."""
 _MOST_DIGITS: Final = 30
-"""Digits from where on an integer is not worth writing out: it fits nowhere."""
+"""Integers with this many digits or more are not written out, because no field can hold them."""
 
 
 def as_number(value: Any) -> float | None:

@@ -72,7 +72,7 @@ class Certificates:
         stale = now >= self._fresh_until
         if (key_id in self._keys and not stale) or now < self._not_before:
             if not self._keys:
-                raise CertificatesError("the issuer's certificates could not be fetched a moment ago")
+                raise CertificatesError("the issuer's certificates could not be fetched a few seconds ago")
             return
         if not stale:
             self._not_before = now + _PAUSE

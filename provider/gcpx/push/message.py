@@ -73,7 +73,7 @@ def _data(message: dict[str, Any]) -> bytes:
 def _attributes(message: dict[str, Any]) -> dict[str, str]:
     found = message.get("attributes", {})
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise MalformedRequest("the message's attributes must be an object of texts")
+        raise MalformedRequest("the message's attributes must be an object with string values")
     return found
 
 
@@ -81,7 +81,7 @@ def _text(owner: dict[str, Any], *names: str) -> str:
     """Read a text that may be left out, by the first name that is there."""
     given = [owner[name] for name in names if name in owner]
     if not all(isinstance(value, str) for value in given):
-        raise MalformedRequest(f"{names[0]} must be a text")
+        raise MalformedRequest(f"{names[0]} must be a string")
     return given[0] if given else ""
 
 

@@ -24,11 +24,11 @@ KEY: Final = "gcpx.push"
 
 
 _REFUSED: Final = 1008
-"""The close code of a WebSocket whose use is against the rules."""
+"""The WebSocket close code for a policy violation."""
 
 
 class _DisconnectedError(Exception):
-    """The caller is gone; there is nobody to answer."""
+    """The client disconnected, so there is nobody to answer."""
 
 
 @attrs.frozen(eq=False)
@@ -53,7 +53,7 @@ class PushMiddleware:
         elif scope["type"] == "lifespan":
             await self.app(scope, receive_, send)
         else:
-            raise ValueError("the type of a connection must be http, websocket or lifespan")
+            raise ValueError("the type of the ASGI scope must be http, websocket or lifespan")
 
     async def _guard(self, scope: Scope, receive_: Receive, send: Send) -> None:
         try:

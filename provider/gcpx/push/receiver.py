@@ -116,4 +116,4 @@ def _check_own_token(verifier: PushVerifier, given: list[str], *, complete: bool
     wanted = verifier.verification_token.encode()
     equal = [hmac.compare_digest(text.encode("utf-8", "surrogatepass"), wanted) for text in given]
     if not all(equal) or (complete and not equal):
-        raise MalformedRequest("the verification token must be the receiver's own")
+        raise MalformedRequest("the verification token must match the receiver's")

@@ -10,7 +10,7 @@ _SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse(text: bytes) -> Any:
-    """Read a document; whatever is wrong with it is a ValueError, which holds nothing of it."""
+    """Read a document; raise ValueError without quoting it if it is invalid."""
     try:
         decoded = text.decode("utf-8")
         found = json.loads(decoded, object_pairs_hook=_object, parse_constant=_refuse)
@@ -25,7 +25,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Refuse a name that is there twice: two readers might not agree on which one counts."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a name is there twice")
+        raise ValueError("a name appears twice")
     return found
 
 

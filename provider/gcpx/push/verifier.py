@@ -118,13 +118,15 @@ class PushVerifier:
         """Refuse settings that would let anybody in."""
         expected = (self.audience, self.service_account_email)
         if self.verification_token == "":
-            raise ValueError("verification_token must not be empty; leave it out where the push carries none")
+            raise ValueError("verification_token must not be empty; omit it if the pushes carry no token")
         if self.authenticated and not all(expected):
             raise ValueError(
                 "audience and service_account_email must be set, or authenticated=False with a verification_token"
             )
         if not self.authenticated and (self.verification_token is None or any(expected)):
-            raise ValueError("authenticated=False takes a verification_token, and neither audience nor account")
+            raise ValueError(
+                "authenticated=False requires verification_token, without audience and service_account_email"
+            )
 
     def verify_headers(self, headers: Mapping[str, str]) -> Claims | None:
         """Check the token of a request's headers, whose names are in lower case; None without authentication.
@@ -145,14 +147,14 @@ class PushVerifier:
         scheme, _, token = value.partition(" ")
         if scheme != self.issuer.scheme or not token or " " in token:
             raise MalformedRequest(
-                f"the header {self.issuer.header} is not the word {self.issuer.scheme}, one space, and a token"
+                f"the header {self.issuer.header} must be the word {self.issuer.scheme}, one space, and a token"
             )
         return self.verify(token)
 
     def verify(self, token: str) -> Claims:
         """Check a token; one that was good before is only looked up, and its times are checked again."""
         if not self.authenticated:
-            raise InvalidToken("no token is expected, since authenticated is False")
+            raise InvalidToken("no token is expected, because authenticated is False")
         if len(token) > _LONGEST_TOKEN:
             raise InvalidToken(f"the token is longer than {_LONGEST_TOKEN:,} characters")
         known = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
@@ -175,10 +177,10 @@ class PushVerifier:
         if header.get("alg") != self.issuer.algorithm:
             raise InvalidToken(f"the token is not signed with {self.issuer.algorithm}")
         if "crit" in header or header.get("typ", "JWT") != "JWT":
-            raise InvalidToken("the token's header asks for what no token of the issuer does")
+            raise InvalidToken("the token's header must have no crit, and no typ other than JWT")
         key_id = header.get("kid")
         if not isinstance(key_id, str):
-            raise InvalidToken("the token names no key")
+            raise InvalidToken("the token's header must name a key (kid)")
         key = self.certificates.key(key_id)
         if key is None:
             raise InvalidToken("the token is signed with a key that the issuer does not have")
@@ -203,16 +205,16 @@ class PushVerifier:
         try:
             payload = jwt.PyJWS().decode(token, key, algorithms=[self.issuer.algorithm])
         except (jwt.PyJWTError, ValueError, TypeError):
-            raise InvalidToken("the token's signature is not the issuer's") from None
+            raise InvalidToken("the token's signature does not match the issuer's key") from None
         return _object(payload, "claims")
 
     def _check_identity(self, claims: dict[str, Any]) -> None:
         if not any(_equal(claims.get("iss"), name) for name in self.issuer.names):
-            raise InvalidToken("the token's issuer is another one")
+            raise InvalidToken("the token was issued by another issuer")
         if not _equal(claims.get("aud"), self.audience):
             raise InvalidToken("the token is for another audience")
         if not _equal(claims.get("email"), self.service_account_email):
-            raise InvalidToken("the token is of another account")
+            raise InvalidToken("the token belongs to another account")
         if self.issuer.verifies_email and claims.get("email_verified") is not True:
             raise InvalidToken("the account's e-mail address is not verified")
 
@@ -228,7 +230,7 @@ class PushVerifier:
         if now < claims.issued_at - self.clock_skew:
             raise InvalidToken("the token was issued in the future; do the clocks agree?")
         if now < (claims.not_before or 0) - self.clock_skew:
-            raise InvalidToken("the token is not good yet; do the clocks agree?")
+            raise InvalidToken("the token is not valid yet; do the clocks agree?")
         if now > claims.expires_at + self.clock_skew:
             raise InvalidToken("the token has expired")
         raise InvalidToken("the token is older than one hour")
@@ -261,7 +263,7 @@ def _object(text: bytes, name: str) -> dict[str, Any]:
 def _check_types(claims: dict[str, Any]) -> None:
     for name in _TEXTS:
         if not isinstance(claims.get(name, ""), str):
-            raise InvalidToken(f"the token's {name} must be a text")
+            raise InvalidToken(f"the token's {name} must be a string")
     if not isinstance(claims.get("email_verified", False), bool):
         raise InvalidToken("the token's email_verified must be true or false")
 

@@ -157,7 +157,7 @@ class BulkInstances(InProject):
         known = self._unlisted(fleet, inputs, call.last)
         with possibly_made(lambda _: known):
             outcome = fleet.grow(call, self._body(fleet, inputs, len(before), count, names), before)
-        with certainly_made(known, outcome.error or "it was made"):
+        with certainly_made(known, outcome.error or "it was created"):
             members = fleet.members(call)
             live = self._live(fleet, members, inputs, {}, outcome)
         wanted = size(inputs)
@@ -168,7 +168,7 @@ class BulkInstances(InProject):
         if len(members) < wanted:
             why = f": {outcome.error}" if outcome.error else ""
             call.warn(
-                f"{len(members):,} of {wanted:,} instances could be made{why}; run `pulumi refresh` and `pulumi up` to try for the rest"
+                f"{len(members):,} of {wanted:,} instances could be created{why}; run `pulumi refresh` and `pulumi up` to create the rest"
             )
         return live
 
@@ -191,7 +191,7 @@ class BulkInstances(InProject):
     def _settings(
         self, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Say what labels, tags and metadata were and are to be; the template is read where that may matter."""
+        """Give the old and the new labels, tags and metadata; read the template only if needed."""
         before, after = (inputs.get("instanceProperties") or {} for inputs in (old, new))
         template = new.get("sourceInstanceTemplate")
         below = fleet.properties_of(call, template) if template and differ(before, after) else {}
@@ -265,11 +265,11 @@ class BulkInstances(InProject):
 
 
 class NothingMade(ProviderError):  # noqa: N818 - it names the outcome
-    """A bulk creation that Google calls done, and that made no instance."""
+    """A bulk creation that is done, but created no instance."""
 
     def __init__(self, wanted: int, shortfall: str) -> None:
         super().__init__(
-            f"at least one instance is needed for a fleet, and 0 of {wanted:,} could be made{shortfall}; nothing was left behind: "
+            f"a fleet needs at least one instance, but 0 of {wanted:,} could be created{shortfall}; nothing was left behind: "
             "run `pulumi up` to try again, or allow other zones with `locationPolicy` or other machine types with `instanceFlexibilityPolicy`"
         )
 

@@ -35,7 +35,7 @@ class PerInstanceProperties(Record):
     """What is an instance's own."""
 
     hostname: str = field(
-        "The host name, fully qualified (RFC 1035). Default: made from the instance's name.",
+        "The host name, fully qualified (RFC 1035). Default: derived from the instance's name.",
         pattern=_HOSTNAME,
         source="compute 4.3",
     )
@@ -46,7 +46,9 @@ class PerInstanceProperties(Record):
 class LocationConstraints(Record):
     """Bounds of a location."""
 
-    max_count: int = field("The most instances that the location gets; 0 and more.", minimum=0, source="compute 4.3")
+    max_count: int = field(
+        "The maximum number of instances in the location, at least 0.", minimum=0, source="compute 4.3"
+    )
 
 
 @record
@@ -90,17 +92,17 @@ class LocationPolicy(Record):
 class InstanceSelection(Record):
     """One choice of machine types."""
 
-    disks: list[AttachedDisk] = field("Disks of instances made by this choice, in place of the others.")
+    disks: list[AttachedDisk] = field("Disks of instances created with this selection, instead of the other disks.")
     machine_types: list[str] = field("Machine types by name.", identity="set")
     min_cpu_platform: str = field("The oldest processor platform.")
-    rank: int = field("The place in the order of choices; lower comes first.", int64=True)
+    rank: int = field("The rank of the selection; lower comes first.", int64=True)
 
 
 @record
 class InstanceFlexibilityPolicy(Record):
-    """Other machine types to take when the first cannot be had."""
+    """Other machine types to use when the first is not available."""
 
-    instance_selections: dict[str, InstanceSelection] = field("Choices by name.")
+    instance_selections: dict[str, InstanceSelection] = field("Selections by name.")
 
 
 @record
@@ -108,7 +110,7 @@ class Member(Record):
     """One instance of the fleet."""
 
     external_address: str = field("The external IPv4 address, if there is one.", output=True)
-    id: str = field("The number that Google gave the instance.", output=True, always=True)
+    id: str = field("The numeric ID that Google assigned to the instance.", output=True, always=True)
     internal_address: str = field("The internal IPv4 address.", output=True)
     name: str = field("The instance's name.", output=True, always=True)
     self_link: str = field("The instance's URL.", output=True, always=True)
@@ -120,14 +122,14 @@ class Member(Record):
 class LocationStatus(Record):
     """What the last creation came to in one location."""
 
-    created_vm_count: int = field("Instances made.", output=True)
+    created_vm_count: int = field("Instances created.", output=True)
     deleted_vm_count: int = field("Instances deleted again.", output=True)
-    failed_to_create_vm_count: int = field("Instances that could not be made.", output=True)
+    failed_to_create_vm_count: int = field("Instances that could not be created.", output=True)
     status: str = field("`CREATING`, `ROLLING_BACK` or `DONE`.", output=True)
-    target_vm_count: int = field("Instances that were to be made.", output=True)
+    target_vm_count: int = field("Instances that were requested.", output=True)
 
 
-@rule("namePattern with count, or perInstanceProperties", "compute 4.3")
+@rule("either namePattern with count, or perInstanceProperties", "compute 4.3")
 def _names_or_pattern(values: dict[str, Any]) -> list[Failure]:
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
     if names and pattern:
@@ -158,7 +160,7 @@ def _counts_fit(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule(
-    "namePattern has one run of at most 18 #, which makes enough names of 1 to 63 characters (RFC 1035)",
+    "namePattern has one run of at most 18 #, enough for count, and gives names of 1 to 63 characters (RFC 1035)",
     "compute 4.3, 8",
 )
 def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
@@ -167,20 +169,20 @@ def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
         return []
     runs = re.findall("#+", pattern)
     if len(runs) != 1:
-        return [("namePattern", f"must have one run of #, whose length is the number of digits, not {len(runs)}")]
+        return [("namePattern", f"must have one run of #, as long as the number of digits, not {len(runs)} runs")]
     if len(runs[0]) > _LONGEST_RUN:
         return [("namePattern", f"must have at most {_LONGEST_RUN} #, not {len(runs[0])}")]
     if not re.fullmatch(r"[a-z]([-a-z0-9#]*[a-z0-9#])?", pattern) or len(pattern) > _LONGEST_NAME:
-        return [("namePattern", "must make names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
+        return [("namePattern", "must give names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
     if count is not None and count > 10 ** len(runs[0]) - 1:
         most = 10 ** len(runs[0]) - 1
         return [
-            ("namePattern", f"must have more #: {len(runs[0])} make at most {most:,} names, and count is {count:,}")
+            ("namePattern", f"must have more #: {len(runs[0])} # give at most {most:,} names, but count is {count:,}")
         ]
     return []
 
 
-@rule("bulk creation takes no customer-supplied keys", "compute 2.2")
+@rule("bulk creation does not support customer-supplied keys", "compute 2.2")
 def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
     return no_customer_keys("instanceProperties", values)
 
@@ -216,52 +218,54 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "How many instances there are to be. Default: the number of `perInstanceProperties`.",
+        "The number of instances to create. Default: the number of `perInstanceProperties`.",
         int64=True,
         minimum=1,
         source="compute 4.3",
     )
-    created_count: int = field("How many instances there are.", output=True, volatile=True, always=True)
+    created_count: int = field("The number of instances that exist.", output=True, volatile=True, always=True)
     fleet_id: str = field(
-        "What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.",
+        "How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.",
         always=True,
         param=True,
         pattern=FLEET_ID,
     )
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
-        "Other machine types to take when the first cannot be had.", write_only=True
+        "Other machine types to use when the first is not available.", write_only=True
     )
     instance_properties: InstanceProperties = field(
-        "What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.",
+        "The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.",
         write_only=True,
         patches="sourceInstanceTemplate",
     )
     location_policy: LocationPolicy = field(
-        "Where instances may be made; a change counts for those that are made from then on.", write_only=True
+        "Where instances may be created; a change applies to instances created from then on.", write_only=True
     )
-    members: list[Member] = field("The instances, in order of their names.", output=True, volatile=True, always=True)
+    members: list[Member] = field("The instances, ordered by name.", output=True, volatile=True, always=True)
     min_count: int = field(
-        "How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.",
+        "The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.",
         int64=True,
         minimum=0,
         write_only=True,
         source="compute 4.3",
     )
     name_pattern: str = field(
-        "The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.",
+        "The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.",
         write_only=True,
     )
-    operation_group_id: str = field("The group of operations that the last creation was.", output=True, volatile=True)
-    per_instance_properties: dict[str, PerInstanceProperties] = field("Instances by name, with what is their own.")
+    operation_group_id: str = field("The operation group of the last creation.", output=True, volatile=True)
+    per_instance_properties: dict[str, PerInstanceProperties] = field(
+        "Properties of single instances, by instance name."
+    )
     per_location_status: dict[str, LocationStatus] = field(
-        "What the last creation came to, by location.", output=True, volatile=True
+        "The result of the last creation, by location.", output=True, volatile=True
     )
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
     region: str = field(
         "The region. Default: the provider's.", always=True, param=True, pattern=REGION, normalize=name_of
     )
     source_instance_template: str = field(
-        "A template that instances are made from, as a full or partial URL, also with `?uniqueId=`.",
+        "The template to create instances from, as a full or partial URL, also with `?uniqueId=`.",
         url="global/instanceTemplates",
         write_only=True,
     )
@@ -272,4 +276,4 @@ class BulkInstancesQuery(Record):
     """Which fleets to list."""
 
     project: str = field("The project. Default: the provider's.", pattern=PROJECT)
-    region: str = field("Only fleets of this region. Default: of all.", pattern=REGION)
+    region: str = field("Only fleets in this region. Default: in all regions.", pattern=REGION)

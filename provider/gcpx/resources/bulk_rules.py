@@ -24,7 +24,7 @@ def _disks(values: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
             yield (*path, "disks", index), disk
 
 
-@rule("bulk creation makes no boot disk from a snapshot", "the API's description of sourceSnapshot")
+@rule("bulk creation does not create boot disks from snapshots", "the API's description of sourceSnapshot")
 def boots_from_no_snapshot(values: dict[str, Any]) -> list[Failure]:
     """Refuse snapshots as contents of boot disks."""
     return [
@@ -35,16 +35,16 @@ def boots_from_no_snapshot(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-@rule("bulk creation takes no sole-tenant affinity", LATE)
+@rule("bulk creation does not support sole-tenant affinity", LATE)
 def is_on_no_node(values: dict[str, Any]) -> list[Failure]:
     """Refuse sole-tenant nodes."""
     if not nested(nested(values, "instanceProperties"), "scheduling").get("nodeAffinities"):
         return []
-    words = "must not be set for a fleet: bulk creation makes no instances on sole-tenant nodes"
+    words = "must not be set for a fleet: bulk creation does not create instances on sole-tenant nodes"
     return [(("instanceProperties", "scheduling", "nodeAffinities"), words)]
 
 
-@rule("machineType of a fleet is a bare name", "the API's description of bulk creation")
+@rule("the machineType of a fleet is a bare name", "the API's description of bulk creation")
 def machine_is_a_bare_name(values: dict[str, Any]) -> list[Failure]:
     """Refuse machine types of one zone."""
     if "/" not in text(nested(values, "instanceProperties"), "machineType"):
@@ -52,7 +52,7 @@ def machine_is_a_bare_name(values: dict[str, Any]) -> list[Failure]:
     return [("instanceProperties.machineType", "must be a bare name: the part behind the last slash")]
 
 
-@rule("instanceProperties hold a boot disk, unless sourceInstanceTemplate does", LATE)
+@rule("instanceProperties have a boot disk, unless sourceInstanceTemplate has one", LATE)
 def needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     """Miss a boot disk where no template gives one."""
     properties = values.get("instanceProperties")
@@ -62,16 +62,16 @@ def needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule(
-    "sourceInstanceTemplate is an instance template, not a machine image; a regional one is of the fleet's region",
+    "sourceInstanceTemplate is an instance template, not a machine image; a regional one is in the fleet's region",
     "compute 4.3",
 )
 def template_is_of_the_region(values: dict[str, Any]) -> list[Failure]:
     """Refuse machine images, and templates of another region where both are known."""
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))
     if "machineImages/" in link:
-        words = "must be an instance template: bulk creation takes no machine image"
+        words = "must be an instance template: bulk creation does not accept a machine image"
         return [("sourceInstanceTemplate", words)]
     found = re.search(r"(?:^|/)regions/([^/]+)/instanceTemplates/", link)
     if found is None or not region or found[1] == region:
         return []
-    return [("sourceInstanceTemplate", f"must be global or of the fleet's region {region}, not of {found[1]}")]
+    return [("sourceInstanceTemplate", f"must be global or in the fleet's region {region}, not in {found[1]}")]

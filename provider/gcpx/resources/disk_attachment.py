@@ -60,7 +60,7 @@ _REGIONAL: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
 def _force_is_for_regional_disks(values: dict[str, Any]) -> list[Failure]:
     disk = values.get("disk")
     if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL.fullmatch(disk):
-        return [("forceAttach", "must be left out, unless disk is a regional one, written regions/REGION/disks/NAME")]
+        return [("forceAttach", "must be left out unless disk is a regional disk, written regions/REGION/disks/NAME")]
     return []
 
 
@@ -90,7 +90,7 @@ class DiskAttachmentModel(AttachedDisk):
         wire="source",
     )
     force_attach: bool = field(
-        "Attach a regional disk although another instance has it; that instance loses it. Default: false.", param=True
+        "Attach a regional disk even if it is attached to another instance, which loses it. Default: false.", param=True
     )
     instance: str = field(
         "The instance: a name in `zone`, `zones/Z/instances/I`, or its URL.",
@@ -141,7 +141,7 @@ def _quoted(device: str) -> str:
 class DiskAttachmentQuery(Filtered):
     """Which instances' disks to list; the filter is about the instances."""
 
-    zone: str = field("Only instances of this zone. Default: of all.", pattern=ZONE)
+    zone: str = field("Only instances in this zone. Default: in all zones.", pattern=ZONE)
 
 
 class DiskAttachment(Resource):
@@ -223,7 +223,7 @@ class DiskAttachment(Resource):
             with certainly_made(known):
                 live = self._find(call, ours, inputs)
                 if live is None:
-                    raise NotFound(f"Google does not show {source} on {address.path}")
+                    raise NotFound(f"Google does not list {source} on {address.path}")
                 return live
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:

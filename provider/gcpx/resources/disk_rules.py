@@ -20,7 +20,7 @@ def _disk_type(values: dict[str, Any]) -> str:
     return text(values, "diskType").rpartition("/")[2]
 
 
-@rule("a customer-supplied key is base64 (RFC 4648): rawKey of 32 bytes, rsaEncryptedKey of 256", "compute 2.2")
+@rule("a customer-supplied key is base64 (RFC 4648): rawKey has 32 bytes, rsaEncryptedKey 256", "compute 2.2")
 def keys_are_whole(values: dict[str, Any]) -> list[Failure]:
     """Decode customer-supplied keys."""
     failures: list[Failure] = []
@@ -47,15 +47,13 @@ def persistent_disks_are_not_small(values: dict[str, Any]) -> list[Failure]:
     return [("diskSizeGb", f"must be at least {_SMALLEST_DISK} GB for a {kind} disk")]
 
 
-@rule(
-    "a disk of another family has at least 10 GB, unless its own documentation says less", "compute 2.2, 8", warns=True
-)
+@rule("other disk types have at least 10 GB, unless their own documentation allows less", "compute 2.2, 8", warns=True)
 def other_disks_are_seldom_small(values: dict[str, Any]) -> list[Failure]:
     """Warn of small disks of other families."""
     kind, size = _disk_type(values), number(values, "diskSizeGb")
     if not kind or kind.startswith("pd-") or size is None or size >= _SMALLEST_DISK:
         return []
-    return [("diskSizeGb", f"is below the documented minimum of {_SMALLEST_DISK} GB; it is sent as it is")]
+    return [("diskSizeGb", f"is below the documented minimum of {_SMALLEST_DISK} GB; it is sent unchanged")]
 
 
 @rule("provisionedIops of a pd-extreme disk is 10,000 to 120,000", "compute 2.2, 8")
@@ -67,14 +65,14 @@ def extreme_disks_have_their_iops(values: dict[str, Any]) -> list[Failure]:
     return [("provisionedIops", "must be 10,000 to 120,000 for a pd-extreme disk")]
 
 
-@rule("provisionedIops is 10,000 to 120,000, unless the disk's family has other bounds", "compute 2.2, 8", warns=True)
+@rule("provisionedIops is 10,000 to 120,000, unless the disk type has other bounds", "compute 2.2, 8", warns=True)
 def other_disks_have_other_iops(values: dict[str, Any]) -> list[Failure]:
     """Warn of other families, which have bounds of their own."""
     kind, iops = values.get("diskType"), number(values, "provisionedIops")
     known = kind is not UNKNOWN and _disk_type(values) != "pd-extreme"
     if not known or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
-    return [("provisionedIops", "is outside the documented 10,000 to 120,000; it is sent as it is")]
+    return [("provisionedIops", "is outside the documented 10,000 to 120,000; it is sent unchanged")]
 
 
 @rule("the replicas of a regional disk are in two different zones of one region", "compute 2.2, 8")
@@ -89,7 +87,7 @@ def replicas_are_apart(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("a boot disk is made from an image, a snapshot or an existing disk", "compute 2.2")
+@rule("a boot disk is created from an image or a snapshot, or is an existing disk", "compute 2.2")
 def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
     """Miss what to boot from."""
     made = values.get("initializeParams")
@@ -102,7 +100,7 @@ def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
     return [
         (
             place,
-            "is required: a boot disk is made from an image or a snapshot (initializeParams), or is an existing disk (source)",
+            "is required: a boot disk is created from an image or a snapshot (initializeParams), or is an existing disk (source)",
         )
     ]
 
@@ -111,7 +109,7 @@ def _is_local(values: dict[str, Any]) -> bool:
     return _disk_type(nested(values, "initializeParams")) == "local-ssd"
 
 
-@rule("a SCRATCH disk is of diskType local-ssd, and local-ssd is SCRATCH", LATE)
+@rule("a SCRATCH disk has diskType local-ssd, and a local-ssd disk has type SCRATCH", LATE)
 def scratch_is_local_ssd(values: dict[str, Any]) -> list[Failure]:
     """Hold the two words for a local SSD together."""
     kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
@@ -122,7 +120,7 @@ def scratch_is_local_ssd(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("a local SSD is blank: it is not booted from, and made from no image, snapshot or disk", LATE)
+@rule("a local SSD is blank: it is not a boot disk, and it is not created from an image, snapshot or disk", LATE)
 def scratch_is_blank(values: dict[str, Any]) -> list[Failure]:
     """Refuse contents for local SSDs."""
     if values.get("type") != "SCRATCH":
@@ -145,12 +143,12 @@ def large_local_ssds_are_nvme(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("a local SSD has 375 GB, or a size that its machine family names", LATE, warns=True)
+@rule("a local SSD has 375 GB, or a size that its machine family offers", LATE, warns=True)
 def local_ssds_have_their_sizes(values: dict[str, Any]) -> list[Failure]:
     """Warn of sizes that no family of today has."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     if not _is_local(values) or size is None or size in _LOCAL_SSD_SIZES:
         return []
     return [
-        ("initializeParams.diskSizeGb", f"is no known size of a local SSD ({', '.join(map(str, _LOCAL_SSD_SIZES))})")
+        ("initializeParams.diskSizeGb", f"is not a known size of a local SSD ({', '.join(map(str, _LOCAL_SSD_SIZES))})")
     ]

@@ -13,7 +13,7 @@ _SOURCE: Final = "gcpx: members are found by it"
 _LABELS: Final = ("instanceProperties", "labels")
 
 
-@rule("the label gcpx-bulk must be left to gcpx", _SOURCE)
+@rule("the label gcpx-bulk is reserved for gcpx", _SOURCE)
 def tracking_label_is_ours(values: dict[str, Any]) -> list[Failure]:
     """Refuse the label by which gcpx finds the members it made."""
     failures: list[Failure] = []
@@ -23,7 +23,9 @@ def tracking_label_is_ours(values: dict[str, Any]) -> list[Failure]:
         )
     given = labels_of(text(values, "fleetId"))
     if text(values, "fleetId").startswith("labels/") and TRACKING_LABEL in given:
-        failures.append(("fleetId", f"must be {given[TRACKING_LABEL]}: that is what this label means"))
+        failures.append(
+            ("fleetId", f"must be {given[TRACKING_LABEL]}, without labels/{TRACKING_LABEL}=, which is the default")
+        )
     return failures
 
 
@@ -36,13 +38,13 @@ def label_stays(values: dict[str, Any]) -> list[Failure]:
         return []
     labels = given if isinstance(given, dict) else {}
     return [
-        ((*_LABELS, key), f"must be {value or 'empty'}: the members are found by this label; to find them by another, change `fleetId`, which replaces the fleet")
+        ((*_LABELS, key), f"must be {value or 'empty'}: the members are found by this label; to use another label, change `fleetId`, which replaces the fleet")
         for key, value in labels_of(fleet_id).items()
         if key != TRACKING_LABEL and labels.get(key) not in {value, UNKNOWN}
     ]  # fmt: skip
 
 
-@rule("a fleet that is found by the names of its members (fleetId namePattern/PATTERN) must keep them", _SOURCE)
+@rule("a fleet that is found by the names of its members (fleetId namePattern/PATTERN) must keep those names", _SOURCE)
 def names_stay(values: dict[str, Any]) -> list[Failure]:
     """Keep the names of a fleet that is found by them."""
     fleet_id = text(values, "fleetId")
@@ -50,7 +52,7 @@ def names_stay(values: dict[str, Any]) -> list[Failure]:
     if form is None:
         return []
     pattern, wanted = values.get("namePattern"), pattern_of(fleet_id)
-    why = "the members are found by their names; to change those, change `fleetId`, which replaces the fleet"
+    why = "the members are found by their names; to change the names, change `fleetId`, which replaces the fleet"
     wrong = [name for name in nested(values, "perInstanceProperties") if not re.fullmatch(form, name)]
     failures: list[Failure] = [(("perInstanceProperties", name), f"must fit {wanted}: {why}") for name in wrong]
     if isinstance(pattern, str) and pattern != wanted:

@@ -1,4 +1,4 @@
-"""What a fleet lays over the template that its instances are made from, by JSON Merge Patch (RFC 7396)."""
+"""A fleet's overrides of its instance template, merged by JSON Merge Patch (RFC 7396)."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ _SETTINGS: Final = ("tags", "metadata")
 _NOTHING: Final = object()
 
 
-@rule("labels of a template are removed one by one, since members are found by a label", _SOURCE)
+@rule("labels of a template are removed one by one, because members are found by a label", _SOURCE)
 def labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
-    """Refuse to remove all labels at once, which cannot be said together with the label that gcpx sets."""
+    """Refuse to remove all labels at once, because gcpx sets a label in the same object."""
     properties = nested(values, "instanceProperties")
     if values.get("sourceInstanceTemplate") is None or properties.get("labels", {}) is not None:
         return []
     if not labels_of(text(values, "fleetId")):
         return []
-    reason = "must not be null, since members are found by a label: set the labels to remove to null, each by its key"
+    reason = "must not be null, because members are found by a label: to remove labels, set each of their keys to null"
     return [(("instanceProperties", "labels"), reason)]
 
 
 @rule(
-    "what is laid over a template holds something; a null that a program leaves out removes nothing",
+    "an object that overrides part of a template is not empty; a null that the SDK drops removes nothing",
     _SOURCE,
     warns=True,
 )
 def overrides_hold_something(values: dict[str, Any]) -> list[Failure]:
-    """Warn of an empty object, which is most often what a language's SDK made of nulls."""
+    """Warn about an empty object, which usually results from an SDK that drops nulls."""
     if values.get("sourceInstanceTemplate") is None:
         return []
     reason = (
-        "is empty, so it changes nothing of the template; if a null was written here, it was lost on the way: YAML "
-        "programs and the SDK's typed classes leave nulls out, while a dict in a Python program keeps them"
+        "is empty, so it changes nothing in the template; if the program has a null here, it was dropped: YAML "
+        "programs and the SDK's typed classes drop nulls, while a dict in a Python program keeps them"
     )
     return [(path, reason) for path in _empty(values.get("instanceProperties"), ("instanceProperties",))]
 
@@ -50,7 +50,7 @@ def _empty(value: Any, path: Path) -> Iterator[Path]:
 
 
 def differ(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Tell whether labels, tags or metadata are laid over in another way; null and nothing are not the same."""
+    """Tell whether the overrides of labels, tags or metadata differ; null and missing are not the same."""
     return any(before.get(name, _NOTHING) != after.get(name, _NOTHING) for name in ("labels", *_SETTINGS))
 
 

@@ -23,7 +23,7 @@ _LINK: Final = re.compile(
 _SHORT: Final = re.compile(rf"(?:(?P<project>{PROJECT_ID})/)?(?P<name>{_NAME})")
 _DATED: Final = r"[-a-z0-9]*-v\d{8}"
 FORMS: Final = (
-    "projects/PROJECT/global/images/IMAGE, projects/PROJECT/global/images/family/FAMILY, either without "
+    "projects/PROJECT/global/images/IMAGE, projects/PROJECT/global/images/family/FAMILY, both also without "
     "projects/PROJECT/ or as a URL, PROJECT/NAME, family/FAMILY or NAME"
 )
 
@@ -85,7 +85,7 @@ def link_of(given: str) -> str | None:
 
 
 def resolved(given: Any) -> Any:
-    """Write the name of an image as it is sent; what is in no known form stays, and a rule refuses it."""
+    """Give the image name to send; a name of unknown form is kept, and a rule refuses it."""
     return (link_of(given) or given) if isinstance(given, str) else given
 
 

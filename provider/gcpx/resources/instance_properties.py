@@ -24,7 +24,7 @@ PARTS = {
     "PROJECT": Part(PROJECT_ID, "the ID or number of a project"),
     "REGION": Part(r"[^/\s?#]+", "a region, such as us-east1"),
     "ZONE": Part(r"[^/\s?#]+", "a zone, such as us-east1-b"),
-    "NAME": Part(r"[^/\s?#]+", "a name without blanks"),
+    "NAME": Part(r"[^/\s?#]+", "a name without spaces"),
 }
 """What forms of links are made of."""
 ATTACHMENT = form(
@@ -39,7 +39,7 @@ MACHINE_TYPE = (
 )
 MOMENT = (
     re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
-    "a time as RFC 3339 has it, such as 2026-12-31T23:59:59Z",
+    "a time in RFC 3339 format, such as 2026-12-31T23:59:59Z",
 )
 
 
@@ -124,7 +124,7 @@ class AttachedDiskInitializeParams(Record):
     )
     description: str = field("A text about the disk.")
     disk_name: str = field(
-        "The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.",
+        "The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.",
         pattern=NAME,
         source="compute 2.1",
     )
@@ -148,7 +148,7 @@ class AttachedDiskInitializeParams(Record):
     licenses: list[str] = field("License URLs; reserved for Google's own use.", identity="set", url="global/licenses")
     multi_writer: bool = field("Let several instances write to the disk at once.", beta=True)
     on_update_action: str = field(
-        "What an update of the instance does with the disk.",
+        "What an instance update does with the disk.",
         enum=("RECREATE_DISK", "RECREATE_DISK_IF_SOURCE_CHANGED", "USE_EXISTING_DISK"),
     )
     provisioned_iops: int = field(
@@ -238,7 +238,7 @@ class AttachedDisk(Record):
     disk_encryption_key: CustomerEncryptionKey = field("The key that encrypts a new disk or opens an attached one.")
     disk_size_gb: int = field("Size in GB (base 2).", computed=True, int64=True, minimum=1)
     force_attach: bool = field(
-        "Attach a regional disk although another instance has it. Not read back.", write_only=True
+        "Attach a regional disk even if it is attached to another instance. Not read back.", write_only=True
     )
     guest_os_features: list[GuestOsFeature] = field(
         "Features of the guest operating system.", computed=True, identity=("type",)
@@ -433,7 +433,7 @@ class Metadata(Record):
     }
 
     fingerprint: str = field("A hash of the metadata, base64.", output=True)
-    items: list[MetadataItem] = field("The entries; their order means nothing.", identity=("key",))
+    items: list[MetadataItem] = field("The entries, in any order.", identity=("key",))
     kind: str = field("Always `compute#metadata`.", output=True)
 
 
@@ -445,7 +445,7 @@ class Tags(Record):
 
     fingerprint: str = field("A hash of the tags, base64.", output=True)
     items: list[str] = field(
-        "The tags, each 1 to 63 characters (RFC 1035); their order means nothing.",
+        "The tags, each 1 to 63 characters (RFC 1035), in any order.",
         identity="set",
         pattern=NAME,
         source="compute 2.1",
@@ -502,7 +502,7 @@ class SchedulingOnInstanceStopAction(Record):
 
 @record
 class Scheduling(Record):
-    """When and where instances run, and how they end."""
+    """When and where instances run, and how they are stopped."""
 
     RULES = (
         exclusive("maxRunDuration", "terminationTime", source="compute 2.2"),
@@ -566,7 +566,7 @@ class Scheduling(Record):
     preemptible: bool = field("Run at Google's convenience, for at most 24 hours. Default: false.", default=False)
     preemption_notice_duration: Duration = field("How long before preemption the guest is told.")
     provisioning_model: str = field(
-        "How capacity is had. Default: `STANDARD`.",
+        "How capacity is provisioned. Default: `STANDARD`.",
         enum=("FLEX_START", "RESERVATION_BOUND", "SPOT", "STANDARD"),
         default="STANDARD",
     )
@@ -582,9 +582,9 @@ class Scheduling(Record):
 
 @record
 class AcceleratorConfig(Record):
-    """GPUs and the like."""
+    """GPUs and other accelerators."""
 
-    accelerator_count: int = field("How many.", minimum=0)
+    accelerator_count: int = field("The number of accelerators.", minimum=0)
     accelerator_type: str = field("The type, such as `nvidia-l4`; a template takes the bare name.", normalize=name_of)
 
 
@@ -741,11 +741,11 @@ class InstanceProperties(Record):
     confidential_instance_config: ConfidentialInstanceConfig = field("Confidential computing.")
     description: str = field("A text about the instances.")
     disks: list[AttachedDisk] = field(
-        "The disks. Told apart by device name, source or disk name, so that their order is no change.",
+        "The disks. Matched by device name, source or disk name, so reordering them is not a change.",
         identity=("deviceName", "source", "initializeParams.diskName"),
     )
     display_device: DisplayDevice = field("A virtual display.", beta=True)
-    guest_accelerators: list[AcceleratorConfig] = field("GPUs and the like.", identity=("acceleratorType",))
+    guest_accelerators: list[AcceleratorConfig] = field("GPUs and other accelerators.", identity=("acceleratorType",))
     key_revocation_action_type: str = field(
         "What the revocation of a disk's key does. Default: `NONE`.",
         enum=("NONE", "STOP"),
@@ -769,7 +769,7 @@ class InstanceProperties(Record):
     network_performance_config: NetworkPerformanceConfig = field("Bandwidth.")
     partner_metadata: dict[str, StructuredEntries] = field("Partner metadata by subdomain.", beta=True)
     post_key_revocation_action_type: str = field(
-        "What follows the revocation of a disk's key.", beta=True, enum=("NOOP", "SHUTDOWN")
+        "What happens when a disk's key is revoked.", beta=True, enum=("NOOP", "SHUTDOWN")
     )
     private_ipv6_google_access: str = field(
         "How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`.",
@@ -785,7 +785,7 @@ class InstanceProperties(Record):
         "Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.", write_only=True
     )
     resource_policies: list[str] = field("Names of resource policies.", identity="set", url="regions/resourcePolicies")
-    scheduling: Scheduling = field("When and where instances run, and how they end.")
+    scheduling: Scheduling = field("When and where instances run, and how they are stopped.")
     service_accounts: list[ServiceAccount] = field(
         "The identity of the instances; one at most.", identity=("email",), max_items=1
     )

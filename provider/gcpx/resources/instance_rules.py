@@ -35,7 +35,7 @@ def metadata_fits(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-@rule("a metadata key is given once", LATE)
+@rule("each metadata key appears once", LATE)
 def metadata_keys_are_different(values: dict[str, Any]) -> list[Failure]:
     """Find keys that are given twice."""
     seen: set[str] = set()
@@ -43,7 +43,7 @@ def metadata_keys_are_different(values: dict[str, Any]) -> list[Failure]:
     for index, item in elements(values, "items"):
         key = text(item, "key")
         if key and key in seen:
-            failures.append((("items", index, "key"), "must be given once; each key has one value"))
+            failures.append((("items", index, "key"), "must appear only once; each key has one value"))
         seen.add(key)
     return failures
 
@@ -89,7 +89,7 @@ def an_end_needs_a_reason(values: dict[str, Any]) -> list[Failure]:
     return [("instanceTerminationAction", "needs provisioningModel: SPOT, maxRunDuration or terminationTime")]
 
 
-@rule("SPECIFIC_RESERVATION needs key and values, and no other consumeReservationType of these has them", "compute 2.2")
+@rule("SPECIFIC_RESERVATION needs key and values; ANY_RESERVATION and NO_RESERVATION take neither", "compute 2.2")
 def reservations_are_named(values: dict[str, Any]) -> list[Failure]:
     """Hold type, key and values together."""
     kind = values.get("consumeReservationType", "ANY_RESERVATION")
@@ -102,16 +102,18 @@ def reservations_are_named(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("a reservation is named by the key compute.googleapis.com/reservation-name", "compute 2.2", warns=True)
+@rule("the key to choose a reservation by name is compute.googleapis.com/reservation-name", "compute 2.2", warns=True)
 def reservations_have_the_known_key(values: dict[str, Any]) -> list[Failure]:
     """Warn of other keys, which are labels of reservations."""
     key = text(values, "key")
     if not key or _RESERVATION_KEY.fullmatch(key):
         return []
-    return [("key", "is a label of reservations; to name one the key is compute.googleapis.com/reservation-name")]
+    return [
+        ("key", "selects reservations by label; to choose one by name, use compute.googleapis.com/reservation-name")
+    ]
 
 
-@rule("integrity monitoring needs the virtual TPM", LATE)
+@rule("integrity monitoring needs the vTPM", LATE)
 def monitoring_needs_the_tpm(values: dict[str, Any]) -> list[Failure]:
     """Refuse monitoring without a TPM."""
     if values.get("enableVtpm") is False and values.get("enableIntegrityMonitoring") is True:
@@ -125,7 +127,7 @@ def cores_have_two_threads(values: dict[str, Any]) -> list[Failure]:
     threads = number(values, "threadsPerCore")
     if threads is None or threads <= 2:  # noqa: PLR2004 - as the words say
         return []
-    return [("threadsPerCore", "is more than any known processor has, 2; it is sent as it is")]
+    return [("threadsPerCore", "is more than 2, the most that any known processor has; it is sent unchanged")]
 
 
 _TAG_KEY = re.compile(r"tagKeys/\d+|[^\s/]+/[^\s/]+")
@@ -182,12 +184,12 @@ def custom_families_mostly_fit(values: dict[str, Any]) -> list[Failure]:
     return [
         (
             "machineType",
-            "is unlike custom types by the documentation: an even number of CPUs, memory in steps of 256 MB",
+            "differs from the documented custom types: an even number of CPUs, and memory in steps of 256 MB",
         )
     ]
 
 
-@rule("the boot disk is the first, and the only one", LATE)
+@rule("the boot disk is the first disk, and only one disk is a boot disk", LATE)
 def the_boot_disk_comes_first(values: dict[str, Any]) -> list[Failure]:
     """Find boot disks further down."""
     places = [index for index, disk in elements(values, "disks") if disk.get("boot") is True]
@@ -198,7 +200,7 @@ def the_boot_disk_comes_first(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-@rule("device names of an instance's disks are different", LATE)
+@rule("each disk of an instance has a different device name", LATE)
 def devices_are_different(values: dict[str, Any]) -> list[Failure]:
     """Find names that are given twice."""
     seen: dict[str, int] = {}
@@ -206,11 +208,11 @@ def devices_are_different(values: dict[str, Any]) -> list[Failure]:
     for index, disk in elements(values, "disks"):
         name = text(disk, "deviceName")
         if name and seen.setdefault(name, index) != index:
-            failures.append((("disks", index, "deviceName"), f"must be another than that of disks[{seen[name]}]"))
+            failures.append((("disks", index, "deviceName"), f"must differ from that of disks[{seen[name]}]"))
     return failures
 
 
-@rule("instances with guestAccelerators cannot be moved: onHostMaintenance is TERMINATE", LATE)
+@rule("instances with guestAccelerators cannot be live-migrated: onHostMaintenance is TERMINATE", LATE)
 def gpus_stay(values: dict[str, Any]) -> list[Failure]:
     """Refuse moves for GPUs."""
     counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
@@ -219,7 +221,7 @@ def gpus_stay(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("confidential instances of type SEV_SNP or TDX cannot be moved: onHostMaintenance is TERMINATE", LATE)
+@rule("confidential instances of type SEV_SNP or TDX cannot be live-migrated: onHostMaintenance is TERMINATE", LATE)
 def confidential_instances_stay(values: dict[str, Any]) -> list[Failure]:
     """Refuse moves where the technology has none."""
     kind = nested(values, "confidentialInstanceConfig").get("confidentialInstanceType")
@@ -228,7 +230,9 @@ def confidential_instances_stay(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("confidential instances use the network card GVNIC, unless their family takes another", LATE, warns=True)
+@rule(
+    "confidential instances use the network card GVNIC, unless their machine family supports another", LATE, warns=True
+)
 def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
     """Warn of VirtioNet, which only some families take."""
     config = nested(values, "confidentialInstanceConfig")
@@ -236,7 +240,8 @@ def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
         return []
     nics = (index for index, nic in elements(values, "networkInterfaces") if nic.get("nicType") == "VIRTIO_NET")
     return [
-        (("networkInterfaces", index, "nicType"), "is not for every confidential instance; GVNIC is") for index in nics
+        (("networkInterfaces", index, "nicType"), "is not supported by every confidential instance; GVNIC is")
+        for index in nics
     ]
 
 
@@ -256,11 +261,14 @@ def interfaces_are_few(values: dict[str, Any]) -> list[Failure]:
     if not isinstance(given, list) or len(given) <= _MOST_NICS:
         return []
     return [
-        ("networkInterfaces", f"are {len(given)}; the documentation counts {_MOST_NICS}; they are sent as they are")
+        (
+            "networkInterfaces",
+            f"has {len(given)} elements; the documentation allows {_MOST_NICS}; they are sent unchanged",
+        )
     ]
 
 
-@rule("e2 machines run no nested virtual machines", LATE, warns=True)
+@rule("e2 machines do not support nested virtualization", LATE, warns=True)
 def e2_nests_nothing(values: dict[str, Any]) -> list[Failure]:
     """Warn of nested virtualization where the family has none."""
     nests = nested(values, "advancedMachineFeatures").get("enableNestedVirtualization") is True

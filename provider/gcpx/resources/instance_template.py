@@ -34,7 +34,7 @@ _NAMED = (("disks", "initializeParams", "diskType"), ("guestAccelerators", "", "
 """Lists of the properties, the object within an element if any, and the field that holds a bare name."""
 
 
-@rule("customImage goes with instantiateFrom: CUSTOM_IMAGE, and CUSTOM_IMAGE with customImage", "compute 2.3")
+@rule("customImage and instantiateFrom: CUSTOM_IMAGE require each other", "compute 2.3")
 def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
     source, image = values.get("instantiateFrom"), values.get("customImage")
     if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
@@ -50,13 +50,13 @@ class DiskInstantiationConfig(Record):
 
     auto_delete: bool = field("Delete the disk together with its instance.")
     custom_image: str = field(
-        "The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.",
+        "The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.",
         url="global/images",
         resolve=images.resolved,
     )
     device_name: str = field("The device name of the disk on the source instance.")
     instantiate_from: str = field(
-        "How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out.",
+        "How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all.",
         enum=(
             "ATTACH_READ_ONLY",
             "BLANK",
@@ -75,7 +75,7 @@ class SourceInstanceParams(Record):
     """How a template follows its source instance."""
 
     disk_configs: list[DiskInstantiationConfig] = field(
-        "One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.",
+        "One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.",
         identity=("deviceName",),
     )
 
@@ -87,15 +87,15 @@ def _source_params_need_source(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("properties of a template hold machineType", LATE)
+@rule("the properties of a template have machineType", LATE)
 def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if isinstance(properties, dict) and properties and not properties.get("machineType"):
-        return [("properties.machineType", "is required: every template says what machine it is for")]
+        return [("properties.machineType", "is required: a template must have a machine type")]
     return []
 
 
-@rule("properties of a template hold a boot disk, and it is disks[0]", LATE)
+@rule("the properties of a template have a boot disk, which is disks[0]", LATE)
 def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if not isinstance(properties, dict) or not properties:
@@ -103,7 +103,7 @@ def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     return [(("properties", str(name)), reason) for name, reason in boot_disk_is_missing(properties)]
 
 
-@rule("properties of a template hold a network interface", LATE)
+@rule("the properties of a template have a network interface", LATE)
 def _needs_a_network_interface(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if not isinstance(properties, dict) or not properties or properties.get("networkInterfaces") not in (None, []):
@@ -124,7 +124,7 @@ def _bare_names(values: dict[str, Any]) -> list[Failure]:
                 (tuple(part for part in ("properties", name, index, within, key) if part != ""), owner.get(key))
             )
     places += _policies(properties)
-    reason = "must be the bare name, the part behind the last slash: a template takes no URL here"
+    reason = "must be the bare name, the part after the last slash; a template does not accept a URL here"
     return [(path, reason) for path, value in places if isinstance(value, str) and "/" in value]
 
 
@@ -141,7 +141,7 @@ def _policies(properties: dict[str, Any]) -> list[tuple[Path, Any]]:
     ]
 
 
-@rule("a template takes no customer-supplied keys", "compute 2.2")
+@rule("a template does not accept customer-supplied keys", "compute 2.2")
 def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
     return no_customer_keys("properties", values)
 
@@ -165,19 +165,19 @@ class InstanceTemplateModel(Record):
         _keys_are_googles,
     )
 
-    creation_timestamp: str = field("When the template was made (RFC 3339).", output=True, always=True)
-    description: str = field("A text about the template.", max_length=2048)
+    creation_timestamp: str = field("When the template was created (RFC 3339).", output=True, always=True)
+    description: str = field("A description of the template.", max_length=2048)
     kind: str = field("Always `compute#instanceTemplate`.", output=True, always=True)
     name: str = field(
-        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.",
+        "The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.",
         always=True,
         pattern=NAME,
         source="compute 2.1, 8",
     )
-    numeric_id: str = field("The number that Google gave the template.", output=True, wire="id", always=True)
+    numeric_id: str = field("The numeric ID that Google assigned to the template.", output=True, wire="id", always=True)
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
     properties: InstanceProperties = field(
-        "What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.",
+        "The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.",
         computed=True,
         always=True,
     )
@@ -194,11 +194,11 @@ class InstanceTemplateModel(Record):
         always=True,
     )
     source_instance: str = field(
-        "The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.",
+        "The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.",
         url="zones/instances",
     )
     source_instance_params: SourceInstanceParams = field(
-        "How the template follows its source instance.", write_only=True
+        "How the template is created from its source instance.", write_only=True
     )
 
 
@@ -206,7 +206,9 @@ class InstanceTemplateModel(Record):
 class InstanceTemplateQuery(Filtered):
     """Which templates to list."""
 
-    region: str = field("Only the regional templates of this region. Default: all, global ones too.", pattern=REGION)
+    region: str = field(
+        "Only the regional templates of this region. Default: all templates, including global ones.", pattern=REGION
+    )
 
 
 @attrs.frozen

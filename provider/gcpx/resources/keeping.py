@@ -1,4 +1,4 @@
-"""What was made at Google is kept in the state, whatever goes wrong afterwards."""
+"""Keep what Google created in the state, even after a later error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gcpx.model.resource import Live, PartialError
 
 @contextmanager
 def possibly_made(known: Callable[[dict[str, Any]], Live]) -> Iterator[None]:
-    """Keep the ID when Google took on the work and its end was not seen; `known` reads what the operation tells."""
+    """Keep the ID when Google accepted a request and its result is unknown; `known` derives the ID from the operation."""
     try:
         yield
     except Unfinished as error:
@@ -21,12 +21,12 @@ def possibly_made(known: Callable[[dict[str, Any]], Live]) -> Iterator[None]:
 
 
 @contextmanager
-def certainly_made(known: Live, outcome: object = "it was made") -> Iterator[None]:
-    """Keep the ID whatever goes wrong after Google said what the work came to, which `outcome` tells."""
+def certainly_made(known: Live, outcome: object = "it was created") -> Iterator[None]:
+    """Keep the ID after any error that follows Google's result, which `outcome` describes."""
     try:
         yield
     except PartialError:
         raise
     except Exception as error:
-        words = f"{known.id}: {outcome}, and it could not be read: {words_of(error)}"
+        words = f"{known.id}: {outcome}, but it could not be read: {words_of(error)}"
         raise PartialError(known, f"{words.rstrip('.')}. Run `pulumi up` again to finish it.") from error

@@ -1,4 +1,4 @@
-"""What Google refuses in labels, of whatever resource: said at preview, with the character that is refused."""
+"""Google's rules for the labels of any resource, checked at preview; messages name the refused character."""
 
 from __future__ import annotations
 

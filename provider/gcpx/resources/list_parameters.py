@@ -13,7 +13,7 @@ from gcpx.model.places import PROJECT
 from gcpx.model.rules import Failure, Rule, rule
 
 
-@rule("filter and orderBy are of the forms that lists know", "compute 4.1")
+@rule("filter and orderBy have a form that list methods accept", "compute 4.1")
 def well_formed(values: dict[str, Any]) -> list[Failure]:
     """Refuse a filter or an order that Google would, before the call and with the position."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - a grammar is loaded where one is needed
@@ -25,7 +25,7 @@ def well_formed(values: dict[str, Any]) -> list[Failure]:
             if isinstance(text, str):
                 check(text)
         except FilterError as error:
-            failures.append((name, f"is wrong {error}"))
+            failures.append((name, f"is malformed {error}"))
     return failures
 
 
@@ -37,7 +37,7 @@ class Filtered(Record):
 
     project: str = field("The project. Default: the provider's.", pattern=PROJECT)
     filter: str = field(
-        'Which to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.'
+        'What to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.'
     )
 
 
@@ -56,9 +56,9 @@ class ListParameters(Filtered):
         source="compute 4.1, 8",
     )
     order_by: str = field("`name` (default) or `creationTimestamp desc`.")
-    page_token: str = field("Where to begin: the `nextPageToken` of an earlier call.")
+    page_token: str = field("The `nextPageToken` of an earlier call, to continue from there.")
     return_partial_success: bool = field(
-        "Answer also when a scope cannot be reached; its warning, and `unreachables`, then name it. Default: false, so the call fails."
+        "Return a partial result when a scope cannot be reached, with a warning and the scope in `unreachables`. Default: false, so the call fails."
     )
 
 
@@ -67,10 +67,10 @@ class AggregatedListParameters(ListParameters):
     """What to list of all regions and zones."""
 
     include_all_scopes: bool = field(
-        "Name every scope of the project, also of kinds that never hold such a thing. Default: false."
+        "List every scope of the project, including scopes of a kind that never contains such resources. Default: false."
     )
     service_project_number: str = field(
-        "The number of a service project of a shared network, to list what is its.",
+        "The number of a service project of a shared VPC, to list its resources.",
         pattern=(re.compile(r"\d{1,19}"), "a project's number"),
         source="compute 4.1",
     )

@@ -11,7 +11,7 @@ from gcpx.google.listing import Listing
 
 SET_PROJECT: Final = (
     "set it here, or for all calls with `pulumi config set gcpx:project`; `pulumi do` reads no stack configuration, so "
-    "set GOOGLE_PROJECT for it, or give it --gcpx:project"
+    "set GOOGLE_PROJECT for it, or pass --gcpx:project"
 )
 
 

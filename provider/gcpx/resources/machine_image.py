@@ -63,10 +63,10 @@ class MachineImageParams(Record):
     RULES = (exclusive("excludedDisks", "includedDisks"), rules.tags_are_of_a_known_form)
 
     excluded_disks: list[str] = field(
-        "Device names of disks to leave out. Conflicts with `includedDisks`.", identity="set"
+        "Device names of disks to exclude. Conflicts with `includedDisks`.", identity="set"
     )
     included_disks: list[str] = field(
-        "Device names of the only disks to take. Conflicts with `excludedDisks`.", identity="set"
+        "Device names of the only disks to include. Conflicts with `excludedDisks`.", identity="set"
     )
     resource_manager_tags: dict[str, str] = field("Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.")
 
@@ -78,7 +78,7 @@ class SavedDisk(Record):
     architecture: str = field("The processor architecture.", output=True, enum=("ARM64", "X86_64"))
     kind: str = field("Always `compute#savedDisk`.", output=True)
     source_disk: str = field("The disk that was saved, as a URL.", output=True, always=True)
-    storage_bytes: int = field("Bytes of storage that it takes.", output=True, int64=True)
+    storage_bytes: int = field("The storage that it uses, in bytes.", output=True, int64=True)
     storage_bytes_status: str = field("Whether `storageBytes` is final.", output=True, enum=("UPDATING", "UP_TO_DATE"))
 
 
@@ -93,13 +93,13 @@ class SavedAttachedDisk(Record):
     disk_size_gb: int = field("Size in GB (base 2).", int64=True)
     disk_type: str = field("The disk type, as a URL.", output=True)
     guest_os_features: list[GuestOsFeature] = field("Features of the guest operating system.")
-    index: int = field("The disk's place.", output=True)
+    index: int = field("The disk's index.", output=True)
     interface: str = field("How the disk was attached.", enum=("NVME", "SCSI"))
     kind: str = field("Always `compute#attachedDisk`.", output=True)
     licenses: list[str] = field("Licenses that the disk carries.", output=True)
     mode: str = field("`READ_WRITE` or `READ_ONLY`.", enum=("READ_ONLY", "READ_WRITE"))
     source: str = field("The disk, as a URL.")
-    storage_bytes: int = field("Bytes of storage that it takes.", output=True, int64=True)
+    storage_bytes: int = field("The storage that it uses, in bytes.", output=True, int64=True)
     storage_bytes_status: str = field("Whether `storageBytes` is final.", output=True, enum=("UPDATING", "UP_TO_DATE"))
     type: str = field("`PERSISTENT` or `SCRATCH`.", enum=("PERSISTENT", "SCRATCH"))
 
@@ -117,10 +117,10 @@ class SourceInstanceProperties(Record):
     labels: dict[str, str] = field("Its labels.")
     machine_type: str = field("Its machine type.")
     metadata: Metadata = field("Its metadata.")
-    min_cpu_platform: str = field("Its oldest processor platform.")
+    min_cpu_platform: str = field("Its minimum processor platform.")
     network_interfaces: list[NetworkInterface] = field("Its network interfaces.")
     post_key_revocation_action_type: str = field(
-        "What follows the revocation of a disk's key.", enum=("NOOP", "SHUTDOWN")
+        "What happens when a disk's key is revoked.", enum=("NOOP", "SHUTDOWN")
     )
     scheduling: Scheduling = field("Its scheduling.")
     service_accounts: list[ServiceAccount] = field("Its identity.")
@@ -137,8 +137,8 @@ class MachineImageModel(Record):
 
     RULES = (labels_are_plain,)
 
-    creation_timestamp: str = field("When the image was made (RFC 3339).", output=True, always=True)
-    description: str = field("A text about the image.", max_length=2048)
+    creation_timestamp: str = field("When the image was created (RFC 3339).", output=True, always=True)
+    description: str = field("A description of the image.", max_length=2048)
     guest_flush: bool = field(
         "Ask the guest to bring its applications into a consistent state first. Not read back.", write_only=True
     )
@@ -154,13 +154,13 @@ class MachineImageModel(Record):
         write_only=True,
     )
     name: str = field(
-        "The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.",
+        "The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.",
         always=True,
         pattern=NAME,
         source="compute 2.1, 2.6",
     )
-    numeric_id: str = field("The number that Google gave the image.", output=True, wire="id", always=True)
-    params: MachineImageParams = field("Which disks to take, and tags. Not read back.", write_only=True)
+    numeric_id: str = field("The numeric ID that Google assigned to the image.", output=True, wire="id", always=True)
+    params: MachineImageParams = field("Which disks to include, and tags. Not read back.", write_only=True)
     project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
     satisfies_pzi: bool = field("Reserved by Google.", output=True)
     satisfies_pzs: bool = field("Reserved by Google.", output=True)
@@ -172,13 +172,13 @@ class MachineImageModel(Record):
         identity=("sourceDisk",),
     )
     source_instance: str = field(
-        "The instance to make an image of: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.",
+        "The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.",
         required=True,
         url="zones/instances",
         pattern=_INSTANCE,
     )
     source_instance_properties: SourceInstanceProperties = field(
-        "The source instance in an earlier form; `instanceProperties` says more.", output=True
+        "The source instance in an earlier format; `instanceProperties` has more detail.", output=True
     )
     status: str = field(
         "The state of the image.",
@@ -191,7 +191,7 @@ class MachineImageModel(Record):
         computed=True,
         identity="set",
     )
-    total_storage_bytes: int = field("Bytes of storage that the image takes.", output=True, int64=True, always=True)
+    total_storage_bytes: int = field("The storage that the image uses, in bytes.", output=True, int64=True, always=True)
 
 
 @record

@@ -47,7 +47,7 @@ _MOST_ATTRIBUTES: Final = 5
 _ATTEMPTS: Final = 3
 
 
-@rule("customAttributes are at most 5", "Cloud Storage, when the resource is made")
+@rule("customAttributes has at most 5 entries", "Cloud Storage, when the resource is made")
 def _few_attributes(values: dict[str, Any]) -> list[Failure]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
@@ -75,14 +75,16 @@ class NotificationConfigModel(Record):
         enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
     )
     kind: str = field("Always `storage#notification`.", output=True, always=True)
-    notification_id: str = field("The ID that Google gave the configuration.", output=True, wire="id", always=True)
+    notification_id: str = field(
+        "The ID that Google assigned to the configuration.", output=True, wire="id", always=True
+    )
     object_name_prefix: str = field(
         "Publish only events of objects whose names begin with this. Default: all objects.",
         wire="object_name_prefix",
         max_length=1024,
     )
     payload_format: str = field(
-        "`JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.",
+        "`JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.",
         wire="payload_format",
         enum=("JSON_API_V1", "NONE"),
         closed=True,
@@ -95,7 +97,7 @@ class NotificationConfigModel(Record):
         url="topics",
         pattern=_TOPIC,
     )
-    user_project: str = field("The project that pays for the calls, where the bucket's requester pays.", param=True)
+    user_project: str = field("The project to bill for the calls, for a bucket with Requester Pays.", param=True)
 
 
 @record
@@ -104,9 +106,9 @@ class NotificationConfigQuery(Record):
 
     RULES = (exclusive("bucket", "project"),)
 
-    bucket: str = field("Only those of this bucket.", pattern=_BUCKET)
-    project: str = field("Those of all buckets of this project. Default: the provider's.", pattern=PROJECT)
-    user_project: str = field("The project that pays for the calls, where buckets' requesters pay.")
+    bucket: str = field("Only configurations of this bucket.", pattern=_BUCKET)
+    project: str = field("Configurations of all buckets of this project. Default: the provider's.", pattern=PROJECT)
+    user_project: str = field("The project to bill for the calls, for buckets with Requester Pays.")
 
 
 @attrs.frozen
@@ -160,7 +162,7 @@ class NotificationConfig(Resource):
         return Place(self._google.existing, call, None).topic(topic, ("topic",))
 
     def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
-        """Say what to do where there is no such bucket."""
+        """Say what to do if the bucket does not exist."""
         del call
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
             return error
@@ -179,7 +181,7 @@ class NotificationConfig(Resource):
         before = self._alike(call, address, inputs)
         for twin in before:
             call.warn(
-                f"{_Address(address.bucket, twin).id} does the same; every event will be published twice. "
+                f"{_Address(address.bucket, twin).id} already publishes the same events; every event will be published twice. "
                 f"To manage that one instead: pulumi import {self.token} NAME {_Address(address.bucket, twin).id}"
             )
         found = self._insert(call, address, body, inputs, set(before))
@@ -190,7 +192,7 @@ class NotificationConfig(Resource):
     def _insert(
         self, call: Call, address: _Address, body: dict[str, Any], inputs: dict[str, Any], before: set[str]
     ) -> dict[str, Any]:
-        lost: ApiError = Unreachable(f"POST {address.collection}: the answer has no ID")
+        lost: ApiError = Unreachable(f"POST {address.collection}: the response has no ID")
         for _ in range(_ATTEMPTS):
             try:
                 found = self._send(call, "POST", address.collection, inputs, body=body)
@@ -211,7 +213,7 @@ class NotificationConfig(Resource):
             alike = self._alike(call, address, inputs)
         except ProviderError as error:
             raise ApiError(
-                f"{lost} It may have been made all the same, and the bucket's list could not be read: {error} Before "
+                f"{lost} It may have been created anyway, but the bucket's list could not be read: {error} Before "
                 f"another `pulumi up`, look for it with `pulumi do {self.token} list --all --bucket {address.bucket}`; "
                 "what was made can be imported by its ID"
             ) from error
@@ -282,7 +284,7 @@ class NotificationConfig(Resource):
             agent = self._google.send(request, call).get("email_address")
         except ApiError:
             return error
-        hint = f"If it is about the topic: grant roles/pubsub.publisher on it to serviceAccount:{agent}."
+        hint = f"If the error is about the topic, grant roles/pubsub.publisher on it to serviceAccount:{agent}."
         return PermissionDenied(f"{error} {hint}", status=error.status, reason=error.reason)
 
     def _live(self, address: _Address, found: dict[str, Any], inputs: dict[str, Any]) -> Live:

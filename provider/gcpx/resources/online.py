@@ -51,7 +51,7 @@ class Place:
     def _project(self) -> list[Failure]:
         if not self.project or self._found(f"beta/projects/{self.project}") is not None:
             return []
-        words = f"must be a project that exists; {self.project} does not: correct it, here or as gcpx:project"
+        words = f"must be a project that exists; {self.project} does not exist: correct it, here or as gcpx:project"
         return [("project", words)]
 
     def of_region(self, name: str, path: Path) -> list[Failure]:
@@ -64,7 +64,7 @@ class Place:
         wrong = self._member("zone", name, path)
         if wrong or not name or not self.region or name.startswith(f"{self.region}-"):
             return wrong
-        return [(path, f"must be a zone of {self.region}; {name} is of another region")]
+        return [(path, f"must be a zone of {self.region}; {name} is in another region")]
 
     def _member(self, kind: str, name: str, path: Path) -> list[Failure]:
         collection = f"beta/projects/{self.project}/{kind}s"
@@ -109,7 +109,7 @@ class Place:
             given = f"projects/{self.project}/{bare}" if self.project else ""
         if not _WHOLE.fullmatch(given) or self._found(f"beta/{given}") is not None:
             return []
-        return [(path, f"must name what exists; {given} does not exist: correct it, or create it first")]
+        return [(path, f"must name something that exists; {given} does not exist: correct it, or create it first")]
 
     def topic(self, topic: str, path: Path) -> list[Failure]:
         """Look up a topic by its full name."""
@@ -128,7 +128,7 @@ class Place:
             left = quotas.get(name)
             if left is None or count * each <= left:
                 continue
-            words = f"would take {count * each:,} of {name} in {self.region}, where {left:,.0f} are left"
+            words = f"would need {count * each:,} of {name} in {self.region}, where only {left:,.0f} are left"
             if least * each > left:
                 failures.append(("count", words))
             else:
@@ -147,7 +147,7 @@ class Place:
 
 
 def _side_by_side(looks: list[Look]) -> list[Failure]:
-    """Ask everything at once; what is wrong comes in the order of the questions."""
+    """Run all lookups in parallel; failures keep the order of the lookups."""
     if not looks:
         return []
     with ThreadPoolExecutor(min(len(looks), _SIDE_BY_SIDE)) as pool:

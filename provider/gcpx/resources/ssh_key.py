@@ -44,7 +44,7 @@ def public_blob(key: str) -> bytes:
         raise ValueError("must have valid base64 after its type: `TYPE BASE64 [COMMENT]`") from None
     length = int.from_bytes(blob[:4], "big")
     if blob[4 : 4 + length].decode("ascii", "replace") != parts[0]:
-        raise ValueError("must begin with the type of its data, which is of another type than this says")
+        raise ValueError("must begin with the type of its data; the data has a different type")
     return blob
 
 
@@ -56,7 +56,7 @@ def _canonical(key: Any) -> Any:
         return key
 
 
-@rule("key is an SSH public key: TYPE BASE64 [COMMENT], whose data is of its type", "OS Login, when the key is made")
+@rule("key is an SSH public key, TYPE BASE64 [COMMENT], and its data has that type", "OS Login, when the key is made")
 def _valid_key(values: dict[str, Any]) -> list[Failure]:
     key = values.get("key")
     if not isinstance(key, str):
@@ -72,19 +72,21 @@ _EARLIEST: Final = 10**15
 """Microseconds: September 2001, long before OS Login; what is less counts seconds or milliseconds."""
 
 
-@rule("expirationTimeUsec counts microseconds, so it is not in the years 1970 to 2001", "OS Login's description")
+@rule("expirationTimeUsec is in microseconds, so it is not in the years 1970 to 2001", "OS Login's description")
 def _expires_after_1970(values: dict[str, Any]) -> list[Failure]:
     given = values.get("expirationTimeUsec")
     number = int(given) if isinstance(given, str) and given.isdecimal() else 0
     if not 0 < number < _EARLIEST:
         return []
-    return [("expirationTimeUsec", "must count microseconds; this is before 2001. Seconds take six more zeros")]
+    return [
+        ("expirationTimeUsec", "must be in microseconds; this value is before 2001. To convert seconds, add six zeros")
+    ]
 
 
 @rule("regions needs projectId", "OS Login's description")
 def _regions_need_a_project(values: dict[str, Any]) -> list[Failure]:
     if values.get("regions") and values.get("projectId") is None:
-        return [("regions", "needs projectId: regions say where the project's account is known first")]
+        return [("regions", "needs projectId: regions are where that project's POSIX account is written first")]
     return []
 
 
@@ -106,7 +108,7 @@ class SshKeyModel(Record):
     )
     fingerprint: str = field("The key's SHA-256 hash, in hexadecimal.", output=True, always=True)
     key: str = field(
-        "The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.",
+        "The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.",
         required=True,
         immutable=True,
         normalize=_canonical,
@@ -118,7 +120,7 @@ class SshKeyModel(Record):
         pattern=PROJECT,
     )
     regions: list[str] = field(
-        "The regions that the key is to be known in first, with `projectId`.",
+        "The regions in which the key must be available first, with `projectId`.",
         param=True,
         identity="set",
         pattern=REGION,
@@ -199,7 +201,7 @@ class SshKey(Resource):
         except Conflict as error:
             self._adopt(call, address, inputs, error)
         except PermissionDenied as error:
-            hint = f"Keys of {address.user} can be managed by {address.user} alone: set gcpx:impersonateServiceAccount."
+            hint = f"Only {address.user} can manage keys of {address.user}: set gcpx:impersonateServiceAccount."
             raise PermissionDenied(f"{error} {hint}", status=error.status, reason=error.reason) from error
         with certainly_made(_unread(address, inputs)):
             return self._settled(call, address, inputs)
@@ -212,7 +214,7 @@ class SshKey(Resource):
         except NotFound:
             return None
         if not found.get("key"):
-            raise ServerError(f"Google's answer about {address.id} holds no key")
+            raise ServerError(f"Google's response for {address.id} contains no key")
         given = {name: inputs[name] for name in ("projectId", "regions") if inputs and inputs.get(name) is not None}
         return Live(address.id, {**codec.from_body(self.type, found), "user": address.user, **given})
 
@@ -258,7 +260,7 @@ class SshKey(Resource):
         found = self._send(call, "GET", address.path)
         if found.get("expirationTimeUsec", "0") != inputs.get("expirationTimeUsec", "0"):
             raise Conflict(
-                f"{address.id} exists with another expiry; to manage it: pulumi import {self.token} NAME {address.id}",
+                f"{address.id} exists with another expirationTimeUsec; to manage it: pulumi import {self.token} NAME {address.id}",
                 status=error.status,
                 reason=error.reason,
             ) from error
@@ -268,7 +270,7 @@ class SshKey(Resource):
             live = self.read(call, address.id, inputs)
             if live is not None:
                 return live
-            call.progress("waiting until Google shows the key")
+            call.progress("waiting until Google returns the key")
             if call.cancelled.wait(pause):
                 break
         words = f"{address.id} was created but cannot be read yet; run `pulumi up` again"
