@@ -49,6 +49,14 @@ class Creation:
         assert outcome is not None  # noqa: S101 - there is at least one request ID
         return outcome
 
+    @property
+    def derived(self) -> list[str]:
+        """The request IDs in line that follow from the content, so that another run asks under them, too."""
+        return [
+            str(uuid.uuid5(self.namespace, json.dumps([*self.content, number], sort_keys=True)))
+            for number in range(_ATTEMPTS - 1)
+        ]
+
     def _left(self, outcome: Outcome) -> bool:
         try:
             return self.there(outcome)
@@ -57,6 +65,5 @@ class Creation:
             raise Unfinished(words, outcome.operation) from error
 
     def _request_ids(self) -> Iterator[str]:
-        for number in range(_ATTEMPTS - 1):
-            yield str(uuid.uuid5(self.namespace, json.dumps([*self.content, number], sort_keys=True)))
+        yield from self.derived
         yield str(uuid.uuid4())
