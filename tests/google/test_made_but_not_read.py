@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import driver
+import grpc
 import pytest
 from driver import failing
 from programs import (
@@ -239,3 +240,62 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     assert "denied" in message
     assert "it was made" not in message
     assert engine.update(state, fleet(2)).outputs["createdCount"] == 2
+
+
+ODD = {
+    "nothing": "{}",
+    "null in place of lists": '{"id": "1", "items": null, "disks": null, "labels": null}',
+    "nulls in lists": '{"id": "1", "items": [null], "disks": [null]}',
+    "objects of nothing": '{"id": "1", "items": {"zones/us-east1-b": {"instances": [{}]}}, "disks": [{}]}',
+    "texts": '{"id": "1", "items": "x", "disks": "x", "labels": "x", "name": 5}',
+}
+READS = {
+    "template": (CREATIONS["template"], "compute.instanceTemplates.get"),
+    "image": (CREATIONS["image"], "compute.machineImages.get"),
+    "attachment": (CREATIONS["attachment"], "compute.instances.get"),
+    "fleet": (CREATIONS["fleet"], "compute.instances.aggregatedList"),
+    "key": (CREATIONS["key"], "oslogin.users.sshPublicKeys.get"),
+    "notification": ((NOTIFICATION, notification()), "storage.notifications.get"),
+}
+
+
+def _outcome(call):
+    """Give the code that a call ends with."""
+    try:
+        call()
+    except grpc.RpcError as error:
+        return error.code()
+    return grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("name", READS)
+def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body):
+    (token, inputs), method = READS[name]
+    made = engine.create(token, "kept", inputs)
+    query = {KEY: {"user": made.inputs.get("user")}, NOTIFICATION: {"bucket": "demo-uploads"}}.get(token)
+    calls = {
+        "refresh": lambda: engine.refresh(made),
+        "import": lambda: engine.import_(token, "again", made.id),
+        "update": lambda: engine.update(made, inputs),
+        "list": lambda: engine.list(token, query),
+        "delete": lambda: engine.delete(made),
+    }
+    lists = (method, method.replace(".get", ".list"), method.replace(".get", ".aggregatedList"))
+    for what, call in calls.items():
+        for looked in lists:
+            cloud.fail(looked, times=1000, body=body)
+        assert _outcome(call) not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, what
+        cloud.emulator.faults.queue.clear()
+
+
+@pytest.mark.parametrize("name", [name for name in READS if name != "fleet"])
+def test_an_answer_of_nothing_does_not_mean_gone(engine, cloud, vm, name):
+    (token, inputs), method = READS[name]
+    made = engine.create(token, "kept", inputs)
+    cloud.fail(method, body="{}")
+    with failing() as failed:
+        engine.refresh(made)
+
+    assert "Google's answer about" in failed[0].message
+    assert engine.refresh(made) == made

@@ -16,6 +16,7 @@ from gcpx.engine import protocol
 from gcpx.engine.secrecy import redact
 from gcpx.engine.wire import decode
 from gcpx.errors import ProviderError, UserError
+from gcpx.model.resource import PartialError
 from gcpx.model.values import secret_texts
 
 _logger = logging.getLogger(__name__)
@@ -30,6 +31,16 @@ class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
         self.resource_id = resource_id
         self.properties = properties
         self.inputs = inputs
+
+
+class NotUnderstood(ProviderError):  # noqa: N818 - it names the outcome
+    """Something unexpected was met, most likely in an answer of Google's; the text of the error may hold a secret."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(
+            f"gcpx could not go on with what it was given, most likely an answer of Google's: {type(error).__name__} "
+            f"{_origin(error)}. Run again; if it stays, please report this"
+        )
 
 
 def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,6 +78,17 @@ def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
     except ProviderError as error:
         error.args = (redact(str(error), texts),)
         raise
+
+
+@contextlib.contextmanager
+def understanding_answers() -> Iterator[None]:
+    """Tell of answers of another shape than documented, which whatever is done with them may stumble over."""
+    try:
+        yield
+    except (ProviderError, PartialError):
+        raise
+    except Exception as error:
+        raise NotUnderstood(error) from error
 
 
 def _secrets_of(request: Any) -> frozenset[str]:
