@@ -13,6 +13,14 @@ settings.register_profile("gcpx", search.examples(steady=100, searched=1000))
 settings.load_profile("gcpx")
 
 
+@pytest.fixture(autouse=True)
+def _nothing_unexpected(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail where the plugin met an exception that is not its own; a test that provokes one clears the log."""
+    yield
+    found = [record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.engine.failures"]
+    assert not found, found
+
+
 @pytest.fixture(scope="session")
 def _emulator() -> Iterator[emulated.Emulated]:
     with emulated.running() as found:

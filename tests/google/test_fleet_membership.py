@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import attrs
 import driver
+import grpc
 import pytest
-from driver import UNKNOWN
+from driver import UNKNOWN, failing
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 PLACE = f"projects/{PROJECT}/regions/us-east1"
@@ -173,3 +174,76 @@ def test_our_label_imports_as_the_fleet_that_it_names(engine):
     imported = engine.import_(FLEET, "again", f"{PLACE}/labels/gcpx-bulk={created.outputs['fleetId']}")
 
     assert (imported.id, imported.inputs["fleetId"]) == (created.id, created.outputs["fleetId"])
+
+
+STRANGERS = {
+    "our label": {"fleetId": "crew"},
+    "another label": {"fleetId": "labels/role=worker", "labels": ROLE},
+    "a pattern": {"fleetId": "namePattern/web-###"},
+}
+
+
+@pytest.mark.parametrize("own", STRANGERS.values(), ids=STRANGERS.keys())
+def test_a_new_fleet_takes_no_instances_that_are_there(engine, cloud, own):
+    cloud.make_instance("web-007")
+    cloud.change(_instance("web-007"), lambda body: body.update(labels={**ROLE, "gcpx-bulk": "crew"}))
+    with failing() as failed:
+        engine.create(FLEET, "workers", fleet(2, **own))
+
+    assert failed[0].code == grpc.StatusCode.ALREADY_EXISTS
+    assert failed[0].partial is None
+    assert failed[0].message.startswith(
+        "fleetId: must be one that no instance of us-east1 is found by: 1 instances, such as web-007"
+    )
+    for words in ("Choose another", "pulumi import", "deleteBeforeReplace"):
+        assert words in failed[0].message
+    assert cloud.calls("compute.regionInstances") == []
+
+
+def test_a_fleet_of_another_resource_is_not_shared(engine):
+    first = engine.create(FLEET, "workers", fleet(2, fleetId="crew"))
+    with failing() as failed:
+        engine.create(FLEET, "others", fleet(2, fleetId="crew"))
+
+    assert "deleteBeforeReplace" in failed[0].message
+    assert engine.refresh(first) == first
+
+
+@pytest.mark.parametrize("own", STRANGERS.values(), ids=STRANGERS.keys())
+def test_a_creation_whose_answer_was_lost_goes_on_with_what_it_made(engine, cloud, own):
+    cloud.fail("compute.regionInstances.bulkInsert", drop="after")
+    cloud.fail("compute.regionInstances.bulkInsert", times=1000, status=503)
+    inputs = engine.checked(FLEET, "workers", fleet(2, **own))
+    with failing() as failed:
+        engine.stub.Create(
+            driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=1)
+        )
+    assert failed[0].partial is None
+    cloud.emulator.faults.queue.clear()
+
+    assert _names(engine.create(FLEET, "workers", fleet(2, **own))) == ["web-001", "web-002"]
+
+
+def test_a_stranger_that_joined_what_a_lost_creation_made_is_not_taken(engine, cloud):
+    engine.create(FLEET, "workers", fleet(2, fleetId="crew"))
+    cloud.make_instance("stranger")
+    cloud.change(_instance("stranger"), lambda body: body.update(labels={"gcpx-bulk": "crew"}))
+    with failing() as failed:
+        engine.create(FLEET, "workers", fleet(2, fleetId="crew"))
+
+    assert "3 instances" in failed[0].message
+
+
+def test_resources_that_make_one_fleet_at_once_make_it_once(engine, cloud):
+    def create(number):
+        inputs = engine.checked(FLEET, f"fleet-{number}", fleet(2, fleetId="crew"))
+        request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, f"fleet-{number}"), properties=driver.struct(inputs))
+        return engine.stub.Create.future(request)
+
+    calls = [create(number) for number in range(16)]
+    codes = [call.code() for call in calls]  # waits for each
+    made = [call.result() for call in calls if call.code() == grpc.StatusCode.OK]
+
+    assert set(codes) == {grpc.StatusCode.OK, grpc.StatusCode.ALREADY_EXISTS}
+    assert [driver.plain(found.properties)["createdCount"] for found in made] == [2]
+    assert cloud.emulator.store.counts()["instances"] == 2

@@ -25,10 +25,10 @@ def _instance(name, zone="us-east1-b"):
     return f"projects/{PROJECT}/zones/{zone}/instances/{name}"
 
 
-def test_a_fleet_is_one_mutating_call_and_one_list(engine, cloud):
+def test_a_fleet_is_one_mutating_call_between_two_lists(engine, cloud):
     created = engine.create(FLEET, "workers", fleet())
 
-    assert cloud.calls() == [BULK, "compute.regionOperations.wait", LIST]
+    assert cloud.calls() == [LIST, BULK, "compute.regionOperations.wait", LIST]
     assert cloud.requests(BULK)[0]["path"] == f"/compute/beta/projects/{PROJECT}/regions/us-east1/instances/bulkInsert"
     assert cloud.requests(BULK)[0]["body"]["instanceProperties"]["labels"]["gcpx-bulk"] == created.outputs["fleetId"]
     assert created.id == f"projects/{PROJECT}/regions/us-east1/bulkInstances/{created.outputs['fleetId']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import driver
+import grpc
 import pytest
 from driver import failing
 from programs import (
@@ -80,6 +81,13 @@ def _state(engine, token, inputs, timeout=0.2):
     return driver.Resource(urn, partial.id, checked, driver.plain(partial.properties)), failed[0].message
 
 
+def _fail(cloud, name, method, **fault):
+    """Fail every call of a method after the creation; a fleet is looked for before it, too, and that works."""
+    if name == "fleet" and method.endswith("List"):
+        cloud.fail(method)
+    cloud.fail(method, times=1000, **fault)
+
+
 def _settled(engine, resource, inputs):
     """Hold a resource to be whole: nothing changes, nothing drifts, and it can be deleted."""
     assert engine.diff(resource, inputs).changes == NO_CHANGE
@@ -93,7 +101,7 @@ def test_these_are_all_the_calls_after_a_creation(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
     engine.create(token, "kept", inputs)
     calls = cloud.calls()
-    made = next(index for index, call in enumerate(calls) if not call.endswith((".get", ".list")))
+    made = next(index for index, call in enumerate(calls) if not call.endswith((".get", "ist")))
 
     assert tuple(calls[made + 1 :]) == LOOKS[name]
 
@@ -103,7 +111,7 @@ def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(eng
     token, inputs = CREATIONS[name]
     if (token, fault) == (KEY, "404"):
         engine.stub.Cancel(driver.empty_pb2.Empty())  # a key that is not shown yet is waited for
-    cloud.fail(method, times=1000, **FAULTS[fault])
+    _fail(cloud, name, method, **FAULTS[fault])
     state, message = _state(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
     again = engine.update(state, inputs)
@@ -116,7 +124,7 @@ def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(eng
 @pytest.mark.parametrize(("name", "method"), [(name, methods[-1]) for name, methods in LOOKS.items()])
 def test_a_refresh_after_a_failed_look_plans_nothing(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
-    cloud.fail(method, times=1000, status=403)
+    _fail(cloud, name, method, status=403)
     state, _ = _state(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
 
@@ -129,7 +137,7 @@ def test_a_refresh_after_a_failed_look_plans_nothing(engine, cloud, vm, name, me
 @pytest.mark.parametrize("name", CREATIONS)
 def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
-    cloud.fail(LOOKS[name][-1], times=1000, status=503)
+    _fail(cloud, name, LOOKS[name][-1], status=503)
     engine.stub.Cancel(driver.empty_pb2.Empty())
     state, _ = _state(engine, token, inputs, timeout=0)
     cloud.emulator.faults.queue.clear()
@@ -224,7 +232,7 @@ def test_a_notification_that_may_have_been_made_says_how_to_find_it(engine, clou
 def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(engine, cloud):
     errors = [{"code": "QUOTA_EXCEEDED", "message": "no room"}]
     cloud.fail("compute.regionInstances.bulkInsert", operation={"errors": errors})
-    cloud.fail("compute.instances.aggregatedList", times=9, status=403, message="denied")
+    _fail(cloud, "fleet", "compute.instances.aggregatedList", status=403, message="denied")
     state, message = _state(engine, FLEET, fleet(2), timeout=0)
     cloud.emulator.faults.queue.clear()
 
@@ -232,3 +240,62 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     assert "denied" in message
     assert "it was created" not in message
     assert engine.update(state, fleet(2)).outputs["createdCount"] == 2
+
+
+ODD = {
+    "nothing": "{}",
+    "null in place of lists": '{"id": "1", "items": null, "disks": null, "labels": null}',
+    "nulls in lists": '{"id": "1", "items": [null], "disks": [null]}',
+    "objects of nothing": '{"id": "1", "items": {"zones/us-east1-b": {"instances": [{}]}}, "disks": [{}]}',
+    "texts": '{"id": "1", "items": "x", "disks": "x", "labels": "x", "name": 5}',
+}
+READS = {
+    "template": (CREATIONS["template"], "compute.instanceTemplates.get"),
+    "image": (CREATIONS["image"], "compute.machineImages.get"),
+    "attachment": (CREATIONS["attachment"], "compute.instances.get"),
+    "fleet": (CREATIONS["fleet"], "compute.instances.aggregatedList"),
+    "key": (CREATIONS["key"], "oslogin.users.sshPublicKeys.get"),
+    "notification": ((NOTIFICATION, notification()), "storage.notifications.get"),
+}
+
+
+def _outcome(call):
+    """Give the code that a call ends with."""
+    try:
+        call()
+    except grpc.RpcError as error:
+        return error.code()
+    return grpc.StatusCode.OK
+
+
+@pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("name", READS)
+def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body):
+    (token, inputs), method = READS[name]
+    made = engine.create(token, "kept", inputs)
+    query = {KEY: {"user": made.inputs.get("user")}, NOTIFICATION: {"bucket": "demo-uploads"}}.get(token)
+    calls = {
+        "refresh": lambda: engine.refresh(made),
+        "import": lambda: engine.import_(token, "again", made.id),
+        "update": lambda: engine.update(made, inputs),
+        "list": lambda: engine.list(token, query),
+        "delete": lambda: engine.delete(made),
+    }
+    lists = (method, method.replace(".get", ".list"), method.replace(".get", ".aggregatedList"))
+    for what, call in calls.items():
+        for looked in lists:
+            cloud.fail(looked, times=1000, body=body)
+        assert _outcome(call) not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, what
+        cloud.emulator.faults.queue.clear()
+
+
+@pytest.mark.parametrize("name", [name for name in READS if name != "fleet"])
+def test_an_answer_of_nothing_does_not_mean_gone(engine, cloud, vm, name):
+    (token, inputs), method = READS[name]
+    made = engine.create(token, "kept", inputs)
+    cloud.fail(method, body="{}")
+    with failing() as failed:
+        engine.refresh(made)
+
+    assert "Google's answer about" in failed[0].message
+    assert engine.refresh(made) == made

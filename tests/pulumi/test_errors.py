@@ -11,7 +11,11 @@ pytestmark = pytest.mark.pulumi
 
 
 def test_every_mistake_of_a_resource_is_reported_in_one_preview(stack, cloud):
-    bad = template(machineType="zones/z/machineTypes/m", disks=[{"boot": True, "source": "d", "mode": "x y"}], tags={"items": ["Bad_Tag"]})
+    bad = template(
+        machineType="zones/z/machineTypes/m",
+        disks=[{"boot": True, "source": "d", "mode": "x y"}],
+        tags={"items": ["Bad_Tag"]},
+    )
     stack.write(one={"type": TEMPLATE, "properties": {"name": "Bad_Name", **bad}})
     said = stack.preview_fails()
 

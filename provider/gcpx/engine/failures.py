@@ -16,6 +16,7 @@ from gcpx.engine import protocol
 from gcpx.engine.secrecy import redact
 from gcpx.engine.wire import decode
 from gcpx.errors import ProviderError, UserError
+from gcpx.model.resource import PartialError
 from gcpx.model.values import secret_texts
 
 _logger = logging.getLogger(__name__)
@@ -30,6 +31,17 @@ class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
         self.resource_id = resource_id
         self.properties = properties
         self.inputs = inputs
+
+
+class NotUnderstood(ProviderError):  # noqa: N818 - it names the outcome
+    """An error that is not ours, most likely caused by Google's answer; its own text may hold a secret."""
+
+    def __init__(self, error: Exception) -> None:
+        _logger.error("unexpected %s", type(error).__name__)
+        super().__init__(
+            f"gcpx could not process an answer from Google: {type(error).__name__} {_origin(error)}. "
+            "Run the command again; if the error remains, please report it"
+        )
 
 
 def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -67,6 +79,17 @@ def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
     except ProviderError as error:
         error.args = (redact(str(error), texts),)
         raise
+
+
+@contextlib.contextmanager
+def understanding_answers() -> Iterator[None]:
+    """Report answers that do not have the documented shape; the engine would take a bare exception for a corrupt state."""
+    try:
+        yield
+    except (ProviderError, PartialError):
+        raise
+    except Exception as error:
+        raise NotUnderstood(error) from error
 
 
 def _secrets_of(request: Any) -> frozenset[str]:

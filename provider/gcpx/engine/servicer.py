@@ -10,7 +10,7 @@ import grpc
 from google.protobuf import empty_pb2
 
 from gcpx.engine import messages, protocol
-from gcpx.engine.failures import InitFailed, disclosing_nothing, guarded, guarded_stream
+from gcpx.engine.failures import InitFailed, disclosing_nothing, guarded, guarded_stream, understanding_answers
 from gcpx.engine.log import EngineLog
 from gcpx.engine.plugin import Plugin
 from gcpx.engine.secrecy import hidden, protect, redact
@@ -120,7 +120,7 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
             findings = messages.Findings.of(kind, arguments, self.plugin.secrets)
             raise findings.refusal(f"{request.tok} was not called", report.failures)
         marked = protect(kind, _known(arguments))
-        with disclosing_nothing(secret_texts(marked)):
+        with disclosing_nothing(secret_texts(marked)), understanding_answers():
             result = function.invoke(self._surroundings("", None, marked), reveal(marked))
         return protocol.provider.InvokeResponse(**{"return": encode(protect(function.result_type, result, marked))})
 
@@ -139,7 +139,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         call = self._surroundings("", None, query)
         token, left = request.continuation_token, request.limit
         while context.is_active():
-            page = resource.page(call, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE))
+            with understanding_answers():
+                page = resource.page(call, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE))
             for found in page.found:
                 yield message(result=message.Result(id=found.id, name=found.name))
             token, left = page.token, left - len(page.found)
@@ -202,7 +203,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         inputs, last = decode(request.inputs), decode(request.properties)
         importing = not inputs and not last
         call = self._call(request, inputs, last)
-        live = target.resource.read(call, request.id, None if importing else _known(reveal(inputs)))
+        with understanding_answers():
+            live = target.resource.read(call, request.id, None if importing else _known(reveal(inputs)))
         if live is None:
             return protocol.provider.ReadResponse()
         kind, plain = target.resource.type, reveal(inputs)
@@ -236,7 +238,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         """Delete the resource."""
         target = self._target(request)
         last = decode(request.properties)
-        target.resource.delete(self._call(request, {}, last), request.id)
+        with understanding_answers():
+            target.resource.delete(self._call(request, {}, last), request.id)
         return empty_pb2.Empty()
 
     def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
@@ -280,7 +283,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
 
     def _work(self, target: _Target, call: Call, inputs: dict[str, Any], verb: Callable[[], Live]) -> Live:
         try:
-            return verb()
+            with understanding_answers():
+                return verb()
         except ProviderError as error:
             raise target.resource.explained(call, reveal(inputs), error) from error
         except PartialError as error:

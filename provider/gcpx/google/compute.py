@@ -11,7 +11,7 @@ import attrs
 
 from gcpx.google.client import COMPUTE, Google, Request, Waiting, segment
 from gcpx.google.creation import Creation
-from gcpx.google.errors import ApiError, Conflict, NotFound, PreconditionFailed
+from gcpx.google.errors import ApiError, Conflict, NotFound, PreconditionFailed, ServerError
 from gcpx.google.operations import Operations, Surroundings
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
@@ -50,9 +50,14 @@ class Collection:
         """Read one resource; None when there is none."""
         try:
             query = {"view": self.view} if self.view else {}
-            return self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), waiting)
+            found = self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), waiting)
         except NotFound:
             return None
+        if not found.get("id"):
+            raise ServerError(
+                f"Google's answer about {self.path}/{name} holds no id"
+            )  # it does not say that it is gone
+        return found
 
     def insert(
         self, call: Surroundings, body: dict[str, Any], name: str, query: Mapping[str, Any] | None = None

@@ -13,7 +13,7 @@ from gcpx.errors import words_of
 from gcpx.google.operations import Outcome, Unfinished
 
 _ATTEMPTS: Final = 4
-"""Number of request IDs for one creation. The last one is new each time: by then, earlier results are known to be gone."""
+"""Request IDs for one creation. The last one is new each time: by then, earlier results are known to be gone."""
 
 
 @attrs.frozen(kw_only=True)
@@ -49,6 +49,14 @@ class Creation:
         assert outcome is not None  # noqa: S101 - there is at least one request ID
         return outcome
 
+    @property
+    def derived(self) -> list[str]:
+        """The request IDs in line that follow from the content, so that another run asks under them, too."""
+        return [
+            str(uuid.uuid5(self.namespace, json.dumps([*self.content, number], sort_keys=True)))
+            for number in range(_ATTEMPTS - 1)
+        ]
+
     def _left(self, outcome: Outcome) -> bool:
         try:
             return self.there(outcome)
@@ -57,6 +65,5 @@ class Creation:
             raise Unfinished(words, outcome.operation) from error
 
     def _request_ids(self) -> Iterator[str]:
-        for number in range(_ATTEMPTS - 1):
-            yield str(uuid.uuid5(self.namespace, json.dumps([*self.content, number], sort_keys=True)))
+        yield from self.derived
         yield str(uuid.uuid4())

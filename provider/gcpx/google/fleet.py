@@ -97,6 +97,19 @@ class Fleet:
         The request ID follows from what is asked and what was there, so that a retry makes nothing twice and a later
         creation of as many is another request.
         """
+        return self._creation(call, body, before).run()
+
+    def was_made(self, call: Surroundings, body: dict[str, Any]) -> bool:
+        """Tell whether an earlier run asked for these very instances, and Google did not refuse."""
+        path = f"beta/projects/{self.project}/regions/{self.region}/operations"
+        for request_id in self._creation(call, body, []).derived:
+            query = {"filter": f'clientOperationId = "{request_id}"'}
+            found = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
+            if any(not item.get("error") for item in found.get("items", ())):
+                return True
+        return False
+
+    def _creation(self, call: Surroundings, body: dict[str, Any], before: list[dict[str, Any]]) -> Creation:
         operations = Operations(google=self.google, version="beta", project=self.project)
         there = hashlib.sha256(",".join(sorted(str(item["id"]) for item in before)).encode()).hexdigest()
         return Creation(
@@ -105,7 +118,7 @@ class Fleet:
             send=lambda request_id: self._insert(call, body, request_id),
             follow=lambda operation: operations.outcome(operation, call, "bulk insert", _TIMEOUT, progress_of),
             there=lambda outcome: _made_some(outcome) and len(self.members(call)) > len(before),
-        ).run()
+        )
 
     def _insert(self, call: Surroundings, body: dict[str, Any], request_id: str) -> dict[str, Any]:
         request = Request(

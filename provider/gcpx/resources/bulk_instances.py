@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from gcpx.errors import ProviderError
+from gcpx.google.client import Google
 from gcpx.google.compute import Collection, last_part, split_link
 from gcpx.google.errors import ApiError
 from gcpx.google.fleet import TRACKING_LABEL, Fleet, shortfall
@@ -48,6 +50,11 @@ class BulkInstances(InProject):
         "projects/PROJECT/regions/REGION/namePattern/PATTERN",
         "projects/PROJECT/regions/REGION/labels/KEY=VALUE",
     )
+
+    def __init__(self, google: Google) -> None:
+        super().__init__(google)
+        self._making: dict[str, str] = {}
+        """The fleets that are being made, with the URNs of their resources."""
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
         """Miss a project or region that comes from nowhere."""
@@ -99,7 +106,29 @@ class BulkInstances(InProject):
         """Make all instances in one call."""
         fleet = self._fleet(inputs)
         names = list(inputs.get("perInstanceProperties") or ())
-        return self._grown(call, fleet, inputs, [], size(inputs), names)
+        with self._alone(call, fleet):
+            self._refuse_strangers(call, fleet, inputs, names)
+            return self._grown(call, fleet, inputs, [], size(inputs), names)
+
+    @contextmanager
+    def _alone(self, call: Call, fleet: Fleet) -> Iterator[None]:
+        """Let no other resource make a fleet that is found by the same at the same time."""
+        if self._making.setdefault(_id(fleet), call.urn) != call.urn:
+            raise Taken(fleet, "another resource is making instances that are found by it")
+        try:
+            yield
+        finally:
+            self._making.pop(_id(fleet), None)
+
+    def _refuse_strangers(self, call: Call, fleet: Fleet, inputs: dict[str, Any], names: list[str]) -> None:
+        """Take over no instances that are there already, unless a run whose answer was lost made them."""
+        members = fleet.members(call)
+        count = size(inputs)
+        if not members:
+            return
+        if len(members) > count or not fleet.was_made(call, self._body(fleet, inputs, 0, count, names)):
+            words = f"{len(members):,} instances, such as {members[0]['name']}, are found by it, and were not made by this resource"
+            raise Taken(fleet, words)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Find the members; a fleet without any is gone."""
@@ -262,6 +291,19 @@ class BulkInstances(InProject):
         if found is None or not FLEET_ID[0].fullmatch(found[3] or found[4]):
             raise InvalidId(self.token, resource_id, self.id_forms)
         return Fleet(self._google, found[1], found[2], found[3] or found[4].removeprefix(f"labels/{TRACKING_LABEL}="))
+
+
+class Taken(ProviderError):  # noqa: N818 - it names the outcome
+    """A new fleet would be found by what instances of others have, too."""
+
+    code = "ALREADY_EXISTS"
+
+    def __init__(self, fleet: Fleet, why: str) -> None:
+        super().__init__(
+            f"fleetId: must be one that no instance of {fleet.region} is found by: {why}. Choose another, import what is "
+            f"there with `pulumi import` by the ID {_id(fleet)}, or, when this is a replacement, set the resource option "
+            "deleteBeforeReplace"
+        )
 
 
 class NothingMade(ProviderError):  # noqa: N818 - it names the outcome

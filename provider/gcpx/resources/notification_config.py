@@ -236,6 +236,8 @@ class NotificationConfig(Resource):
             found = self._send(call, "GET", address.path, inputs or call.last)
         except NotFound:
             return None
+        if not found.get("id"):
+            raise ServerError(f"Google's answer about {address.id} holds no id")
         return self._live(address, found, inputs or {})
 
     def delete(self, call: Call, resource_id: str) -> None:
