@@ -16,9 +16,11 @@ _WORDS: Final = "The emulator failed with an internal error; see its log."
 
 
 def parsed(raw: bytes, what: str = "the body") -> Any:
-    """Read JSON; nothing at all is None."""
+    """Read JSON that can be written again: its texts are Unicode, its numbers finite. Nothing at all is None."""
     try:
-        return json.loads(raw) if raw else None
+        found = json.loads(raw) if raw else None
+        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+        return found  # noqa: TRY300 - what was just written has to be what is given
     except (ValueError, RecursionError) as error:
         raise ApiError(400, f"Parse Error: {what} must be JSON: {error}", "parseError") from None
 

@@ -21,6 +21,12 @@ def serve(listener: socket.socket, data: str, latency: float) -> None:
         emulator.app(), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1
     )
     try:
-        asyncio.run(uvicorn.Server(config).serve(sockets=[listener]))
+        asyncio.run(_serve(uvicorn.Server(config), emulator, listener))
     except KeyboardInterrupt:
         return
+
+
+async def _serve(server: uvicorn.Server, emulator: Emulator, listener: socket.socket) -> None:
+    """Serve, and push what still waited when the emulator was last stopped."""
+    emulator.pusher.wake()
+    await server.serve(sockets=[listener])

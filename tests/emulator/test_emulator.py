@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 
@@ -208,6 +209,29 @@ def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
         )
     with emulator("--data", file) as host:
         assert httpx.get(f"http://{host}/storage/v1/b/kept-bucket", trust_env=False, timeout=HANGS).status_code == 200
+
+
+def _publish_for(host, url):
+    """Publish a message for an endpoint; gives what became of the first attempt to push it."""
+    topic = f"projects/{PROJECT}/topics/uploads"
+    with httpx.Client(base_url=f"http://{host}", trust_env=False, timeout=HANGS) as client:
+        client.put(f"/v1/{topic}", json={})
+        body = {"topic": topic, "pushConfig": {"pushEndpoint": url}}
+        client.put(f"/v1/projects/{PROJECT}/subscriptions/worker", json=body)
+        client.post(f"/v1/{topic}:publish", json={"messages": [{"data": "eA=="}]})
+        return client.get("/_emulator/deliveries?atLeast=1").json()[0]["error"]
+
+
+def test_what_waited_when_the_emulator_stopped_is_pushed_after_the_next_start(tmp_path):
+    with socket.socket() as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        with emulator("--data", str(tmp_path / "data")) as host:
+            url = f"http://127.0.0.1:{receiver.getsockname()[1]}/push"
+            assert _publish_for(host, url) == "ConnectionRefusedError"
+        receiver.listen()
+        receiver.settimeout(HANGS)
+        with emulator("--data", str(tmp_path / "data")), receiver.accept()[0] as connection:
+            assert connection.recv(5) == b"POST "
 
 
 def test_a_port_that_is_taken_is_named():

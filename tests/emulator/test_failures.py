@@ -53,7 +53,9 @@ def test_googles_client_understands_it(broken, cloud):
         client(transport=client.get_transport_class("rest")(**options)).get(project=PROJECT, instance_template="web")
 
 
-@pytest.mark.parametrize("body", ["{", "\xff", "[" * 100_000])
+@pytest.mark.parametrize(
+    "body", ["{", "\xff", "[" * 100_000, '{"name": "\\ud800"}', '{"name": -Infinity}', '{"name": 1e999}']
+)
 @pytest.mark.parametrize(("method", "path"), [
     ("POST", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates"), ("POST", "/_emulator/faults"),
     ("POST", "/_emulator/outages"), ("POST", "/_emulator/tokens"), ("PATCH", "/_emulator/resources/b/demo-uploads"),

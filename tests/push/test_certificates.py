@@ -113,6 +113,14 @@ def test_an_address_that_is_malformed_gives_no_verdict(cloud, clock):
         verifier.verify(_token(cloud))
 
 
+def test_a_store_of_authorities_that_is_missing_gives_no_verdict(cloud, clock, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent/authorities.pem")
+    verifier, token = _verifier(cloud, clock), _token(cloud)
+
+    with pytest.raises(CertificatesError, match="FileNotFoundError"):
+        verifier.verify(token)
+
+
 def test_given_certificates_need_no_network(cloud, clock):
     document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", timeout=600, trust_env=False).json()
     token = _token(cloud)

@@ -83,7 +83,7 @@ def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def understanding_answers() -> Iterator[None]:
-    """Report answers that do not have the documented shape; the engine would take a bare exception for a corrupt state."""
+    """Report answers without the documented shape; the engine takes a bare exception for a corrupt state."""
     try:
         yield
     except (ProviderError, PartialError):

@@ -78,7 +78,7 @@ class Certificates:
             self._not_before = now + _PAUSE
         try:
             self._fetch(now)
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
             self._not_before = now + _PAUSE
             if not self._keys:
                 raise CertificatesError(
