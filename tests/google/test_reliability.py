@@ -262,6 +262,15 @@ def test_a_notification_that_doubles_another_is_warned_about(engine):
     assert "pulumi import" in said
 
 
+def test_twins_that_are_made_at_once_are_different_ones_though_every_answer_is_lost(engine, cloud):
+    cloud.fail("storage.notifications.insert", times=8, drop="after")
+    inputs = driver.struct(engine.checked(NOTIFICATION, "n", notification()))
+    requests = [driver.rpc.CreateRequest(urn=engine.urn(NOTIFICATION, f"n-{n}"), properties=inputs) for n in range(8)]
+    made = {call.result().id for call in [engine.stub.Create.future(request) for request in requests]}
+
+    assert made == {f"{BUCKET}/notificationConfigs/{number}" for number in range(1, 9)}
+
+
 def test_a_missing_right_to_publish_names_who_needs_it(engine, cloud):
     cloud.fail("storage.notifications.insert", status=403, message="cannot publish to the topic")
     with failing() as failed:

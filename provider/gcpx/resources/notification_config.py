@@ -6,6 +6,7 @@ Source: Cloud Storage JSON API, `notifications` (path `b/B/notificationConfigs`)
 from __future__ import annotations
 
 import re
+import threading
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -145,6 +146,7 @@ class NotificationConfig(Resource):
 
     def __init__(self, google: Google) -> None:
         self._google = google
+        self._locks: dict[tuple[str, str], threading.Lock] = {}
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
         """Miss the project of a topic's bare name."""
@@ -178,13 +180,15 @@ class NotificationConfig(Resource):
         address = _Address(inputs["bucket"])
         body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs)}
         body["topic"] = self._full_topic(inputs["topic"])
-        before = self._alike(call, address, inputs)
-        for twin in before:
-            call.warn(
-                f"{_Address(address.bucket, twin).id} already publishes the same events; every event will be published twice. "
-                f"To manage that one instead: pulumi import {self.token} NAME {_Address(address.bucket, twin).id}"
-            )
-        found = self._insert(call, address, body, inputs, set(before))
+        # A configuration whose response was lost is found as the new one in the bucket, so equal ones are created in turn.
+        with self._locks.setdefault((address.bucket, body["topic"]), threading.Lock()):
+            before = self._alike(call, address, inputs)
+            for twin in before:
+                call.warn(
+                    f"{_Address(address.bucket, twin).id} already publishes the same events; every event will be published twice. "
+                    f"To manage that one instead: pulumi import {self.token} NAME {_Address(address.bucket, twin).id}"
+                )
+            found = self._insert(call, address, body, inputs, set(before))
         made = attrs.evolve(address, own_id=str(found["id"]))
         with certainly_made(Live.unread(made.id, inputs)):
             return self._live(made, found, inputs)

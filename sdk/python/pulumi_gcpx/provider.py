@@ -45,25 +45,25 @@ class ProviderArgs:
         """
         The set of arguments for constructing a Provider resource.
 
-        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.
-        :param pulumi.Input[_builtins.str] billing_project: The project that quota and billing of the calls are counted on, with `userProjectOverride`.
+        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[_builtins.str] billing_project: The project that is charged for quota and billing, with `userProjectOverride`.
         :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API in place of `https://compute.googleapis.com`.
         :param pulumi.Input[_builtins.str] credentials: A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.
-        :param pulumi.Input[_builtins.str] emulator_host: Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.
+        :param pulumi.Input[_builtins.str] emulator_host: Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
         :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to act as.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: Service accounts between the credentials and the impersonated account; each may create tokens for the next.
         :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.
         :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
-        :param pulumi.Input[_builtins.str] project: The ID of the project that resources are made in, where a resource names none.
+        :param pulumi.Input[_builtins.str] project: The ID of the project in which resources are created when they name no project.
         :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
         :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`.
         :param pulumi.Input[_builtins.str] request_reason: A justification that Cloud Audit Logs record with every call.
         :param pulumi.Input[_builtins.str] request_timeout: How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
         :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.
         :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud's APIs. Default: `googleapis.com`.
-        :param pulumi.Input[_builtins.bool] user_project_override: Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
-        :param pulumi.Input[_builtins.bool] validate_online: Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
+        :param pulumi.Input[_builtins.bool] user_project_override: Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
+        :param pulumi.Input[_builtins.bool] validate_online: At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
         :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`.
         """
         if access_token is not None:
@@ -117,7 +117,7 @@ class ProviderArgs:
     @pulumi.getter(name="accessToken")
     def access_token(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.
+        An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
         """
         return pulumi.get(self, "access_token")
 
@@ -129,7 +129,7 @@ class ProviderArgs:
     @pulumi.getter(name="billingProject")
     def billing_project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project that quota and billing of the calls are counted on, with `userProjectOverride`.
+        The project that is charged for quota and billing, with `userProjectOverride`.
         """
         return pulumi.get(self, "billing_project")
 
@@ -165,7 +165,7 @@ class ProviderArgs:
     @pulumi.getter(name="emulatorHost")
     def emulator_host(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.
+        Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
         """
         return pulumi.get(self, "emulator_host")
 
@@ -225,7 +225,7 @@ class ProviderArgs:
     @pulumi.getter
     def project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The ID of the project that resources are made in, where a resource names none.
+        The ID of the project in which resources are created when they name no project.
         """
         return pulumi.get(self, "project")
 
@@ -285,7 +285,7 @@ class ProviderArgs:
     @pulumi.getter
     def scopes(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts.
+        OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
         """
         return pulumi.get(self, "scopes")
 
@@ -321,7 +321,7 @@ class ProviderArgs:
     @pulumi.getter(name="userProjectOverride")
     def user_project_override(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
+        Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
         """
         return pulumi.get(self, "user_project_override")
 
@@ -333,7 +333,7 @@ class ProviderArgs:
     @pulumi.getter(name="validateOnline")
     def validate_online(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
+        At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
         """
         return pulumi.get(self, "validate_online")
 
@@ -389,25 +389,25 @@ class Provider(pulumi.ProviderResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.
-        :param pulumi.Input[_builtins.str] billing_project: The project that quota and billing of the calls are counted on, with `userProjectOverride`.
+        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[_builtins.str] billing_project: The project that is charged for quota and billing, with `userProjectOverride`.
         :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API in place of `https://compute.googleapis.com`.
         :param pulumi.Input[_builtins.str] credentials: A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.
-        :param pulumi.Input[_builtins.str] emulator_host: Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.
+        :param pulumi.Input[_builtins.str] emulator_host: Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
         :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to act as.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: Service accounts between the credentials and the impersonated account; each may create tokens for the next.
         :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.
         :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
-        :param pulumi.Input[_builtins.str] project: The ID of the project that resources are made in, where a resource names none.
+        :param pulumi.Input[_builtins.str] project: The ID of the project in which resources are created when they name no project.
         :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
         :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`.
         :param pulumi.Input[_builtins.str] request_reason: A justification that Cloud Audit Logs record with every call.
         :param pulumi.Input[_builtins.str] request_timeout: How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
         :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.
         :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud's APIs. Default: `googleapis.com`.
-        :param pulumi.Input[_builtins.bool] user_project_override: Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
-        :param pulumi.Input[_builtins.bool] validate_online: Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
+        :param pulumi.Input[_builtins.bool] user_project_override: Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
+        :param pulumi.Input[_builtins.bool] validate_online: At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
         :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`.
         """
         ...

@@ -95,11 +95,11 @@ __all__ = [
 
 class AcceleratorConfigArgsDict(TypedDict):
     """
-    GPUs and the like.
+    GPUs and other accelerators.
     """
     accelerator_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    How many.
+    The number of accelerators.
     """
     accelerator_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -109,15 +109,15 @@ class AcceleratorConfigArgsDict(TypedDict):
 @pulumi.input_type
 class AcceleratorConfigArgs:
     """
-    GPUs and the like.
+    GPUs and other accelerators.
     """
     def __init__(__self__, *,
                  accelerator_count: pulumi.Input[Optional[_builtins.int]] = None,
                  accelerator_type: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        GPUs and the like.
+        GPUs and other accelerators.
 
-        :param pulumi.Input[_builtins.int] accelerator_count: How many.
+        :param pulumi.Input[_builtins.int] accelerator_count: The number of accelerators.
         :param pulumi.Input[_builtins.str] accelerator_type: The type, such as `nvidia-l4`; a template takes the bare name.
         """
         if accelerator_count is not None:
@@ -129,7 +129,7 @@ class AcceleratorConfigArgs:
     @pulumi.getter(name="acceleratorCount")
     def accelerator_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        How many.
+        The number of accelerators.
         """
         return pulumi.get(self, "accelerator_count")
 
@@ -567,7 +567,7 @@ class AttachedDiskArgsDict(TypedDict):
     """
     force_attach: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Attach a regional disk although another instance has it. Not read back.
+    Attach a regional disk even if it is attached to another instance. Not read back.
     """
     guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgsDict']]]]]
     """
@@ -625,7 +625,7 @@ class AttachedDiskArgs:
         :param pulumi.Input[_builtins.str] device_name: The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk or opens an attached one.
         :param pulumi.Input[_builtins.int] disk_size_gb: Size in GB (base 2).
-        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk although another instance has it. Not read back.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance. Not read back.
         :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system.
         :param pulumi.Input['AttachedDiskInitializeParamsArgs'] initialize_params: How to make a new disk. Conflicts with `source`.
         :param pulumi.Input[_builtins.str] interface: How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
@@ -725,7 +725,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Attach a regional disk although another instance has it. Not read back.
+        Attach a regional disk even if it is attached to another instance. Not read back.
         """
         return pulumi.get(self, "force_attach")
 
@@ -832,7 +832,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     disk_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.
+    The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
     """
     disk_size_gb: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -864,7 +864,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     on_update_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What an update of the instance does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
+    What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
     """
     provisioned_iops: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -944,7 +944,7 @@ class AttachedDiskInitializeParamsArgs:
 
         :param pulumi.Input[_builtins.str] architecture: The processor architecture the disk's contents are for. One of `ARM64`, `X86_64`.
         :param pulumi.Input[_builtins.str] description: A text about the disk.
-        :param pulumi.Input[_builtins.str] disk_name: The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.
+        :param pulumi.Input[_builtins.str] disk_name: The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
         :param pulumi.Input[_builtins.int] disk_size_gb: Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.
         :param pulumi.Input[_builtins.str] disk_type: The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.
         :param pulumi.Input[_builtins.bool] enable_confidential_compute: Encrypt the disk for confidential computing. Default: false.
@@ -952,7 +952,7 @@ class AttachedDiskInitializeParamsArgs:
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the disk.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] licenses: License URLs; reserved for Google's own use.
         :param pulumi.Input[_builtins.bool] multi_writer: Let several instances write to the disk at once. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] on_update_action: What an update of the instance does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
+        :param pulumi.Input[_builtins.str] on_update_action: What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
         :param pulumi.Input[_builtins.int] provisioned_iops: I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.
         :param pulumi.Input[_builtins.int] provisioned_throughput: Throughput to provision, in MB per second; at least 1.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] replica_zones: The two zones of a regional disk, one of them the instance's.
@@ -1038,7 +1038,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="diskName")
     def disk_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.
+        The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
         """
         return pulumi.get(self, "disk_name")
 
@@ -1134,7 +1134,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="onUpdateAction")
     def on_update_action(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What an update of the instance does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
+        What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
         """
         return pulumi.get(self, "on_update_action")
 
@@ -1447,7 +1447,7 @@ class DiskInstantiationConfigArgsDict(TypedDict):
     """
     custom_image: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
+    The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
     """
     device_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1455,7 +1455,7 @@ class DiskInstantiationConfigArgsDict(TypedDict):
     """
     instantiate_from: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+    How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
     """
 
 @pulumi.input_type
@@ -1472,9 +1472,9 @@ class DiskInstantiationConfigArgs:
         What becomes of one disk of the source instance.
 
         :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk together with its instance.
-        :param pulumi.Input[_builtins.str] custom_image: The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
+        :param pulumi.Input[_builtins.str] custom_image: The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
         :param pulumi.Input[_builtins.str] device_name: The device name of the disk on the source instance.
-        :param pulumi.Input[_builtins.str] instantiate_from: How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+        :param pulumi.Input[_builtins.str] instantiate_from: How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -1501,7 +1501,7 @@ class DiskInstantiationConfigArgs:
     @pulumi.getter(name="customImage")
     def custom_image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
+        The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
         """
         return pulumi.get(self, "custom_image")
 
@@ -1525,7 +1525,7 @@ class DiskInstantiationConfigArgs:
     @pulumi.getter(name="instantiateFrom")
     def instantiate_from(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+        How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
         """
         return pulumi.get(self, "instantiate_from")
 
@@ -1666,24 +1666,24 @@ class GuestOsFeatureArgs:
 
 class InstanceFlexibilityPolicyArgsDict(TypedDict):
     """
-    Other machine types to take when the first cannot be had.
+    Other machine types to use when the first is not available.
     """
     instance_selections: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgsDict']]]]]
     """
-    Choices by name.
+    Selections by name.
     """
 
 @pulumi.input_type
 class InstanceFlexibilityPolicyArgs:
     """
-    Other machine types to take when the first cannot be had.
+    Other machine types to use when the first is not available.
     """
     def __init__(__self__, *,
                  instance_selections: pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]] = None):
         """
-        Other machine types to take when the first cannot be had.
+        Other machine types to use when the first is not available.
 
-        :param pulumi.Input[Mapping[str, pulumi.Input['InstanceSelectionArgs']]] instance_selections: Choices by name.
+        :param pulumi.Input[Mapping[str, pulumi.Input['InstanceSelectionArgs']]] instance_selections: Selections by name.
         """
         if instance_selections is not None:
             pulumi.set(__self__, "instance_selections", instance_selections)
@@ -1692,7 +1692,7 @@ class InstanceFlexibilityPolicyArgs:
     @pulumi.getter(name="instanceSelections")
     def instance_selections(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]]:
         """
-        Choices by name.
+        Selections by name.
         """
         return pulumi.get(self, "instance_selections")
 
@@ -1723,7 +1723,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgsDict']]]]]
     """
-    The disks. Told apart by device name, source or disk name, so that their order is no change.
+    The disks. Matched by device name, source or disk name, so reordering them is not a change.
     """
     display_device: NotRequired[pulumi.Input[Optional['DisplayDeviceArgsDict']]]
     """
@@ -1731,7 +1731,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     guest_accelerators: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AcceleratorConfigArgsDict']]]]]
     """
-    GPUs and the like.
+    GPUs and other accelerators.
     """
     key_revocation_action_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1771,7 +1771,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     post_key_revocation_action_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+    What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
     """
     private_ipv6_google_access: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1791,7 +1791,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     scheduling: NotRequired[pulumi.Input[Optional['SchedulingArgsDict']]]
     """
-    When and where instances run, and how they end.
+    When and where instances run, and how they are stopped.
     """
     service_accounts: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['ServiceAccountArgsDict']]]]]
     """
@@ -1854,9 +1854,9 @@ class InstancePropertiesArgs:
         :param pulumi.Input[_builtins.bool] can_ip_forward: Let instances send and receive packets for other addresses. Default: false.
         :param pulumi.Input['ConfidentialInstanceConfigArgs'] confidential_instance_config: Confidential computing.
         :param pulumi.Input[_builtins.str] description: A text about the instances.
-        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks. Told apart by device name, source or disk name, so that their order is no change.
+        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks. Matched by device name, source or disk name, so reordering them is not a change.
         :param pulumi.Input['DisplayDeviceArgs'] display_device: A virtual display. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[Sequence[pulumi.Input['AcceleratorConfigArgs']]] guest_accelerators: GPUs and the like.
+        :param pulumi.Input[Sequence[pulumi.Input['AcceleratorConfigArgs']]] guest_accelerators: GPUs and other accelerators.
         :param pulumi.Input[_builtins.str] key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the instances.
         :param pulumi.Input[_builtins.str] local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
@@ -1866,12 +1866,12 @@ class InstancePropertiesArgs:
         :param pulumi.Input[Sequence[pulumi.Input['NetworkInterfaceArgs']]] network_interfaces: The network interfaces, nic0 first.
         :param pulumi.Input['NetworkPerformanceConfigArgs'] network_performance_config: Bandwidth.
         :param pulumi.Input[Mapping[str, pulumi.Input['StructuredEntriesArgs']]] partner_metadata: Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] post_key_revocation_action_type: What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] post_key_revocation_action_type: What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
         :param pulumi.Input[_builtins.str] private_ipv6_google_access: How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
         :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: Which reservations instances use.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Names of resource policies.
-        :param pulumi.Input['SchedulingArgs'] scheduling: When and where instances run, and how they end.
+        :param pulumi.Input['SchedulingArgs'] scheduling: When and where instances run, and how they are stopped.
         :param pulumi.Input[Sequence[pulumi.Input['ServiceAccountArgs']]] service_accounts: The identity of the instances; one at most.
         :param pulumi.Input['ShieldedInstanceConfigArgs'] shielded_instance_config: Shielded VM options.
         :param pulumi.Input['ShieldedVmConfigArgs'] shielded_vm_config: Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
@@ -1988,7 +1988,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]]:
         """
-        The disks. Told apart by device name, source or disk name, so that their order is no change.
+        The disks. Matched by device name, source or disk name, so reordering them is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2012,7 +2012,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="guestAccelerators")
     def guest_accelerators(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AcceleratorConfigArgs']]]]:
         """
-        GPUs and the like.
+        GPUs and other accelerators.
         """
         return pulumi.get(self, "guest_accelerators")
 
@@ -2132,7 +2132,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -2192,7 +2192,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def scheduling(self) -> pulumi.Input[Optional['SchedulingArgs']]:
         """
-        When and where instances run, and how they end.
+        When and where instances run, and how they are stopped.
         """
         return pulumi.get(self, "scheduling")
 
@@ -2268,7 +2268,7 @@ class InstanceSelectionArgsDict(TypedDict):
     """
     disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgsDict']]]]]
     """
-    Disks of instances made by this choice, in place of the others.
+    Disks of instances created with this selection, instead of the other disks.
     """
     machine_types: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
@@ -2280,7 +2280,7 @@ class InstanceSelectionArgsDict(TypedDict):
     """
     rank: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The place in the order of choices; lower comes first.
+    The rank of the selection; lower comes first.
     """
 
 @pulumi.input_type
@@ -2296,10 +2296,10 @@ class InstanceSelectionArgs:
         """
         One choice of machine types.
 
-        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: Disks of instances made by this choice, in place of the others.
+        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: Disks of instances created with this selection, instead of the other disks.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] machine_types: Machine types by name.
         :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest processor platform.
-        :param pulumi.Input[_builtins.int] rank: The place in the order of choices; lower comes first.
+        :param pulumi.Input[_builtins.int] rank: The rank of the selection; lower comes first.
         """
         if disks is not None:
             pulumi.set(__self__, "disks", disks)
@@ -2314,7 +2314,7 @@ class InstanceSelectionArgs:
     @pulumi.getter
     def disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]]:
         """
-        Disks of instances made by this choice, in place of the others.
+        Disks of instances created with this selection, instead of the other disks.
         """
         return pulumi.get(self, "disks")
 
@@ -2350,7 +2350,7 @@ class InstanceSelectionArgs:
     @pulumi.getter
     def rank(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The place in the order of choices; lower comes first.
+        The rank of the selection; lower comes first.
         """
         return pulumi.get(self, "rank")
 
@@ -2365,7 +2365,7 @@ class LocationConstraintsArgsDict(TypedDict):
     """
     max_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The most instances that the location gets; 0 and more.
+    The maximum number of instances in the location, at least 0.
     """
 
 @pulumi.input_type
@@ -2378,7 +2378,7 @@ class LocationConstraintsArgs:
         """
         Bounds of a location.
 
-        :param pulumi.Input[_builtins.int] max_count: The most instances that the location gets; 0 and more.
+        :param pulumi.Input[_builtins.int] max_count: The maximum number of instances in the location, at least 0.
         """
         if max_count is not None:
             pulumi.set(__self__, "max_count", max_count)
@@ -2387,7 +2387,7 @@ class LocationConstraintsArgs:
     @pulumi.getter(name="maxCount")
     def max_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The most instances that the location gets; 0 and more.
+        The maximum number of instances in the location, at least 0.
         """
         return pulumi.get(self, "max_count")
 
@@ -2572,11 +2572,11 @@ class MachineImageParamsArgsDict(TypedDict):
     """
     excluded_disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Device names of disks to leave out. Conflicts with `includedDisks`.
+    Device names of disks to exclude. Conflicts with `includedDisks`.
     """
     included_disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Device names of the only disks to take. Conflicts with `excludedDisks`.
+    Device names of the only disks to include. Conflicts with `excludedDisks`.
     """
     resource_manager_tags: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
@@ -2595,8 +2595,8 @@ class MachineImageParamsArgs:
         """
         What is asked for with the request and not kept.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] excluded_disks: Device names of disks to leave out. Conflicts with `includedDisks`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] included_disks: Device names of the only disks to take. Conflicts with `excludedDisks`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] excluded_disks: Device names of disks to exclude. Conflicts with `includedDisks`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] included_disks: Device names of the only disks to include. Conflicts with `excludedDisks`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
         """
         if excluded_disks is not None:
@@ -2610,7 +2610,7 @@ class MachineImageParamsArgs:
     @pulumi.getter(name="excludedDisks")
     def excluded_disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Device names of disks to leave out. Conflicts with `includedDisks`.
+        Device names of disks to exclude. Conflicts with `includedDisks`.
         """
         return pulumi.get(self, "excluded_disks")
 
@@ -2622,7 +2622,7 @@ class MachineImageParamsArgs:
     @pulumi.getter(name="includedDisks")
     def included_disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Device names of the only disks to take. Conflicts with `excludedDisks`.
+        Device names of the only disks to include. Conflicts with `excludedDisks`.
         """
         return pulumi.get(self, "included_disks")
 
@@ -2649,7 +2649,7 @@ class MetadataArgsDict(TypedDict):
     """
     items: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgsDict']]]]]
     """
-    The entries; their order means nothing.
+    The entries, in any order.
     """
 
 @pulumi.input_type
@@ -2662,7 +2662,7 @@ class MetadataArgs:
         """
         Metadata that the guest can read; all keys and values together are under 512 KB.
 
-        :param pulumi.Input[Sequence[pulumi.Input['MetadataItemArgs']]] items: The entries; their order means nothing.
+        :param pulumi.Input[Sequence[pulumi.Input['MetadataItemArgs']]] items: The entries, in any order.
         """
         if items is not None:
             pulumi.set(__self__, "items", items)
@@ -2671,7 +2671,7 @@ class MetadataArgs:
     @pulumi.getter
     def items(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgs']]]]:
         """
-        The entries; their order means nothing.
+        The entries, in any order.
         """
         return pulumi.get(self, "items")
 
@@ -3156,7 +3156,7 @@ class PerInstancePropertiesArgsDict(TypedDict):
     """
     hostname: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+    The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
     """
 
 @pulumi.input_type
@@ -3169,7 +3169,7 @@ class PerInstancePropertiesArgs:
         """
         What is an instance's own.
 
-        :param pulumi.Input[_builtins.str] hostname: The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+        :param pulumi.Input[_builtins.str] hostname: The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
         """
         if hostname is not None:
             pulumi.set(__self__, "hostname", hostname)
@@ -3178,7 +3178,7 @@ class PerInstancePropertiesArgs:
     @pulumi.getter
     def hostname(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+        The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
         """
         return pulumi.get(self, "hostname")
 
@@ -3266,7 +3266,7 @@ class ReservationAffinityArgs:
 
 class SchedulingArgsDict(TypedDict):
     """
-    When and where instances run, and how they end.
+    When and where instances run, and how they are stopped.
     """
     automatic_restart: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -3338,7 +3338,7 @@ class SchedulingArgsDict(TypedDict):
     """
     provisioning_model: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How capacity is had. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
+    How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
     """
     skip_guest_os_shutdown: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -3352,7 +3352,7 @@ class SchedulingArgsDict(TypedDict):
 @pulumi.input_type
 class SchedulingArgs:
     """
-    When and where instances run, and how they end.
+    When and where instances run, and how they are stopped.
     """
     def __init__(__self__, *,
                  automatic_restart: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -3376,7 +3376,7 @@ class SchedulingArgs:
                  skip_guest_os_shutdown: pulumi.Input[Optional[_builtins.bool]] = None,
                  termination_time: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        When and where instances run, and how they end.
+        When and where instances run, and how they are stopped.
 
         :param pulumi.Input[_builtins.bool] automatic_restart: Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.
         :param pulumi.Input[_builtins.int] availability_domain: The availability domain, 1 and up.
@@ -3395,7 +3395,7 @@ class SchedulingArgs:
         :param pulumi.Input['SchedulingOnInstanceStopActionArgs'] on_instance_stop_action: What stopping an instance does. Beta: using it sends the call to Google's beta API.
         :param pulumi.Input[_builtins.bool] preemptible: Run at Google's convenience, for at most 24 hours. Default: false.
         :param pulumi.Input['DurationArgs'] preemption_notice_duration: How long before preemption the guest is told.
-        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is had. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
+        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
         :param pulumi.Input[_builtins.bool] skip_guest_os_shutdown: End instances without telling the guest.
         :param pulumi.Input[_builtins.str] termination_time: When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
         """
@@ -3648,7 +3648,7 @@ class SchedulingArgs:
     @pulumi.getter(name="provisioningModel")
     def provisioning_model(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How capacity is had. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
+        How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
         """
         return pulumi.get(self, "provisioning_model")
 
@@ -4126,7 +4126,7 @@ class SourceInstanceParamsArgsDict(TypedDict):
     """
     disk_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['DiskInstantiationConfigArgsDict']]]]]
     """
-    One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+    One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
     """
 
 @pulumi.input_type
@@ -4139,7 +4139,7 @@ class SourceInstanceParamsArgs:
         """
         How a template follows its source instance.
 
-        :param pulumi.Input[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]] disk_configs: One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+        :param pulumi.Input[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]] disk_configs: One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
         """
         if disk_configs is not None:
             pulumi.set(__self__, "disk_configs", disk_configs)
@@ -4148,7 +4148,7 @@ class SourceInstanceParamsArgs:
     @pulumi.getter(name="diskConfigs")
     def disk_configs(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]]]:
         """
-        One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+        One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
         """
         return pulumi.get(self, "disk_configs")
 
@@ -4200,7 +4200,7 @@ class TagsArgsDict(TypedDict):
     """
     items: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The tags, each 1 to 63 characters (RFC 1035); their order means nothing.
+    The tags, each 1 to 63 characters (RFC 1035), in any order.
     """
 
 @pulumi.input_type
@@ -4213,7 +4213,7 @@ class TagsArgs:
         """
         Network tags.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] items: The tags, each 1 to 63 characters (RFC 1035); their order means nothing.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] items: The tags, each 1 to 63 characters (RFC 1035), in any order.
         """
         if items is not None:
             pulumi.set(__self__, "items", items)
@@ -4222,7 +4222,7 @@ class TagsArgs:
     @pulumi.getter
     def items(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The tags, each 1 to 63 characters (RFC 1035); their order means nothing.
+        The tags, each 1 to 63 characters (RFC 1035), in any order.
         """
         return pulumi.get(self, "items")
 

@@ -38,17 +38,17 @@ class BulkInstancesArgs:
         """
         The set of arguments for constructing a BulkInstances resource.
 
-        :param pulumi.Input[_builtins.int] count: How many instances there are to be. Default: the number of `perInstanceProperties`.
-        :param pulumi.Input[_builtins.str] fleet_id: What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.
-        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Other machine types to take when the first cannot be had.
-        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.
-        :param pulumi.Input['LocationPolicyArgs'] location_policy: Where instances may be made; a change counts for those that are made from then on.
-        :param pulumi.Input[_builtins.int] min_count: How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.
-        :param pulumi.Input[_builtins.str] name_pattern: The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.
-        :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: Instances by name, with what is their own.
+        :param pulumi.Input[_builtins.int] count: The number of instances to create. Default: the number of `perInstanceProperties`.
+        :param pulumi.Input[_builtins.str] fleet_id: How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.
+        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Other machine types to use when the first is not available.
+        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.
+        :param pulumi.Input['LocationPolicyArgs'] location_policy: Where instances may be created; a change applies to instances created from then on.
+        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.
+        :param pulumi.Input[_builtins.str] name_pattern: The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.
+        :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: Properties of single instances, by instance name.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
         :param pulumi.Input[_builtins.str] region: The region. Default: the provider's.
-        :param pulumi.Input[_builtins.str] source_instance_template: A template that instances are made from, as a full or partial URL, also with `?uniqueId=`.
+        :param pulumi.Input[_builtins.str] source_instance_template: The template to create instances from, as a full or partial URL, also with `?uniqueId=`.
         """
         if count is not None:
             pulumi.set(__self__, "count", count)
@@ -77,7 +77,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        How many instances there are to be. Default: the number of `perInstanceProperties`.
+        The number of instances to create. Default: the number of `perInstanceProperties`.
         """
         return pulumi.get(self, "count")
 
@@ -89,7 +89,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="fleetId")
     def fleet_id(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.
+        How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.
         """
         return pulumi.get(self, "fleet_id")
 
@@ -101,7 +101,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']]:
         """
-        Other machine types to take when the first cannot be had.
+        Other machine types to use when the first is not available.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -113,7 +113,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.
+        The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -125,7 +125,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Input[Optional['LocationPolicyArgs']]:
         """
-        Where instances may be made; a change counts for those that are made from then on.
+        Where instances may be created; a change applies to instances created from then on.
         """
         return pulumi.get(self, "location_policy")
 
@@ -137,7 +137,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.
+        The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.
         """
         return pulumi.get(self, "min_count")
 
@@ -149,7 +149,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="namePattern")
     def name_pattern(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.
+        The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.
         """
         return pulumi.get(self, "name_pattern")
 
@@ -161,7 +161,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]]]:
         """
-        Instances by name, with what is their own.
+        Properties of single instances, by instance name.
         """
         return pulumi.get(self, "per_instance_properties")
 
@@ -197,7 +197,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="sourceInstanceTemplate")
     def source_instance_template(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A template that instances are made from, as a full or partial URL, also with `?uniqueId=`.
+        The template to create instances from, as a full or partial URL, also with `?uniqueId=`.
         """
         return pulumi.get(self, "source_instance_template")
 
@@ -321,17 +321,17 @@ class BulkInstances(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.int] count: How many instances there are to be. Default: the number of `perInstanceProperties`.
-        :param pulumi.Input[_builtins.str] fleet_id: What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.
-        :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Other machine types to take when the first cannot be had.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.
-        :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: Where instances may be made; a change counts for those that are made from then on.
-        :param pulumi.Input[_builtins.int] min_count: How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.
-        :param pulumi.Input[_builtins.str] name_pattern: The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.
-        :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: Instances by name, with what is their own.
+        :param pulumi.Input[_builtins.int] count: The number of instances to create. Default: the number of `perInstanceProperties`.
+        :param pulumi.Input[_builtins.str] fleet_id: How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.
+        :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Other machine types to use when the first is not available.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.
+        :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: Where instances may be created; a change applies to instances created from then on.
+        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.
+        :param pulumi.Input[_builtins.str] name_pattern: The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.
+        :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: Properties of single instances, by instance name.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
         :param pulumi.Input[_builtins.str] region: The region. Default: the provider's.
-        :param pulumi.Input[_builtins.str] source_instance_template: A template that instances are made from, as a full or partial URL, also with `?uniqueId=`.
+        :param pulumi.Input[_builtins.str] source_instance_template: The template to create instances from, as a full or partial URL, also with `?uniqueId=`.
         """
         ...
     @overload
@@ -480,7 +480,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        How many instances there are to be. Default: the number of `perInstanceProperties`.
+        The number of instances to create. Default: the number of `perInstanceProperties`.
         """
         return pulumi.get(self, "count")
 
@@ -488,7 +488,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="createdCount")
     def created_count(self) -> pulumi.Output[_builtins.int]:
         """
-        How many instances there are.
+        The number of instances that exist.
         """
         return pulumi.get(self, "created_count")
 
@@ -496,7 +496,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="fleetId")
     def fleet_id(self) -> pulumi.Output[_builtins.str]:
         """
-        What members are found by: the value of their label `gcpx-bulk`, or for a fleet that was imported `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: made up from the resource's name.
+        How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.
         """
         return pulumi.get(self, "fleet_id")
 
@@ -504,7 +504,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> pulumi.Output[Optional['outputs.InstanceFlexibilityPolicyResponse']]:
         """
-        Other machine types to take when the first cannot be had.
+        Other machine types to use when the first is not available.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -512,7 +512,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Output[Optional['outputs.InstancePropertiesResponse']]:
         """
-        What instances are made of; merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null within removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs leave nulls out.
+        The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -520,7 +520,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Output[Optional['outputs.LocationPolicy']]:
         """
-        Where instances may be made; a change counts for those that are made from then on.
+        Where instances may be created; a change applies to instances created from then on.
         """
         return pulumi.get(self, "location_policy")
 
@@ -528,7 +528,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def members(self) -> pulumi.Output[Sequence['outputs.Member']]:
         """
-        The instances, in order of their names.
+        The instances, ordered by name.
         """
         return pulumi.get(self, "members")
 
@@ -536,7 +536,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        How many instances suffice; with fewer none is left. 0 takes as many as there are to be had, but at least one. Default: `count`.
+        The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.
         """
         return pulumi.get(self, "min_count")
 
@@ -544,7 +544,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="namePattern")
     def name_pattern(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The names, with one run of # for the number, such as `web-####`; at most 18 #. Numbering goes on after the highest number in use.
+        The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.
         """
         return pulumi.get(self, "name_pattern")
 
@@ -552,7 +552,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="operationGroupId")
     def operation_group_id(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The group of operations that the last creation was.
+        The operation group of the last creation.
         """
         return pulumi.get(self, "operation_group_id")
 
@@ -560,7 +560,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.PerInstancePropertiesResponse']]]:
         """
-        Instances by name, with what is their own.
+        Properties of single instances, by instance name.
         """
         return pulumi.get(self, "per_instance_properties")
 
@@ -568,7 +568,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="perLocationStatus")
     def per_location_status(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.LocationStatus']]]:
         """
-        What the last creation came to, by location.
+        The result of the last creation, by location.
         """
         return pulumi.get(self, "per_location_status")
 
@@ -592,7 +592,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstanceTemplate")
     def source_instance_template(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        A template that instances are made from, as a full or partial URL, also with `?uniqueId=`.
+        The template to create instances from, as a full or partial URL, also with `?uniqueId=`.
         """
         return pulumi.get(self, "source_instance_template")
 

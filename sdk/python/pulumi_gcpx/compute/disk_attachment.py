@@ -49,7 +49,7 @@ class DiskAttachmentArgs:
         :param pulumi.Input[_builtins.str] device_name: The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk or opens an attached one.
         :param pulumi.Input[_builtins.int] disk_size_gb: Size in GB (base 2).
-        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk although another instance has it; that instance loses it. Default: false.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance, which loses it. Default: false.
         :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system.
         :param pulumi.Input[_builtins.str] interface: How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
         :param pulumi.Input[_builtins.str] mode: `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
@@ -175,7 +175,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Attach a regional disk although another instance has it; that instance loses it. Default: false.
+        Attach a regional disk even if it is attached to another instance, which loses it. Default: false.
         """
         return pulumi.get(self, "force_attach")
 
@@ -361,7 +361,7 @@ class DiskAttachment(pulumi.CustomResource):
         :param pulumi.Input[_builtins.str] disk: The disk: a name in the instance's zone, `zones/Z/disks/D`, `regions/R/disks/D`, or its URL.
         :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] disk_encryption_key: The key that encrypts a new disk or opens an attached one.
         :param pulumi.Input[_builtins.int] disk_size_gb: Size in GB (base 2).
-        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk although another instance has it; that instance loses it. Default: false.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance, which loses it. Default: false.
         :param pulumi.Input[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]] guest_os_features: Features of the guest operating system.
         :param pulumi.Input[_builtins.str] instance: The instance: a name in `zone`, `zones/Z/instances/I`, or its URL.
         :param pulumi.Input[_builtins.str] interface: How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
@@ -580,7 +580,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Attach a regional disk although another instance has it; that instance loses it. Default: false.
+        Attach a regional disk even if it is attached to another instance, which loses it. Default: false.
         """
         return pulumi.get(self, "force_attach")
 

@@ -125,7 +125,7 @@ class GetOperationResult:
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> Optional[_builtins.str]:
         """
-        When it was made; `insertTime` is the one to use.
+        When the operation was created; use `insertTime` instead.
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -149,7 +149,7 @@ class GetOperationResult:
     @pulumi.getter
     def error(self) -> Optional['outputs.OperationErrors']:
         """
-        What went wrong.
+        The errors.
         """
         return pulumi.get(self, "error")
 
@@ -157,7 +157,7 @@ class GetOperationResult:
     @pulumi.getter(name="getHealthOperationMetadata")
     def get_health_operation_metadata(self) -> Optional['outputs.HealthProgress']:
         """
-        What an operation about health found.
+        The result of an operation that checks health.
         """
         return pulumi.get(self, "get_health_operation_metadata")
 
@@ -165,7 +165,7 @@ class GetOperationResult:
     @pulumi.getter(name="getVersionOperationMetadata")
     def get_version_operation_metadata(self) -> Optional['outputs.VersionProgress']:
         """
-        What an operation about versions found.
+        The result of an operation that reads versions.
         """
         return pulumi.get(self, "get_version_operation_metadata")
 
@@ -173,7 +173,7 @@ class GetOperationResult:
     @pulumi.getter(name="httpErrorMessage")
     def http_error_message(self) -> Optional[_builtins.str]:
         """
-        What went wrong, as HTTP says it, such as `FORBIDDEN`.
+        The HTTP error message, such as `FORBIDDEN`.
         """
         return pulumi.get(self, "http_error_message")
 
@@ -181,7 +181,7 @@ class GetOperationResult:
     @pulumi.getter(name="httpErrorStatusCode")
     def http_error_status_code(self) -> Optional[_builtins.int]:
         """
-        The HTTP status of what went wrong.
+        The HTTP status of the error.
         """
         return pulumi.get(self, "http_error_status_code")
 
@@ -189,7 +189,7 @@ class GetOperationResult:
     @pulumi.getter
     def id(self) -> _builtins.str:
         """
-        The number that Google gave it.
+        The numeric ID that Google assigned.
         """
         return pulumi.get(self, "id")
 
@@ -197,7 +197,7 @@ class GetOperationResult:
     @pulumi.getter(name="insertTime")
     def insert_time(self) -> _builtins.str:
         """
-        When it was asked for (RFC 3339).
+        When the operation was requested (RFC 3339).
         """
         return pulumi.get(self, "insert_time")
 
@@ -205,7 +205,7 @@ class GetOperationResult:
     @pulumi.getter(name="instancesBulkInsertOperationMetadata")
     def instances_bulk_insert_operation_metadata(self) -> Optional['outputs.BulkInsertProgress']:
         """
-        How far a bulk creation is.
+        The status of a bulk creation.
         """
         return pulumi.get(self, "instances_bulk_insert_operation_metadata")
 
@@ -229,7 +229,7 @@ class GetOperationResult:
     @pulumi.getter(name="operationGroupId")
     def operation_group_id(self) -> Optional[_builtins.str]:
         """
-        What groups operations, such as those of one bulk creation.
+        The ID of a group of operations, such as those of one bulk creation.
         """
         return pulumi.get(self, "operation_group_id")
 
@@ -237,7 +237,7 @@ class GetOperationResult:
     @pulumi.getter(name="operationType")
     def operation_type(self) -> _builtins.str:
         """
-        What is done, such as `insert`.
+        The type of operation, such as `insert`.
         """
         return pulumi.get(self, "operation_type")
 
@@ -269,7 +269,7 @@ class GetOperationResult:
     @pulumi.getter(name="setCommonInstanceMetadataOperationMetadata")
     def set_common_instance_metadata_operation_metadata(self) -> Optional['outputs.CommonMetadataProgress']:
         """
-        How far a change of the common metadata is.
+        The status of a change of the common instance metadata.
         """
         return pulumi.get(self, "set_common_instance_metadata_operation_metadata")
 
@@ -277,7 +277,7 @@ class GetOperationResult:
     @pulumi.getter(name="startTime")
     def start_time(self) -> Optional[_builtins.str]:
         """
-        When it began (RFC 3339).
+        When the operation started (RFC 3339).
         """
         return pulumi.get(self, "start_time")
 
@@ -285,7 +285,7 @@ class GetOperationResult:
     @pulumi.getter
     def status(self) -> _builtins.str:
         """
-        How far it is. One of `DONE`, `PENDING`, `RUNNING`.
+        The status. One of `DONE`, `PENDING`, `RUNNING`.
         """
         return pulumi.get(self, "status")
 
@@ -293,7 +293,7 @@ class GetOperationResult:
     @pulumi.getter(name="statusMessage")
     def status_message(self) -> Optional[_builtins.str]:
         """
-        The same in words.
+        A description of the status.
         """
         return pulumi.get(self, "status_message")
 
@@ -301,7 +301,7 @@ class GetOperationResult:
     @pulumi.getter(name="targetId")
     def target_id(self) -> Optional[_builtins.str]:
         """
-        The number of what it changes.
+        The numeric ID of the resource that the operation changes.
         """
         return pulumi.get(self, "target_id")
 
@@ -309,7 +309,7 @@ class GetOperationResult:
     @pulumi.getter(name="targetLink")
     def target_link(self) -> Optional[_builtins.str]:
         """
-        The URL of what it changes.
+        The URL of the resource that the operation changes.
         """
         return pulumi.get(self, "target_link")
 
@@ -317,7 +317,7 @@ class GetOperationResult:
     @pulumi.getter
     def user(self) -> Optional[_builtins.str]:
         """
-        Who asked for it.
+        The user who requested the operation.
         """
         return pulumi.get(self, "user")
 
@@ -325,7 +325,7 @@ class GetOperationResult:
     @pulumi.getter
     def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
         """
-        What Google said beside it.
+        Warnings.
         """
         return pulumi.get(self, "warnings")
 
@@ -380,7 +380,7 @@ def get_operation(name: Optional[_builtins.str] = None,
                   zone: Optional[_builtins.str] = None,
                   opts: Optional[pulumi.InvokeOptions] = None) -> AwaitableGetOperationResult:
     """
-    Reads an operation: global, of a region or of a zone.
+    Reads a global, regional or zonal operation.
 
     ## Example Usage
 
@@ -458,7 +458,7 @@ def get_operation_output(name: pulumi.Input[Optional[_builtins.str]] = None,
                          zone: pulumi.Input[Optional[Optional[_builtins.str]]] = None,
                          opts: Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]] = None) -> pulumi.Output[GetOperationResult]:
     """
-    Reads an operation: global, of a region or of a zone.
+    Reads a global, regional or zonal operation.
 
     ## Example Usage
 

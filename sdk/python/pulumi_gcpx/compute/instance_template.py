@@ -34,13 +34,13 @@ class InstanceTemplateArgs:
         """
         The set of arguments for constructing a InstanceTemplate resource.
 
-        :param pulumi.Input[_builtins.str] description: A text about the template.
-        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
+        :param pulumi.Input[_builtins.str] description: A description of the template.
+        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input['InstancePropertiesArgs'] properties: What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
+        :param pulumi.Input['InstancePropertiesArgs'] properties: The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.
         :param pulumi.Input[_builtins.str] region: The region of a regional template. Default: none, so the template is global.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
-        :param pulumi.Input['SourceInstanceParamsArgs'] source_instance_params: How the template follows its source instance.
+        :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
+        :param pulumi.Input['SourceInstanceParamsArgs'] source_instance_params: How the template is created from its source instance.
         """
         if description is not None:
             pulumi.set(__self__, "description", description)
@@ -61,7 +61,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def description(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A text about the template.
+        A description of the template.
         """
         return pulumi.get(self, "description")
 
@@ -73,7 +73,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
+        The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
         """
         return pulumi.get(self, "name")
 
@@ -97,7 +97,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
+        The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.
         """
         return pulumi.get(self, "properties")
 
@@ -121,7 +121,7 @@ class InstanceTemplateArgs:
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
+        The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
         """
         return pulumi.get(self, "source_instance")
 
@@ -133,7 +133,7 @@ class InstanceTemplateArgs:
     @pulumi.getter(name="sourceInstanceParams")
     def source_instance_params(self) -> pulumi.Input[Optional['SourceInstanceParamsArgs']]:
         """
-        How the template follows its source instance.
+        How the template is created from its source instance.
         """
         return pulumi.get(self, "source_instance_params")
 
@@ -259,13 +259,13 @@ class InstanceTemplate(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] description: A text about the template.
-        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
+        :param pulumi.Input[_builtins.str] description: A description of the template.
+        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.
         :param pulumi.Input[_builtins.str] region: The region of a regional template. Default: none, so the template is global.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
-        :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template follows its source instance.
+        :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
+        :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template is created from its source instance.
         """
         ...
     @overload
@@ -407,7 +407,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> pulumi.Output[_builtins.str]:
         """
-        When the template was made (RFC 3339).
+        When the template was created (RFC 3339).
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -415,7 +415,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def description(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        A text about the template.
+        A description of the template.
         """
         return pulumi.get(self, "description")
 
@@ -431,7 +431,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def name(self) -> pulumi.Output[_builtins.str]:
         """
-        The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
+        The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
         """
         return pulumi.get(self, "name")
 
@@ -439,7 +439,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter(name="numericId")
     def numeric_id(self) -> pulumi.Output[_builtins.str]:
         """
-        The number that Google gave the template.
+        The numeric ID that Google assigned to the template.
         """
         return pulumi.get(self, "numeric_id")
 
@@ -455,7 +455,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def properties(self) -> pulumi.Output['outputs.InstancePropertiesResponse']:
         """
-        What instances are made of. Conflicts with `sourceInstance`, from which Google fills it in.
+        The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.
         """
         return pulumi.get(self, "properties")
 
@@ -487,7 +487,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The instance to make the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
+        The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
         """
         return pulumi.get(self, "source_instance")
 
@@ -495,7 +495,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstanceParams")
     def source_instance_params(self) -> pulumi.Output[Optional['outputs.SourceInstanceParams']]:
         """
-        How the template follows its source instance.
+        How the template is created from its source instance.
         """
         return pulumi.get(self, "source_instance_params")
 

@@ -51,7 +51,7 @@ class ListInstanceTemplatesResult:
     @pulumi.getter
     def id(self) -> _builtins.str:
         """
-        The ID that Google gave the answer.
+        The ID that Google assigned to the response.
         """
         return pulumi.get(self, "id")
 
@@ -75,7 +75,7 @@ class ListInstanceTemplatesResult:
     @pulumi.getter(name="nextPageToken")
     def next_page_token(self) -> Optional[_builtins.str]:
         """
-        Leads to the next page, where only one was asked for.
+        The token of the next page, when a single page was requested.
         """
         return pulumi.get(self, "next_page_token")
 
@@ -91,7 +91,7 @@ class ListInstanceTemplatesResult:
     @pulumi.getter
     def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
-        What Google said beside the answer, of all pages.
+        Google's warnings about the response, from all pages.
         """
         return pulumi.get(self, "warnings")
 
@@ -150,14 +150,14 @@ def list_instance_templates(filter: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str filter: Which to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param _builtins.str filter: What to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
     :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
     :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
     :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
-    :param _builtins.str page_token: Where to begin: the `nextPageToken` of an earlier call.
+    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue from there.
     :param _builtins.str project: The project. Default: the provider's.
-    :param _builtins.bool return_partial_success: Answer also when a scope cannot be reached; its warning, and `unreachables`, then name it. Default: false, so the call fails.
-    :param _builtins.str view: `BASIC` leaves partner metadata out, `FULL` shows everything. Default: `BASIC`.
+    :param _builtins.bool return_partial_success: Return a partial result when a scope cannot be reached, with a warning and the scope in `unreachables`. Default: false, so the call fails.
+    :param _builtins.str view: `BASIC` omits partner metadata, `FULL` includes everything. Default: `BASIC`.
     """
     __args__ = dict()
     __args__['filter'] = filter
@@ -218,14 +218,14 @@ def list_instance_templates_output(filter: pulumi.Input[Optional[Optional[_built
     ```
 
 
-    :param _builtins.str filter: Which to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param _builtins.str filter: What to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
     :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
     :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
     :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
-    :param _builtins.str page_token: Where to begin: the `nextPageToken` of an earlier call.
+    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue from there.
     :param _builtins.str project: The project. Default: the provider's.
-    :param _builtins.bool return_partial_success: Answer also when a scope cannot be reached; its warning, and `unreachables`, then name it. Default: false, so the call fails.
-    :param _builtins.str view: `BASIC` leaves partner metadata out, `FULL` shows everything. Default: `BASIC`.
+    :param _builtins.bool return_partial_success: Return a partial result when a scope cannot be reached, with a warning and the scope in `unreachables`. Default: false, so the call fails.
+    :param _builtins.str view: `BASIC` omits partner metadata, `FULL` includes everything. Default: `BASIC`.
     """
     __args__ = dict()
     __args__['filter'] = filter

@@ -37,13 +37,13 @@ class MachineImageArgs:
         """
         The set of arguments for constructing a MachineImage resource.
 
-        :param pulumi.Input[_builtins.str] source_instance: The instance to make an image of: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
-        :param pulumi.Input[_builtins.str] description: A text about the image.
+        :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
+        :param pulumi.Input[_builtins.str] description: A description of the image.
         :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest to bring its applications into a consistent state first. Not read back.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image; they change in place.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] machine_image_encryption_key: The key that protects the image; with one of your own, every use of the image needs it. Default: a key of Google's.
-        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
-        :param pulumi.Input['MachineImageParamsArgs'] params: Which disks to take, and tags. Not read back.
+        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
+        :param pulumi.Input['MachineImageParamsArgs'] params: Which disks to include, and tags. Not read back.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
         :param pulumi.Input[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]] source_disk_encryption_keys: Keys of the source instance's disks that are protected by customer-supplied ones. Not read back.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that holds the image. Default: nearest to the source.
@@ -72,7 +72,7 @@ class MachineImageArgs:
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> pulumi.Input[_builtins.str]:
         """
-        The instance to make an image of: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
+        The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
         """
         return pulumi.get(self, "source_instance")
 
@@ -84,7 +84,7 @@ class MachineImageArgs:
     @pulumi.getter
     def description(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A text about the image.
+        A description of the image.
         """
         return pulumi.get(self, "description")
 
@@ -132,7 +132,7 @@ class MachineImageArgs:
     @pulumi.getter
     def name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
+        The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
         """
         return pulumi.get(self, "name")
 
@@ -144,7 +144,7 @@ class MachineImageArgs:
     @pulumi.getter
     def params(self) -> pulumi.Input[Optional['MachineImageParamsArgs']]:
         """
-        Which disks to take, and tags. Not read back.
+        Which disks to include, and tags. Not read back.
         """
         return pulumi.get(self, "params")
 
@@ -277,15 +277,15 @@ class MachineImage(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] description: A text about the image.
+        :param pulumi.Input[_builtins.str] description: A description of the image.
         :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest to bring its applications into a consistent state first. Not read back.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image; they change in place.
         :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] machine_image_encryption_key: The key that protects the image; with one of your own, every use of the image needs it. Default: a key of Google's.
-        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
-        :param pulumi.Input[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']] params: Which disks to take, and tags. Not read back.
+        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
+        :param pulumi.Input[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']] params: Which disks to include, and tags. Not read back.
         :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
         :param pulumi.Input[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]] source_disk_encryption_keys: Keys of the source instance's disks that are protected by customer-supplied ones. Not read back.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to make an image of: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
+        :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that holds the image. Default: nearest to the source.
         """
         ...
@@ -437,7 +437,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> pulumi.Output[_builtins.str]:
         """
-        When the image was made (RFC 3339).
+        When the image was created (RFC 3339).
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -445,7 +445,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def description(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        A text about the image.
+        A description of the image.
         """
         return pulumi.get(self, "description")
 
@@ -501,7 +501,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def name(self) -> pulumi.Output[_builtins.str]:
         """
-        The name: 1 to 63 characters (RFC 1035). Default: made up from the resource's name.
+        The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
         """
         return pulumi.get(self, "name")
 
@@ -509,7 +509,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="numericId")
     def numeric_id(self) -> pulumi.Output[_builtins.str]:
         """
-        The number that Google gave the image.
+        The numeric ID that Google assigned to the image.
         """
         return pulumi.get(self, "numeric_id")
 
@@ -517,7 +517,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def params(self) -> pulumi.Output[Optional['outputs.MachineImageParams']]:
         """
-        Which disks to take, and tags. Not read back.
+        Which disks to include, and tags. Not read back.
         """
         return pulumi.get(self, "params")
 
@@ -573,7 +573,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> pulumi.Output[_builtins.str]:
         """
-        The instance to make an image of: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
+        The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
         """
         return pulumi.get(self, "source_instance")
 
@@ -581,7 +581,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstanceProperties")
     def source_instance_properties(self) -> pulumi.Output[Optional['outputs.SourceInstancePropertiesResponse']]:
         """
-        The source instance in an earlier form; `instanceProperties` says more.
+        The source instance in an earlier format; `instanceProperties` has more detail.
         """
         return pulumi.get(self, "source_instance_properties")
 
@@ -605,7 +605,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="totalStorageBytes")
     def total_storage_bytes(self) -> pulumi.Output[_builtins.int]:
         """
-        Bytes of storage that the image takes.
+        The storage that the image uses, in bytes.
         """
         return pulumi.get(self, "total_storage_bytes")
 

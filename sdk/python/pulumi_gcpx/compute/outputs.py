@@ -103,7 +103,7 @@ __all__ = [
 @pulumi.output_type
 class AcceleratorConfig(dict):
     """
-    GPUs and the like.
+    GPUs and other accelerators.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -128,9 +128,9 @@ class AcceleratorConfig(dict):
                  accelerator_count: Optional[_builtins.int] = None,
                  accelerator_type: Optional[_builtins.str] = None):
         """
-        GPUs and the like.
+        GPUs and other accelerators.
 
-        :param _builtins.int accelerator_count: How many.
+        :param _builtins.int accelerator_count: The number of accelerators.
         :param _builtins.str accelerator_type: The type, such as `nvidia-l4`; a template takes the bare name.
         """
         if accelerator_count is not None:
@@ -142,7 +142,7 @@ class AcceleratorConfig(dict):
     @pulumi.getter(name="acceleratorCount")
     def accelerator_count(self) -> Optional[_builtins.int]:
         """
-        How many.
+        The number of accelerators.
         """
         return pulumi.get(self, "accelerator_count")
 
@@ -522,9 +522,9 @@ class ApiWarning(dict):
         """
         Something that Google says beside its answer.
 
-        :param _builtins.str code: The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
+        :param _builtins.str code: The warning code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
         :param Sequence['WarningData'] data: Details, such as the scope.
-        :param _builtins.str message: The warning in words.
+        :param _builtins.str message: The warning message.
         """
         pulumi.set(__self__, "code", code)
         if data is not None:
@@ -536,7 +536,7 @@ class ApiWarning(dict):
     @pulumi.getter
     def code(self) -> _builtins.str:
         """
-        The kind of warning, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
+        The warning code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
         """
         return pulumi.get(self, "code")
 
@@ -552,7 +552,7 @@ class ApiWarning(dict):
     @pulumi.getter
     def message(self) -> Optional[_builtins.str]:
         """
-        The warning in words.
+        The warning message.
         """
         return pulumi.get(self, "message")
 
@@ -641,7 +641,7 @@ class AttachedDiskInitializeParamsResponse(dict):
 
         :param _builtins.str architecture: The processor architecture the disk's contents are for. One of `ARM64`, `X86_64`.
         :param _builtins.str description: A text about the disk.
-        :param _builtins.str disk_name: The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.
+        :param _builtins.str disk_name: The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
         :param _builtins.int disk_size_gb: Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.
         :param _builtins.str disk_type: The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.
         :param _builtins.bool enable_confidential_compute: Encrypt the disk for confidential computing. Default: false.
@@ -649,7 +649,7 @@ class AttachedDiskInitializeParamsResponse(dict):
         :param Mapping[str, _builtins.str] labels: Labels of the disk.
         :param Sequence[_builtins.str] licenses: License URLs; reserved for Google's own use.
         :param _builtins.bool multi_writer: Let several instances write to the disk at once. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str on_update_action: What an update of the instance does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
+        :param _builtins.str on_update_action: What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
         :param _builtins.int provisioned_iops: I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.
         :param _builtins.int provisioned_throughput: Throughput to provision, in MB per second; at least 1.
         :param Sequence[_builtins.str] replica_zones: The two zones of a regional disk, one of them the instance's.
@@ -727,7 +727,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="diskName")
     def disk_name(self) -> Optional[_builtins.str]:
         """
-        The disk's name. Default: the instance's name. An existing disk of that name in the region is attached instead of made.
+        The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
         """
         return pulumi.get(self, "disk_name")
 
@@ -791,7 +791,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="onUpdateAction")
     def on_update_action(self) -> Optional[_builtins.str]:
         """
-        What an update of the instance does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
+        What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
         """
         return pulumi.get(self, "on_update_action")
 
@@ -954,7 +954,7 @@ class AttachedDiskResponse(dict):
         :param _builtins.str device_name: The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
         :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that encrypts a new disk or opens an attached one.
         :param _builtins.int disk_size_gb: Size in GB (base 2).
-        :param _builtins.bool force_attach: Attach a regional disk although another instance has it. Not read back.
+        :param _builtins.bool force_attach: Attach a regional disk even if it is attached to another instance. Not read back.
         :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system.
         :param _builtins.int index: The disk's place; 0 is the boot disk.
         :param 'AttachedDiskInitializeParamsResponse' initialize_params: How to make a new disk. Conflicts with `source`.
@@ -1062,7 +1062,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> Optional[_builtins.bool]:
         """
-        Attach a regional disk although another instance has it. Not read back.
+        Attach a regional disk even if it is attached to another instance. Not read back.
         """
         return pulumi.get(self, "force_attach")
 
@@ -1174,12 +1174,12 @@ class AttachedDiskResponse(dict):
 @pulumi.output_type
 class BulkInsertProgress(dict):
     """
-    How far a bulk creation is.
+    The status of a bulk creation.
     """
     def __init__(__self__, *,
                  per_location_status: Optional[Mapping[str, 'outputs.LocationStatus']] = None):
         """
-        How far a bulk creation is.
+        The status of a bulk creation.
 
         :param Mapping[str, 'LocationStatus'] per_location_status: By location.
         """
@@ -1401,9 +1401,9 @@ class DeprecationStatus(dict):
         :param _builtins.str deleted: When it is to be deleted (RFC 3339).
         :param _builtins.str deprecated: When it is to be deprecated (RFC 3339).
         :param _builtins.str obsolete: When it is to be obsolete (RFC 3339).
-        :param _builtins.str replacement: What to use instead, as a URL.
+        :param _builtins.str replacement: The suggested replacement, as a URL.
         :param _builtins.str state: `DEPRECATED` warns; `OBSOLETE` and `DELETED` are refused. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
-        :param 'RolloutPolicy' state_override: When it comes into force.
+        :param 'RolloutPolicy' state_override: When the state takes effect.
         """
         if deleted is not None:
             pulumi.set(__self__, "deleted", deleted)
@@ -1446,7 +1446,7 @@ class DeprecationStatus(dict):
     @pulumi.getter
     def replacement(self) -> Optional[_builtins.str]:
         """
-        What to use instead, as a URL.
+        The suggested replacement, as a URL.
         """
         return pulumi.get(self, "replacement")
 
@@ -1462,7 +1462,7 @@ class DeprecationStatus(dict):
     @pulumi.getter(name="stateOverride")
     def state_override(self) -> Optional['outputs.RolloutPolicy']:
         """
-        When it comes into force.
+        When the state takes effect.
         """
         return pulumi.get(self, "state_override")
 
@@ -1504,9 +1504,9 @@ class DiskInstantiationConfig(dict):
         What becomes of one disk of the source instance.
 
         :param _builtins.bool auto_delete: Delete the disk together with its instance.
-        :param _builtins.str custom_image: The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
+        :param _builtins.str custom_image: The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
         :param _builtins.str device_name: The device name of the disk on the source instance.
-        :param _builtins.str instantiate_from: How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+        :param _builtins.str instantiate_from: How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -1529,7 +1529,7 @@ class DiskInstantiationConfig(dict):
     @pulumi.getter(name="customImage")
     def custom_image(self) -> Optional[_builtins.str]:
         """
-        The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` takes.
+        The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
         """
         return pulumi.get(self, "custom_image")
 
@@ -1545,7 +1545,7 @@ class DiskInstantiationConfig(dict):
     @pulumi.getter(name="instantiateFrom")
     def instantiate_from(self) -> Optional[_builtins.str]:
         """
-        How the disk is made: from the same image or family, from an image of your own, attached read-only, blank, or left out. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+        How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
         """
         return pulumi.get(self, "instantiate_from")
 
@@ -1819,7 +1819,7 @@ class ErrorInfo(dict):
         """
         The cause of an error, for programs.
 
-        :param _builtins.str domain: Who the reason belongs to, such as `googleapis.com`.
+        :param _builtins.str domain: The service that the reason belongs to, such as `googleapis.com`.
         :param Mapping[str, _builtins.str] metadatas: Details by key.
         :param _builtins.str reason: The reason, in upper case with underscores, at most 63 characters.
         """
@@ -1834,7 +1834,7 @@ class ErrorInfo(dict):
     @pulumi.getter
     def domain(self) -> Optional[_builtins.str]:
         """
-        Who the reason belongs to, such as `googleapis.com`.
+        The service that the reason belongs to, such as `googleapis.com`.
         """
         return pulumi.get(self, "domain")
 
@@ -1949,7 +1949,7 @@ class HealthInfo(dict):
         :param _builtins.str health_status: The health. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
         :param _builtins.str repair_category: Why it is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
         :param _builtins.str unhealthy_reason: Why it is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
-        :param _builtins.str update_time: When this was so (RFC 3339).
+        :param _builtins.str update_time: When this state was recorded (RFC 3339).
         """
         if availability_slo_status is not None:
             pulumi.set(__self__, "availability_slo_status", availability_slo_status)
@@ -1998,7 +1998,7 @@ class HealthInfo(dict):
     @pulumi.getter(name="updateTime")
     def update_time(self) -> Optional[_builtins.str]:
         """
-        When this was so (RFC 3339).
+        When this state was recorded (RFC 3339).
         """
         return pulumi.get(self, "update_time")
 
@@ -2006,12 +2006,12 @@ class HealthInfo(dict):
 @pulumi.output_type
 class HealthProgress(dict):
     """
-    What an operation about health found.
+    The result of an operation that checks health.
     """
     def __init__(__self__, *,
                  health_info: Optional['outputs.HealthInfo'] = None):
         """
-        What an operation about health found.
+        The result of an operation that checks health.
 
         :param 'HealthInfo' health_info: The health.
         """
@@ -2150,7 +2150,7 @@ class InitialStateConfig(dict):
 @pulumi.output_type
 class InstanceFlexibilityPolicyResponse(dict):
     """
-    Other machine types to take when the first cannot be had.
+    Other machine types to use when the first is not available.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -2172,9 +2172,9 @@ class InstanceFlexibilityPolicyResponse(dict):
     def __init__(__self__, *,
                  instance_selections: Optional[Mapping[str, 'outputs.InstanceSelectionResponse']] = None):
         """
-        Other machine types to take when the first cannot be had.
+        Other machine types to use when the first is not available.
 
-        :param Mapping[str, 'InstanceSelectionResponse'] instance_selections: Choices by name.
+        :param Mapping[str, 'InstanceSelectionResponse'] instance_selections: Selections by name.
         """
         if instance_selections is not None:
             pulumi.set(__self__, "instance_selections", instance_selections)
@@ -2183,7 +2183,7 @@ class InstanceFlexibilityPolicyResponse(dict):
     @pulumi.getter(name="instanceSelections")
     def instance_selections(self) -> Optional[Mapping[str, 'outputs.InstanceSelectionResponse']]:
         """
-        Choices by name.
+        Selections by name.
         """
         return pulumi.get(self, "instance_selections")
 
@@ -2321,9 +2321,9 @@ class InstancePropertiesResponse(dict):
         :param _builtins.bool can_ip_forward: Let instances send and receive packets for other addresses. Default: false.
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential computing.
         :param _builtins.str description: A text about the instances.
-        :param Sequence['AttachedDiskResponse'] disks: The disks. Told apart by device name, source or disk name, so that their order is no change.
+        :param Sequence['AttachedDiskResponse'] disks: The disks. Matched by device name, source or disk name, so reordering them is not a change.
         :param 'DisplayDevice' display_device: A virtual display. Beta: using it sends the call to Google's beta API.
-        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and the like.
+        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators.
         :param _builtins.str key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
         :param Mapping[str, _builtins.str] labels: Labels of the instances.
         :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
@@ -2333,12 +2333,12 @@ class InstancePropertiesResponse(dict):
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces, nic0 first.
         :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth.
         :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str post_key_revocation_action_type: What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str post_key_revocation_action_type: What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
         :param _builtins.str private_ipv6_google_access: How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
         :param 'ReservationAffinity' reservation_affinity: Which reservations instances use.
         :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
         :param Sequence[_builtins.str] resource_policies: Names of resource policies.
-        :param 'Scheduling' scheduling: When and where instances run, and how they end.
+        :param 'Scheduling' scheduling: When and where instances run, and how they are stopped.
         :param Sequence['ServiceAccount'] service_accounts: The identity of the instances; one at most.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options.
         :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
@@ -2436,7 +2436,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
         """
-        The disks. Told apart by device name, source or disk name, so that their order is no change.
+        The disks. Matched by device name, source or disk name, so reordering them is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2452,7 +2452,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="guestAccelerators")
     def guest_accelerators(self) -> Optional[Sequence['outputs.AcceleratorConfig']]:
         """
-        GPUs and the like.
+        GPUs and other accelerators.
         """
         return pulumi.get(self, "guest_accelerators")
 
@@ -2532,7 +2532,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -2572,7 +2572,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def scheduling(self) -> Optional['outputs.Scheduling']:
         """
-        When and where instances run, and how they end.
+        When and where instances run, and how they are stopped.
         """
         return pulumi.get(self, "scheduling")
 
@@ -2686,16 +2686,16 @@ class InstanceResponse(dict):
         :param _builtins.bool can_ip_forward: Let instances send and receive packets for other addresses. Default: false.
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential computing.
         :param _builtins.str cpu_platform: The processor platform that it runs on.
-        :param _builtins.str creation_timestamp: When it was made (RFC 3339).
+        :param _builtins.str creation_timestamp: When the instance was created (RFC 3339).
         :param _builtins.bool deletion_protection: Whether it is protected against deletion.
         :param _builtins.str description: A text about the instances.
-        :param Sequence['AttachedDiskResponse'] disks: The disks. Told apart by device name, source or disk name, so that their order is no change.
+        :param Sequence['AttachedDiskResponse'] disks: The disks. Matched by device name, source or disk name, so reordering them is not a change.
         :param 'DisplayDevice' display_device: A virtual display. Beta: using it sends the call to Google's beta API.
         :param _builtins.bool erase_windows_vss_signature: Whether a Windows VSS signature is erased.
         :param _builtins.str fingerprint: A hash of the instance, base64.
-        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and the like.
+        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators.
         :param _builtins.str hostname: The host name, where it is not the default one.
-        :param _builtins.str id: The number that Google gave it.
+        :param _builtins.str id: The numeric ID that Google assigned.
         :param 'CustomerEncryptionKeyResponse' instance_encryption_key: The key of data that a suspended instance keeps.
         :param _builtins.str key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
         :param _builtins.str kind: Always `compute#instance`.
@@ -2710,26 +2710,26 @@ class InstanceResponse(dict):
         :param _builtins.str min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces, nic0 first.
         :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth.
-        :param 'InstanceParams' params: What it was created with.
+        :param 'InstanceParams' params: Settings that were given at creation.
         :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str post_key_revocation_action_type: What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str post_key_revocation_action_type: What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
         :param _builtins.str private_ipv6_google_access: How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
         :param 'ReservationAffinity' reservation_affinity: Which reservations instances use.
         :param Sequence[_builtins.str] resource_policies: Names of resource policies.
-        :param 'ResourceStatus' resource_status: What is so at present.
+        :param 'ResourceStatus' resource_status: The current state of the resource.
         :param _builtins.bool satisfies_pzi: Reserved by Google.
         :param _builtins.bool satisfies_pzs: Reserved by Google.
-        :param 'Scheduling' scheduling: When and where instances run, and how they end.
+        :param 'Scheduling' scheduling: When and where instances run, and how they are stopped.
         :param Sequence['ServiceAccount'] service_accounts: The identity of the instances; one at most.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options.
-        :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the integrity baseline follows.
+        :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the integrity baseline is updated.
         :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
-        :param 'ShieldedVmIntegrityPolicy' shielded_vm_integrity_policy: How the integrity baseline follows, by its old name.
-        :param _builtins.str source_machine_image: The machine image that it was made from, as a URL.
+        :param 'ShieldedVmIntegrityPolicy' shielded_vm_integrity_policy: How the integrity baseline is updated, by its old name.
+        :param _builtins.str source_machine_image: The machine image that the instance was created from, as a URL.
         :param 'CustomerEncryptionKeyResponse' source_machine_image_encryption_key: The key of that image.
         :param _builtins.bool start_restricted: Whether Google stopped it for suspicious activity, so that it cannot be started.
         :param _builtins.str status: The state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
-        :param _builtins.str status_message: The state in words.
+        :param _builtins.str status_message: A description of the state.
         :param 'TagsResponse' tags: Network tags.
         :param 'WorkloadIdentityConfig' workload_identity_config: The workload identity of the instances.
         :param _builtins.str zone: The zone, as a URL.
@@ -2891,7 +2891,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> Optional[_builtins.str]:
         """
-        When it was made (RFC 3339).
+        When the instance was created (RFC 3339).
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -2915,7 +2915,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
         """
-        The disks. Told apart by device name, source or disk name, so that their order is no change.
+        The disks. Matched by device name, source or disk name, so reordering them is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2947,7 +2947,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="guestAccelerators")
     def guest_accelerators(self) -> Optional[Sequence['outputs.AcceleratorConfig']]:
         """
-        GPUs and the like.
+        GPUs and other accelerators.
         """
         return pulumi.get(self, "guest_accelerators")
 
@@ -2963,7 +2963,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The number that Google gave it.
+        The numeric ID that Google assigned.
         """
         return pulumi.get(self, "id")
 
@@ -3083,7 +3083,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def params(self) -> Optional['outputs.InstanceParams']:
         """
-        What it was created with.
+        Settings that were given at creation.
         """
         return pulumi.get(self, "params")
 
@@ -3099,7 +3099,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -3131,7 +3131,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="resourceStatus")
     def resource_status(self) -> Optional['outputs.ResourceStatus']:
         """
-        What is so at present.
+        The current state of the resource.
         """
         return pulumi.get(self, "resource_status")
 
@@ -3155,7 +3155,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def scheduling(self) -> Optional['outputs.Scheduling']:
         """
-        When and where instances run, and how they end.
+        When and where instances run, and how they are stopped.
         """
         return pulumi.get(self, "scheduling")
 
@@ -3179,7 +3179,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="shieldedInstanceIntegrityPolicy")
     def shielded_instance_integrity_policy(self) -> Optional['outputs.ShieldedInstanceIntegrityPolicy']:
         """
-        How the integrity baseline follows.
+        How the integrity baseline is updated.
         """
         return pulumi.get(self, "shielded_instance_integrity_policy")
 
@@ -3197,7 +3197,7 @@ class InstanceResponse(dict):
     @_utilities.deprecated("""use shieldedInstanceIntegrityPolicy""")
     def shielded_vm_integrity_policy(self) -> Optional['outputs.ShieldedVmIntegrityPolicy']:
         """
-        How the integrity baseline follows, by its old name.
+        How the integrity baseline is updated, by its old name.
         """
         return pulumi.get(self, "shielded_vm_integrity_policy")
 
@@ -3205,7 +3205,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="sourceMachineImage")
     def source_machine_image(self) -> Optional[_builtins.str]:
         """
-        The machine image that it was made from, as a URL.
+        The machine image that the instance was created from, as a URL.
         """
         return pulumi.get(self, "source_machine_image")
 
@@ -3237,7 +3237,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="statusMessage")
     def status_message(self) -> Optional[_builtins.str]:
         """
-        The state in words.
+        A description of the state.
         """
         return pulumi.get(self, "status_message")
 
@@ -3298,10 +3298,10 @@ class InstanceSelectionResponse(dict):
         """
         One choice of machine types.
 
-        :param Sequence['AttachedDiskResponse'] disks: Disks of instances made by this choice, in place of the others.
+        :param Sequence['AttachedDiskResponse'] disks: Disks of instances created with this selection, instead of the other disks.
         :param Sequence[_builtins.str] machine_types: Machine types by name.
         :param _builtins.str min_cpu_platform: The oldest processor platform.
-        :param _builtins.int rank: The place in the order of choices; lower comes first.
+        :param _builtins.int rank: The rank of the selection; lower comes first.
         """
         if disks is not None:
             pulumi.set(__self__, "disks", disks)
@@ -3316,7 +3316,7 @@ class InstanceSelectionResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
         """
-        Disks of instances made by this choice, in place of the others.
+        Disks of instances created with this selection, instead of the other disks.
         """
         return pulumi.get(self, "disks")
 
@@ -3340,7 +3340,7 @@ class InstanceSelectionResponse(dict):
     @pulumi.getter
     def rank(self) -> Optional[_builtins.int]:
         """
-        The place in the order of choices; lower comes first.
+        The rank of the selection; lower comes first.
         """
         return pulumi.get(self, "rank")
 
@@ -3357,7 +3357,7 @@ class InstanceTemplatesScopedList(dict):
         The instance templates of one scope.
 
         :param Sequence['ListedInstanceTemplate'] instance_templates: The templates.
-        :param Sequence['ApiWarning'] warnings: What Google said about the scope, such as that it cannot be reached.
+        :param Sequence['ApiWarning'] warnings: Google's warning about the scope, such as that it cannot be reached.
         """
         pulumi.set(__self__, "instance_templates", instance_templates)
         pulumi.set(__self__, "warnings", warnings)
@@ -3374,7 +3374,7 @@ class InstanceTemplatesScopedList(dict):
     @pulumi.getter
     def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
-        What Google said about the scope, such as that it cannot be reached.
+        Google's warning about the scope, such as that it cannot be reached.
         """
         return pulumi.get(self, "warnings")
 
@@ -3391,7 +3391,7 @@ class InstancesScopedList(dict):
         The instances of one scope.
 
         :param Sequence['InstanceResponse'] instances: The instances.
-        :param Sequence['ApiWarning'] warnings: What Google said about the scope, such as that it cannot be reached.
+        :param Sequence['ApiWarning'] warnings: Google's warning about the scope, such as that it cannot be reached.
         """
         pulumi.set(__self__, "instances", instances)
         pulumi.set(__self__, "warnings", warnings)
@@ -3408,7 +3408,7 @@ class InstancesScopedList(dict):
     @pulumi.getter
     def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
-        What Google said about the scope, such as that it cannot be reached.
+        Google's warning about the scope, such as that it cannot be reached.
         """
         return pulumi.get(self, "warnings")
 
@@ -3434,14 +3434,14 @@ class ListedInstanceTemplate(dict):
 
         :param _builtins.str name: The name.
         :param _builtins.str self_link: The template's URL.
-        :param _builtins.str creation_timestamp: When it was made (RFC 3339).
+        :param _builtins.str creation_timestamp: When the template was created (RFC 3339).
         :param _builtins.str description: A text about it.
-        :param _builtins.str id: The number that Google gave it.
+        :param _builtins.str id: The numeric ID that Google assigned.
         :param _builtins.str kind: Always `compute#instanceTemplate`.
-        :param 'InstancePropertiesResponse' properties: What instances are made of.
+        :param 'InstancePropertiesResponse' properties: The properties of the instances.
         :param _builtins.str region: The region of a regional template, as a URL.
-        :param _builtins.str source_instance: The instance that it was made from, as a URL.
-        :param 'SourceInstanceParams' source_instance_params: How it followed that instance.
+        :param _builtins.str source_instance: The instance that the template was created from, as a URL.
+        :param 'SourceInstanceParams' source_instance_params: How the template was created from that instance.
         """
         pulumi.set(__self__, "name", name)
         pulumi.set(__self__, "self_link", self_link)
@@ -3482,7 +3482,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> Optional[_builtins.str]:
         """
-        When it was made (RFC 3339).
+        When the template was created (RFC 3339).
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -3498,7 +3498,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The number that Google gave it.
+        The numeric ID that Google assigned.
         """
         return pulumi.get(self, "id")
 
@@ -3514,7 +3514,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def properties(self) -> Optional['outputs.InstancePropertiesResponse']:
         """
-        What instances are made of.
+        The properties of the instances.
         """
         return pulumi.get(self, "properties")
 
@@ -3530,7 +3530,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> Optional[_builtins.str]:
         """
-        The instance that it was made from, as a URL.
+        The instance that the template was created from, as a URL.
         """
         return pulumi.get(self, "source_instance")
 
@@ -3538,7 +3538,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter(name="sourceInstanceParams")
     def source_instance_params(self) -> Optional['outputs.SourceInstanceParams']:
         """
-        How it followed that instance.
+        How the template was created from that instance.
         """
         return pulumi.get(self, "source_instance_params")
 
@@ -3606,7 +3606,7 @@ class LocationConstraints(dict):
         """
         Bounds of a location.
 
-        :param _builtins.int max_count: The most instances that the location gets; 0 and more.
+        :param _builtins.int max_count: The maximum number of instances in the location, at least 0.
         """
         if max_count is not None:
             pulumi.set(__self__, "max_count", max_count)
@@ -3615,7 +3615,7 @@ class LocationConstraints(dict):
     @pulumi.getter(name="maxCount")
     def max_count(self) -> Optional[_builtins.int]:
         """
-        The most instances that the location gets; 0 and more.
+        The maximum number of instances in the location, at least 0.
         """
         return pulumi.get(self, "max_count")
 
@@ -3631,8 +3631,8 @@ class LocationOperation(dict):
         """
         How far a change of the common metadata is in one location.
 
-        :param 'Status' error: What went wrong there.
-        :param _builtins.str state: How far it is. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
+        :param 'Status' error: The error at that location.
+        :param _builtins.str state: The status. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
         """
         if error is not None:
             pulumi.set(__self__, "error", error)
@@ -3643,7 +3643,7 @@ class LocationOperation(dict):
     @pulumi.getter
     def error(self) -> Optional['outputs.Status']:
         """
-        What went wrong there.
+        The error at that location.
         """
         return pulumi.get(self, "error")
 
@@ -3651,7 +3651,7 @@ class LocationOperation(dict):
     @pulumi.getter
     def state(self) -> Optional[_builtins.str]:
         """
-        How far it is. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
+        The status. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
         """
         return pulumi.get(self, "state")
 
@@ -3817,11 +3817,11 @@ class LocationStatus(dict):
         """
         What the last creation came to in one location.
 
-        :param _builtins.int created_vm_count: Instances made.
+        :param _builtins.int created_vm_count: Instances created.
         :param _builtins.int deleted_vm_count: Instances deleted again.
-        :param _builtins.int failed_to_create_vm_count: Instances that could not be made.
+        :param _builtins.int failed_to_create_vm_count: Instances that could not be created.
         :param _builtins.str status: `CREATING`, `ROLLING_BACK` or `DONE`.
-        :param _builtins.int target_vm_count: Instances that were to be made.
+        :param _builtins.int target_vm_count: Instances that were requested.
         """
         if created_vm_count is not None:
             pulumi.set(__self__, "created_vm_count", created_vm_count)
@@ -3838,7 +3838,7 @@ class LocationStatus(dict):
     @pulumi.getter(name="createdVmCount")
     def created_vm_count(self) -> Optional[_builtins.int]:
         """
-        Instances made.
+        Instances created.
         """
         return pulumi.get(self, "created_vm_count")
 
@@ -3854,7 +3854,7 @@ class LocationStatus(dict):
     @pulumi.getter(name="failedToCreateVmCount")
     def failed_to_create_vm_count(self) -> Optional[_builtins.int]:
         """
-        Instances that could not be made.
+        Instances that could not be created.
         """
         return pulumi.get(self, "failed_to_create_vm_count")
 
@@ -3870,7 +3870,7 @@ class LocationStatus(dict):
     @pulumi.getter(name="targetVmCount")
     def target_vm_count(self) -> Optional[_builtins.int]:
         """
-        Instances that were to be made.
+        Instances that were requested.
         """
         return pulumi.get(self, "target_vm_count")
 
@@ -3908,8 +3908,8 @@ class MachineImageParams(dict):
         """
         What is asked for with the request and not kept.
 
-        :param Sequence[_builtins.str] excluded_disks: Device names of disks to leave out. Conflicts with `includedDisks`.
-        :param Sequence[_builtins.str] included_disks: Device names of the only disks to take. Conflicts with `excludedDisks`.
+        :param Sequence[_builtins.str] excluded_disks: Device names of disks to exclude. Conflicts with `includedDisks`.
+        :param Sequence[_builtins.str] included_disks: Device names of the only disks to include. Conflicts with `excludedDisks`.
         :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
         """
         if excluded_disks is not None:
@@ -3923,7 +3923,7 @@ class MachineImageParams(dict):
     @pulumi.getter(name="excludedDisks")
     def excluded_disks(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Device names of disks to leave out. Conflicts with `includedDisks`.
+        Device names of disks to exclude. Conflicts with `includedDisks`.
         """
         return pulumi.get(self, "excluded_disks")
 
@@ -3931,7 +3931,7 @@ class MachineImageParams(dict):
     @pulumi.getter(name="includedDisks")
     def included_disks(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Device names of the only disks to take. Conflicts with `excludedDisks`.
+        Device names of the only disks to include. Conflicts with `excludedDisks`.
         """
         return pulumi.get(self, "included_disks")
 
@@ -3981,7 +3981,7 @@ class Member(dict):
         """
         One instance of the fleet.
 
-        :param _builtins.str id: The number that Google gave the instance.
+        :param _builtins.str id: The numeric ID that Google assigned to the instance.
         :param _builtins.str name: The instance's name.
         :param _builtins.str self_link: The instance's URL.
         :param _builtins.str status: The instance's state, such as `RUNNING`.
@@ -4003,7 +4003,7 @@ class Member(dict):
     @pulumi.getter
     def id(self) -> _builtins.str:
         """
-        The number that Google gave the instance.
+        The numeric ID that Google assigned to the instance.
         """
         return pulumi.get(self, "id")
 
@@ -4104,7 +4104,7 @@ class MetadataResponse(dict):
         Metadata that the guest can read; all keys and values together are under 512 KB.
 
         :param _builtins.str fingerprint: A hash of the metadata, base64.
-        :param Sequence['MetadataItem'] items: The entries; their order means nothing.
+        :param Sequence['MetadataItem'] items: The entries, in any order.
         :param _builtins.str kind: Always `compute#metadata`.
         """
         if fingerprint is not None:
@@ -4126,7 +4126,7 @@ class MetadataResponse(dict):
     @pulumi.getter
     def items(self) -> Optional[Sequence['outputs.MetadataItem']]:
         """
-        The entries; their order means nothing.
+        The entries, in any order.
         """
         return pulumi.get(self, "items")
 
@@ -4530,10 +4530,10 @@ class OperationError(dict):
         """
         One thing that went wrong.
 
-        :param _builtins.str code: The kind of error, such as `QUOTA_EXCEEDED`.
+        :param _builtins.str code: The error code, such as `QUOTA_EXCEEDED`.
         :param Sequence['ErrorDetail'] error_details: Details.
         :param _builtins.str location: The field of the request that caused it.
-        :param _builtins.str message: The error in words.
+        :param _builtins.str message: The error message.
         """
         pulumi.set(__self__, "code", code)
         if error_details is not None:
@@ -4547,7 +4547,7 @@ class OperationError(dict):
     @pulumi.getter
     def code(self) -> _builtins.str:
         """
-        The kind of error, such as `QUOTA_EXCEEDED`.
+        The error code, such as `QUOTA_EXCEEDED`.
         """
         return pulumi.get(self, "code")
 
@@ -4571,7 +4571,7 @@ class OperationError(dict):
     @pulumi.getter
     def message(self) -> Optional[_builtins.str]:
         """
-        The error in words.
+        The error message.
         """
         return pulumi.get(self, "message")
 
@@ -4579,12 +4579,12 @@ class OperationError(dict):
 @pulumi.output_type
 class OperationErrors(dict):
     """
-    What went wrong.
+    The errors.
     """
     def __init__(__self__, *,
                  errors: Sequence['outputs.OperationError']):
         """
-        What went wrong.
+        The errors.
 
         :param Sequence['OperationError'] errors: The errors.
         """
@@ -4610,7 +4610,7 @@ class PerInstancePropertiesResponse(dict):
         """
         What is an instance's own.
 
-        :param _builtins.str hostname: The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+        :param _builtins.str hostname: The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
         :param _builtins.str name: Temporary in Google's API, and never set.
         """
         if hostname is not None:
@@ -4622,7 +4622,7 @@ class PerInstancePropertiesResponse(dict):
     @pulumi.getter
     def hostname(self) -> Optional[_builtins.str]:
         """
-        The host name, fully qualified (RFC 1035). Default: made from the instance's name.
+        The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
         """
         return pulumi.get(self, "hostname")
 
@@ -4733,9 +4733,9 @@ class Quota(dict):
         One quota of a region.
 
         :param _builtins.float limit: The limit.
-        :param _builtins.str metric: What is counted, such as `CPUS`.
-        :param _builtins.float usage: How much of it is used.
-        :param _builtins.str owner: Whose quota it is.
+        :param _builtins.str metric: The metric that the quota limits, such as `CPUS`.
+        :param _builtins.float usage: The current usage.
+        :param _builtins.str owner: The owner of the quota.
         """
         pulumi.set(__self__, "limit", limit)
         pulumi.set(__self__, "metric", metric)
@@ -4755,7 +4755,7 @@ class Quota(dict):
     @pulumi.getter
     def metric(self) -> _builtins.str:
         """
-        What is counted, such as `CPUS`.
+        The metric that the quota limits, such as `CPUS`.
         """
         return pulumi.get(self, "metric")
 
@@ -4763,7 +4763,7 @@ class Quota(dict):
     @pulumi.getter
     def usage(self) -> _builtins.float:
         """
-        How much of it is used.
+        The current usage.
         """
         return pulumi.get(self, "usage")
 
@@ -4771,7 +4771,7 @@ class Quota(dict):
     @pulumi.getter
     def owner(self) -> Optional[_builtins.str]:
         """
-        Whose quota it is.
+        The owner of the quota.
         """
         return pulumi.get(self, "owner")
 
@@ -4791,11 +4791,11 @@ class QuotaExceededInfo(dict):
         """
         The quota that is used up.
 
-        :param Mapping[str, _builtins.str] dimensions: Where it counts, such as the region.
+        :param Mapping[str, _builtins.str] dimensions: What the quota applies to, such as the region.
         :param _builtins.float future_limit: The limit that is being rolled out.
         :param _builtins.float limit: The limit.
         :param _builtins.str limit_name: The limit's name.
-        :param _builtins.str metric_name: What is counted.
+        :param _builtins.str metric_name: The metric that the quota limits.
         :param _builtins.str rollout_status: Whether another limit is being rolled out. One of `IN_PROGRESS`.
         """
         if dimensions is not None:
@@ -4815,7 +4815,7 @@ class QuotaExceededInfo(dict):
     @pulumi.getter
     def dimensions(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Where it counts, such as the region.
+        What the quota applies to, such as the region.
         """
         return pulumi.get(self, "dimensions")
 
@@ -4847,7 +4847,7 @@ class QuotaExceededInfo(dict):
     @pulumi.getter(name="metricName")
     def metric_name(self) -> Optional[_builtins.str]:
         """
-        What is counted.
+        The metric that the quota limits.
         """
         return pulumi.get(self, "metric_name")
 
@@ -4883,12 +4883,12 @@ class Region(dict):
 
         :param _builtins.str name: The name.
         :param _builtins.str self_link: The region's URL.
-        :param _builtins.str creation_timestamp: When it was made (RFC 3339).
-        :param 'DeprecationStatus' deprecated: What is to become of it.
+        :param _builtins.str creation_timestamp: When the region was created (RFC 3339).
+        :param 'DeprecationStatus' deprecated: The deprecation state.
         :param _builtins.str description: A text about it.
-        :param _builtins.str id: The number that Google gave it.
+        :param _builtins.str id: The numeric ID that Google assigned.
         :param _builtins.str kind: Always `compute#region`.
-        :param 'ApiWarning' quota_status_warning: Why there are no quotas, where they could not be told.
+        :param 'ApiWarning' quota_status_warning: Why the quotas are missing, if Google could not read them.
         :param Sequence['Quota'] quotas: The project's quotas in the region.
         :param _builtins.str status: `UP` or `DOWN`.
         :param _builtins.bool supports_pzs: Reserved by Google.
@@ -4937,7 +4937,7 @@ class Region(dict):
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> Optional[_builtins.str]:
         """
-        When it was made (RFC 3339).
+        When the region was created (RFC 3339).
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -4945,7 +4945,7 @@ class Region(dict):
     @pulumi.getter
     def deprecated(self) -> Optional['outputs.DeprecationStatus']:
         """
-        What is to become of it.
+        The deprecation state.
         """
         return pulumi.get(self, "deprecated")
 
@@ -4961,7 +4961,7 @@ class Region(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The number that Google gave it.
+        The numeric ID that Google assigned.
         """
         return pulumi.get(self, "id")
 
@@ -4977,7 +4977,7 @@ class Region(dict):
     @pulumi.getter(name="quotaStatusWarning")
     def quota_status_warning(self) -> Optional['outputs.ApiWarning']:
         """
-        Why there are no quotas, where they could not be told.
+        Why the quotas are missing, if Google could not read them.
         """
         return pulumi.get(self, "quota_status_warning")
 
@@ -5143,11 +5143,11 @@ class ResourceStatus(dict):
         """
         What is so at present, and no setting.
 
-        :param 'EffectiveInstanceMetadata' effective_instance_metadata: Metadata that Google heeds.
+        :param 'EffectiveInstanceMetadata' effective_instance_metadata: Metadata that Google interprets.
         :param _builtins.str physical_host: An opaque ID of the physical host.
-        :param 'PhysicalHostTopology' physical_host_topology: Where the host stands.
+        :param 'PhysicalHostTopology' physical_host_topology: The location of the host.
         :param 'ReservationConsumptionInfo' reservation_consumption_info: Which reservation is used.
-        :param 'ResourceStatusScheduling' scheduling: Scheduling, as it is.
+        :param 'ResourceStatusScheduling' scheduling: The current scheduling settings.
         :param 'ShutdownDetails' shutdown_details: A graceful shutdown under way.
         :param 'UpcomingMaintenance' upcoming_maintenance: Maintenance that is planned.
         """
@@ -5170,7 +5170,7 @@ class ResourceStatus(dict):
     @pulumi.getter(name="effectiveInstanceMetadata")
     def effective_instance_metadata(self) -> Optional['outputs.EffectiveInstanceMetadata']:
         """
-        Metadata that Google heeds.
+        Metadata that Google interprets.
         """
         return pulumi.get(self, "effective_instance_metadata")
 
@@ -5186,7 +5186,7 @@ class ResourceStatus(dict):
     @pulumi.getter(name="physicalHostTopology")
     def physical_host_topology(self) -> Optional['outputs.PhysicalHostTopology']:
         """
-        Where the host stands.
+        The location of the host.
         """
         return pulumi.get(self, "physical_host_topology")
 
@@ -5202,7 +5202,7 @@ class ResourceStatus(dict):
     @pulumi.getter
     def scheduling(self) -> Optional['outputs.ResourceStatusScheduling']:
         """
-        Scheduling, as it is.
+        The current scheduling settings.
         """
         return pulumi.get(self, "scheduling")
 
@@ -5370,13 +5370,13 @@ class SavedAttachedDiskResponse(dict):
         :param _builtins.int disk_size_gb: Size in GB (base 2).
         :param _builtins.str disk_type: The disk type, as a URL.
         :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system.
-        :param _builtins.int index: The disk's place.
+        :param _builtins.int index: The disk's index.
         :param _builtins.str interface: How the disk was attached. One of `NVME`, `SCSI`.
         :param _builtins.str kind: Always `compute#attachedDisk`.
         :param Sequence[_builtins.str] licenses: Licenses that the disk carries.
         :param _builtins.str mode: `READ_WRITE` or `READ_ONLY`.
         :param _builtins.str source: The disk, as a URL.
-        :param _builtins.int storage_bytes: Bytes of storage that it takes.
+        :param _builtins.int storage_bytes: The storage that it uses, in bytes.
         :param _builtins.str storage_bytes_status: Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
         :param _builtins.str type: `PERSISTENT` or `SCRATCH`.
         """
@@ -5473,7 +5473,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def index(self) -> Optional[_builtins.int]:
         """
-        The disk's place.
+        The disk's index.
         """
         return pulumi.get(self, "index")
 
@@ -5521,7 +5521,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="storageBytes")
     def storage_bytes(self) -> Optional[_builtins.int]:
         """
-        Bytes of storage that it takes.
+        The storage that it uses, in bytes.
         """
         return pulumi.get(self, "storage_bytes")
 
@@ -5580,7 +5580,7 @@ class SavedDisk(dict):
         :param _builtins.str source_disk: The disk that was saved, as a URL.
         :param _builtins.str architecture: The processor architecture. One of `ARM64`, `X86_64`.
         :param _builtins.str kind: Always `compute#savedDisk`.
-        :param _builtins.int storage_bytes: Bytes of storage that it takes.
+        :param _builtins.int storage_bytes: The storage that it uses, in bytes.
         :param _builtins.str storage_bytes_status: Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
         """
         pulumi.set(__self__, "source_disk", source_disk)
@@ -5621,7 +5621,7 @@ class SavedDisk(dict):
     @pulumi.getter(name="storageBytes")
     def storage_bytes(self) -> Optional[_builtins.int]:
         """
-        Bytes of storage that it takes.
+        The storage that it uses, in bytes.
         """
         return pulumi.get(self, "storage_bytes")
 
@@ -5673,7 +5673,7 @@ class SbomInfo(dict):
 @pulumi.output_type
 class Scheduling(dict):
     """
-    When and where instances run, and how they end.
+    When and where instances run, and how they are stopped.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -5750,7 +5750,7 @@ class Scheduling(dict):
                  skip_guest_os_shutdown: Optional[_builtins.bool] = None,
                  termination_time: Optional[_builtins.str] = None):
         """
-        When and where instances run, and how they end.
+        When and where instances run, and how they are stopped.
 
         :param _builtins.bool automatic_restart: Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.
         :param _builtins.int availability_domain: The availability domain, 1 and up.
@@ -5769,7 +5769,7 @@ class Scheduling(dict):
         :param 'SchedulingOnInstanceStopAction' on_instance_stop_action: What stopping an instance does. Beta: using it sends the call to Google's beta API.
         :param _builtins.bool preemptible: Run at Google's convenience, for at most 24 hours. Default: false.
         :param 'Duration' preemption_notice_duration: How long before preemption the guest is told.
-        :param _builtins.str provisioning_model: How capacity is had. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
+        :param _builtins.str provisioning_model: How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
         :param _builtins.bool skip_guest_os_shutdown: End instances without telling the guest.
         :param _builtins.str termination_time: When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
         """
@@ -5954,7 +5954,7 @@ class Scheduling(dict):
     @pulumi.getter(name="provisioningModel")
     def provisioning_model(self) -> Optional[_builtins.str]:
         """
-        How capacity is had. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
+        How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
         """
         return pulumi.get(self, "provisioning_model")
 
@@ -6232,7 +6232,7 @@ class ShieldedInstanceIntegrityPolicy(dict):
         """
         How the integrity baseline follows the instance.
 
-        :param _builtins.bool update_auto_learn_policy: Take the present boot as the new baseline.
+        :param _builtins.bool update_auto_learn_policy: Take the current boot as the new baseline.
         """
         if update_auto_learn_policy is not None:
             pulumi.set(__self__, "update_auto_learn_policy", update_auto_learn_policy)
@@ -6241,7 +6241,7 @@ class ShieldedInstanceIntegrityPolicy(dict):
     @pulumi.getter(name="updateAutoLearnPolicy")
     def update_auto_learn_policy(self) -> Optional[_builtins.bool]:
         """
-        Take the present boot as the new baseline.
+        Take the current boot as the new baseline.
         """
         return pulumi.get(self, "update_auto_learn_policy")
 
@@ -6325,7 +6325,7 @@ class ShieldedVmIntegrityPolicy(dict):
         """
         How the integrity baseline follows the instance, by its old name.
 
-        :param _builtins.bool update_auto_learn_policy: Take the present boot as the new baseline.
+        :param _builtins.bool update_auto_learn_policy: Take the current boot as the new baseline.
         """
         if update_auto_learn_policy is not None:
             pulumi.set(__self__, "update_auto_learn_policy", update_auto_learn_policy)
@@ -6334,7 +6334,7 @@ class ShieldedVmIntegrityPolicy(dict):
     @pulumi.getter(name="updateAutoLearnPolicy")
     def update_auto_learn_policy(self) -> Optional[_builtins.bool]:
         """
-        Take the present boot as the new baseline.
+        Take the current boot as the new baseline.
         """
         return pulumi.get(self, "update_auto_learn_policy")
 
@@ -6352,10 +6352,10 @@ class ShutdownDetails(dict):
         """
         A graceful shutdown under way.
 
-        :param 'Duration' max_duration: The longest time that it may take.
-        :param _builtins.str request_timestamp: When it was asked for (RFC 3339).
-        :param _builtins.str stop_state: How far it is. One of `PENDING_STOP`, `STOPPING`.
-        :param _builtins.str target_state: What follows. One of `DELETED`, `STOPPED`.
+        :param 'Duration' max_duration: The maximum duration.
+        :param _builtins.str request_timestamp: When the shutdown was requested (RFC 3339).
+        :param _builtins.str stop_state: The status. One of `PENDING_STOP`, `STOPPING`.
+        :param _builtins.str target_state: What happens after the shutdown. One of `DELETED`, `STOPPED`.
         """
         if max_duration is not None:
             pulumi.set(__self__, "max_duration", max_duration)
@@ -6370,7 +6370,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="maxDuration")
     def max_duration(self) -> Optional['outputs.Duration']:
         """
-        The longest time that it may take.
+        The maximum duration.
         """
         return pulumi.get(self, "max_duration")
 
@@ -6378,7 +6378,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="requestTimestamp")
     def request_timestamp(self) -> Optional[_builtins.str]:
         """
-        When it was asked for (RFC 3339).
+        When the shutdown was requested (RFC 3339).
         """
         return pulumi.get(self, "request_timestamp")
 
@@ -6386,7 +6386,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="stopState")
     def stop_state(self) -> Optional[_builtins.str]:
         """
-        How far it is. One of `PENDING_STOP`, `STOPPING`.
+        The status. One of `PENDING_STOP`, `STOPPING`.
         """
         return pulumi.get(self, "stop_state")
 
@@ -6394,7 +6394,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="targetState")
     def target_state(self) -> Optional[_builtins.str]:
         """
-        What follows. One of `DELETED`, `STOPPED`.
+        What happens after the shutdown. One of `DELETED`, `STOPPED`.
         """
         return pulumi.get(self, "target_state")
 
@@ -6481,7 +6481,7 @@ class SourceInstanceParams(dict):
         """
         How a template follows its source instance.
 
-        :param Sequence['DiskInstantiationConfig'] disk_configs: One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+        :param Sequence['DiskInstantiationConfig'] disk_configs: One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
         """
         if disk_configs is not None:
             pulumi.set(__self__, "disk_configs", disk_configs)
@@ -6490,7 +6490,7 @@ class SourceInstanceParams(dict):
     @pulumi.getter(name="diskConfigs")
     def disk_configs(self) -> Optional[Sequence['outputs.DiskInstantiationConfig']]:
         """
-        One entry for each disk to treat otherwise. Default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+        One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
         """
         return pulumi.get(self, "disk_configs")
 
@@ -6561,9 +6561,9 @@ class SourceInstancePropertiesResponse(dict):
         :param Mapping[str, _builtins.str] labels: Its labels.
         :param _builtins.str machine_type: Its machine type.
         :param 'MetadataResponse' metadata: Its metadata.
-        :param _builtins.str min_cpu_platform: Its oldest processor platform.
+        :param _builtins.str min_cpu_platform: Its minimum processor platform.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: Its network interfaces.
-        :param _builtins.str post_key_revocation_action_type: What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`.
+        :param _builtins.str post_key_revocation_action_type: What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`.
         :param 'Scheduling' scheduling: Its scheduling.
         :param Sequence['ServiceAccount'] service_accounts: Its identity.
         :param 'TagsResponse' tags: Its network tags.
@@ -6675,7 +6675,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> Optional[_builtins.str]:
         """
-        Its oldest processor platform.
+        Its minimum processor platform.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -6691,7 +6691,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What follows the revocation of a disk's key. One of `NOOP`, `SHUTDOWN`.
+        What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -6734,7 +6734,7 @@ class Status(dict):
 
         :param _builtins.int code: The number of the gRPC code.
         :param Sequence[Mapping[str, Any]] details: Details, each with its `@type`.
-        :param _builtins.str message: The error in words.
+        :param _builtins.str message: The error message.
         """
         if code is not None:
             pulumi.set(__self__, "code", code)
@@ -6763,7 +6763,7 @@ class Status(dict):
     @pulumi.getter
     def message(self) -> Optional[_builtins.str]:
         """
-        The error in words.
+        The error message.
         """
         return pulumi.get(self, "message")
 
@@ -6804,7 +6804,7 @@ class TagsResponse(dict):
         Network tags.
 
         :param _builtins.str fingerprint: A hash of the tags, base64.
-        :param Sequence[_builtins.str] items: The tags, each 1 to 63 characters (RFC 1035); their order means nothing.
+        :param Sequence[_builtins.str] items: The tags, each 1 to 63 characters (RFC 1035), in any order.
         """
         if fingerprint is not None:
             pulumi.set(__self__, "fingerprint", fingerprint)
@@ -6823,7 +6823,7 @@ class TagsResponse(dict):
     @pulumi.getter
     def items(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The tags, each 1 to 63 characters (RFC 1035); their order means nothing.
+        The tags, each 1 to 63 characters (RFC 1035), in any order.
         """
         return pulumi.get(self, "items")
 
@@ -6975,12 +6975,12 @@ class UpcomingMaintenance(dict):
 @pulumi.output_type
 class VersionProgress(dict):
     """
-    What an operation about versions found.
+    The result of an operation that reads versions.
     """
     def __init__(__self__, *,
                  inline_sbom_info: Optional['outputs.SbomInfo'] = None):
         """
-        What an operation about versions found.
+        The result of an operation that reads versions.
 
         :param 'SbomInfo' inline_sbom_info: The versions.
         """
@@ -7007,7 +7007,7 @@ class WarningData(dict):
         """
         One detail of a warning.
 
-        :param _builtins.str key: What the detail is, such as `scope`.
+        :param _builtins.str key: The key of the detail, such as `scope`.
         :param _builtins.str value: The detail.
         """
         pulumi.set(__self__, "key", key)
@@ -7017,7 +7017,7 @@ class WarningData(dict):
     @pulumi.getter
     def key(self) -> _builtins.str:
         """
-        What the detail is, such as `scope`.
+        The key of the detail, such as `scope`.
         """
         return pulumi.get(self, "key")
 

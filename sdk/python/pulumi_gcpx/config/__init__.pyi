@@ -16,12 +16,12 @@ from .. import _utilities
 
 accessToken: Optional[str]
 """
-An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.
+An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
 """
 
 billingProject: Optional[str]
 """
-The project that quota and billing of the calls are counted on, with `userProjectOverride`.
+The project that is charged for quota and billing, with `userProjectOverride`.
 """
 
 computeCustomEndpoint: Optional[str]
@@ -36,7 +36,7 @@ A credentials file's path, or its JSON text: a service account key, an external 
 
 emulatorHost: Optional[str]
 """
-Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.
+Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
 """
 
 impersonateServiceAccount: Optional[str]
@@ -61,7 +61,7 @@ The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
 
 project: Optional[str]
 """
-The ID of the project that resources are made in, where a resource names none.
+The ID of the project in which resources are created when they name no project.
 """
 
 pubsubCustomEndpoint: Optional[str]
@@ -86,7 +86,7 @@ How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
 
 scopes: Optional[str]
 """
-OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts.
+OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
 """
 
 storageCustomEndpoint: Optional[str]
@@ -101,12 +101,12 @@ The domain of the cloud's APIs. Default: `googleapis.com`.
 
 userProjectOverride: Optional[bool]
 """
-Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
+Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
 """
 
 validateOnline: Optional[bool]
 """
-Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
+At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
 """
 
 zone: Optional[str]

@@ -23,14 +23,14 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def access_token(self) -> Optional[str]:
         """
-        An OAuth 2.0 access token, used as it is and never refreshed. Conflicts with `credentials`.
+        An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
         """
         return __config__.get('accessToken')
 
     @_builtins.property
     def billing_project(self) -> Optional[str]:
         """
-        The project that quota and billing of the calls are counted on, with `userProjectOverride`.
+        The project that is charged for quota and billing, with `userProjectOverride`.
         """
         return __config__.get('billingProject')
 
@@ -51,7 +51,7 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def emulator_host(self) -> Optional[str]:
         """
-        Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. Every API is called there, without credentials.
+        Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
         """
         return __config__.get('emulatorHost')
 
@@ -86,7 +86,7 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def project(self) -> Optional[str]:
         """
-        The ID of the project that resources are made in, where a resource names none.
+        The ID of the project in which resources are created when they name no project.
         """
         return __config__.get('project') or _utilities.get_env('GOOGLE_PROJECT', 'GOOGLE_CLOUD_PROJECT', 'GCLOUD_PROJECT', 'CLOUDSDK_CORE_PROJECT')
 
@@ -121,7 +121,7 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def scopes(self) -> Optional[str]:
         """
-        OAuth 2.0 scopes to ask for. Default: for each call the narrowest scope that its API accepts.
+        OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
         """
         return __config__.get('scopes')
 
@@ -142,14 +142,14 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def user_project_override(self) -> Optional[bool]:
         """
-        Count quota on `billingProject`, or else on `project`, instead of the credentials' own project.
+        Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
         """
         return __config__.get_bool('userProjectOverride')
 
     @_builtins.property
     def validate_online(self) -> Optional[bool]:
         """
-        Ask Google at preview whether what inputs name exists (images, machine types, zones, networks, subnetworks, topics), and whether quotas have room for a fleet. What the caller may not see is a warning. Default: false.
+        At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
         """
         return __config__.get_bool('validateOnline')
 

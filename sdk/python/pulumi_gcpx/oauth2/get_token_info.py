@@ -121,7 +121,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def iss(self) -> _builtins.str:
         """
-        Who issued it.
+        The issuer.
         """
         return pulumi.get(self, "iss")
 
@@ -137,7 +137,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def sub(self) -> _builtins.str:
         """
-        The number of the account.
+        The numeric ID of the account.
         """
         return pulumi.get(self, "sub")
 
@@ -172,7 +172,7 @@ class AwaitableGetTokenInfoResult(GetTokenInfoResult):
 def get_token_info(id_token: Optional[_builtins.str] = None,
                    opts: Optional[pulumi.InvokeOptions] = None) -> AwaitableGetTokenInfoResult:
     """
-    Asks Google what an ID token says; a token that is not good is an error.
+    Asks Google for the contents of an ID token; an invalid token is an error.
 
     ## Example Usage
 
@@ -216,7 +216,7 @@ def get_token_info(id_token: Optional[_builtins.str] = None,
 def get_token_info_output(id_token: pulumi.Input[Optional[_builtins.str]] = None,
                           opts: Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]] = None) -> pulumi.Output[GetTokenInfoResult]:
     """
-    Asks Google what an ID token says; a token that is not good is an error.
+    Asks Google for the contents of an ID token; an invalid token is an error.
 
     ## Example Usage
 

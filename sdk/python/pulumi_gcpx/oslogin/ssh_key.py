@@ -30,11 +30,11 @@ class SshKeyArgs:
         """
         The set of arguments for constructing a SshKey resource.
 
-        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.
+        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.
         :param pulumi.Input[_builtins.str] user: The user: an e-mail address or unique ID.
         :param pulumi.Input[_builtins.str] expiration_time_usec: When the key expires, in microseconds since 1970. Default: never. Changes in place.
         :param pulumi.Input[_builtins.str] project_id: The project whose POSIX account to set up along with the key; service accounts need it.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions that the key is to be known in first, with `projectId`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions in which the key must be available first, with `projectId`.
         """
         pulumi.set(__self__, "key", key)
         pulumi.set(__self__, "user", user)
@@ -49,7 +49,7 @@ class SshKeyArgs:
     @pulumi.getter
     def key(self) -> pulumi.Input[_builtins.str]:
         """
-        The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.
+        The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.
         """
         return pulumi.get(self, "key")
 
@@ -97,7 +97,7 @@ class SshKeyArgs:
     @pulumi.getter
     def regions(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The regions that the key is to be known in first, with `projectId`.
+        The regions in which the key must be available first, with `projectId`.
         """
         return pulumi.get(self, "regions")
 
@@ -184,9 +184,9 @@ class SshKey(pulumi.CustomResource):
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
         :param pulumi.Input[_builtins.str] expiration_time_usec: When the key expires, in microseconds since 1970. Default: never. Changes in place.
-        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.
+        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.
         :param pulumi.Input[_builtins.str] project_id: The project whose POSIX account to set up along with the key; service accounts need it.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions that the key is to be known in first, with `projectId`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions in which the key must be available first, with `projectId`.
         :param pulumi.Input[_builtins.str] user: The user: an e-mail address or unique ID.
         """
         ...
@@ -318,7 +318,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def key(self) -> pulumi.Output[_builtins.str]:
         """
-        The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. Comment and spacing are no change.
+        The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.
         """
         return pulumi.get(self, "key")
 
@@ -342,7 +342,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def regions(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        The regions that the key is to be known in first, with `projectId`.
+        The regions in which the key must be available first, with `projectId`.
         """
         return pulumi.get(self, "regions")
 

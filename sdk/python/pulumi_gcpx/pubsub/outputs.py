@@ -38,11 +38,11 @@ class PushTokenClaims(dict):
         :param _builtins.str aud: The audience.
         :param _builtins.str email: The e-mail address of the account.
         :param _builtins.int exp: When the token expires, in seconds since 1970.
-        :param _builtins.str iss: Who issued it.
+        :param _builtins.str iss: The issuer.
         :param _builtins.str azp: The authorized party.
         :param _builtins.bool email_verified: Whether the address is verified.
         :param _builtins.int iat: When the token was issued, in seconds since 1970.
-        :param _builtins.str sub: The number of the account.
+        :param _builtins.str sub: The numeric ID of the account.
         """
         pulumi.set(__self__, "aud", aud)
         pulumi.set(__self__, "email", email)
@@ -85,7 +85,7 @@ class PushTokenClaims(dict):
     @pulumi.getter
     def iss(self) -> _builtins.str:
         """
-        Who issued it.
+        The issuer.
         """
         return pulumi.get(self, "iss")
 
@@ -117,7 +117,7 @@ class PushTokenClaims(dict):
     @pulumi.getter
     def sub(self) -> Optional[_builtins.str]:
         """
-        The number of the account.
+        The numeric ID of the account.
         """
         return pulumi.get(self, "sub")
 

@@ -42,7 +42,7 @@ class VerifyPushTokenResult:
     @pulumi.getter
     def claims(self) -> Optional['outputs.PushTokenClaims']:
         """
-        What it says, if it is good.
+        The claims, if the token is valid.
         """
         return pulumi.get(self, "claims")
 
@@ -50,7 +50,7 @@ class VerifyPushTokenResult:
     @pulumi.getter
     def reason(self) -> Optional[_builtins.str]:
         """
-        Why it is not.
+        Why the token is not valid.
         """
         return pulumi.get(self, "reason")
 
@@ -58,7 +58,7 @@ class VerifyPushTokenResult:
     @pulumi.getter
     def valid(self) -> _builtins.bool:
         """
-        Whether it is good.
+        Whether the token is valid.
         """
         return pulumi.get(self, "valid")
 
@@ -82,7 +82,7 @@ def verify_push_token(audience: Optional[_builtins.str] = None,
                       token: Optional[_builtins.str] = None,
                       opts: Optional[pulumi.InvokeOptions] = None) -> AwaitableVerifyPushTokenResult:
     """
-    Checks the token of an authenticated push by every rule for receivers. One that is refused is an answer, not an error.
+    Verifies the token of an authenticated push by every rule for receivers. A token that is refused is a result, not an error.
 
     ## Example Usage
 
@@ -104,8 +104,8 @@ def verify_push_token(audience: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str audience: The audience that the subscription sets; by default the push endpoint.
-    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys (PEM) by key ID, to check without the network. Default: fetched.
+    :param _builtins.str audience: The audience that the subscription sets, by default the push endpoint.
+    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys (PEM) by key ID, to verify without network access. Default: fetched.
     :param _builtins.int clock_skew_seconds: Seconds by which clocks may differ. Default: 10.
     :param _builtins.bool identity_aware_proxy: The token is the assertion of Identity-Aware Proxy (`x-svc-iap-jwt-assertion`). Default: false.
     :param _builtins.str service_account_email: The push authentication service account of the subscription.
@@ -133,7 +133,7 @@ def verify_push_token_output(audience: pulumi.Input[Optional[_builtins.str]] = N
                              token: pulumi.Input[Optional[_builtins.str]] = None,
                              opts: Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]] = None) -> pulumi.Output[VerifyPushTokenResult]:
     """
-    Checks the token of an authenticated push by every rule for receivers. One that is refused is an answer, not an error.
+    Verifies the token of an authenticated push by every rule for receivers. A token that is refused is a result, not an error.
 
     ## Example Usage
 
@@ -155,8 +155,8 @@ def verify_push_token_output(audience: pulumi.Input[Optional[_builtins.str]] = N
     ```
 
 
-    :param _builtins.str audience: The audience that the subscription sets; by default the push endpoint.
-    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys (PEM) by key ID, to check without the network. Default: fetched.
+    :param _builtins.str audience: The audience that the subscription sets, by default the push endpoint.
+    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys (PEM) by key ID, to verify without network access. Default: fetched.
     :param _builtins.int clock_skew_seconds: Seconds by which clocks may differ. Default: 10.
     :param _builtins.bool identity_aware_proxy: The token is the assertion of Identity-Aware Proxy (`x-svc-iap-jwt-assertion`). Default: false.
     :param _builtins.str service_account_email: The push authentication service account of the subscription.

@@ -37,8 +37,8 @@ class NotificationConfigArgs:
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes added to every message; at most 5.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The events to publish. Default: all. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
         :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events of objects whose names begin with this. Default: all objects.
-        :param pulumi.Input[_builtins.str] payload_format: `JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.
-        :param pulumi.Input[_builtins.str] user_project: The project that pays for the calls, where the bucket's requester pays.
+        :param pulumi.Input[_builtins.str] payload_format: `JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.
+        :param pulumi.Input[_builtins.str] user_project: The project to bill for the calls, for a bucket with Requester Pays.
         """
         pulumi.set(__self__, "bucket", bucket)
         pulumi.set(__self__, "topic", topic)
@@ -117,7 +117,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="payloadFormat")
     def payload_format(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.
+        `JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.
         """
         return pulumi.get(self, "payload_format")
 
@@ -129,7 +129,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="userProject")
     def user_project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project that pays for the calls, where the bucket's requester pays.
+        The project to bill for the calls, for a bucket with Requester Pays.
         """
         return pulumi.get(self, "user_project")
 
@@ -229,9 +229,9 @@ class NotificationConfig(pulumi.CustomResource):
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes added to every message; at most 5.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The events to publish. Default: all. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
         :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events of objects whose names begin with this. Default: all objects.
-        :param pulumi.Input[_builtins.str] payload_format: `JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.
+        :param pulumi.Input[_builtins.str] payload_format: `JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.
         :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.
-        :param pulumi.Input[_builtins.str] user_project: The project that pays for the calls, where the bucket's requester pays.
+        :param pulumi.Input[_builtins.str] user_project: The project to bill for the calls, for a bucket with Requester Pays.
         """
         ...
     @overload
@@ -400,7 +400,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="notificationId")
     def notification_id(self) -> pulumi.Output[_builtins.str]:
         """
-        The ID that Google gave the configuration.
+        The ID that Google assigned to the configuration.
         """
         return pulumi.get(self, "notification_id")
 
@@ -416,7 +416,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="payloadFormat")
     def payload_format(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        `JSON_API_V1` sends the object's metadata, `NONE` the attributes alone. Default: `JSON_API_V1`.
+        `JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.
         """
         return pulumi.get(self, "payload_format")
 
@@ -440,7 +440,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="userProject")
     def user_project(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The project that pays for the calls, where the bucket's requester pays.
+        The project to bill for the calls, for a bucket with Requester Pays.
         """
         return pulumi.get(self, "user_project")
 
