@@ -9,7 +9,7 @@ from gcpx_emulator.store import Json
 
 
 def notes(call: Call, properties: Json) -> Json:
-    """Give the warnings of an operation that uses deprecated images; refuse obsolete images and links to other things."""
+    """Give the warnings of an operation that uses deprecated images; refuse obsolete images and other links."""
     warnings = []
     for index, disk in enumerate(properties.get("disks") or ()):
         image = (disk.get("initializeParams") or {}).get("sourceImage")

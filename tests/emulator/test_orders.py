@@ -112,7 +112,7 @@ def test_an_order_of_another_form_is_refused_and_changes_nothing(cloud, path, or
 
 @pytest.mark.parametrize("path", ["faults", "limits", "outages", "tokens", "keys/rotate", "reset", BUCKET_PATH])
 @pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000])
-def test_an_order_that_is_no_json_is_refused(cloud, path, content):
+def test_an_order_that_is_not_json_is_refused(cloud, path, content):
     answer = _ask(cloud, path, content=content)
 
     assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "parseError")

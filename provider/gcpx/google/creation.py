@@ -13,7 +13,7 @@ from gcpx.errors import words_of
 from gcpx.google.operations import Outcome, Unfinished
 
 _ATTEMPTS: Final = 4
-"""Number of request IDs for one creation. The last one is new each time: by then, earlier results are known to be gone."""
+"""Request IDs for one creation. The last one is new each time: earlier results are known to be gone by then."""
 
 
 @attrs.frozen(kw_only=True)
