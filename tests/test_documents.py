@@ -53,8 +53,11 @@ def test_the_readme_lists_every_setting_with_its_variables():
         assert all(f"`{variable}`" in text for variable in prop.rules.environment), setting
 
 
-def test_the_changelog_begins_with_this_version():
-    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1].strip("[]") == __version__
+def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():
+    sections = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+
+    assert next(name for name in sections if name != "Unreleased") == __version__
+    assert "Unreleased" not in sections[1:]
 
 
 def test_no_address_of_a_registry_is_written_down():

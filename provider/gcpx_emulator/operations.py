@@ -76,7 +76,7 @@ class Operations:
             body[scope.partition("/")[0].removesuffix("s")] = f"{base}/projects/{project}/{scope}"
         if error:
             body["_error"] = error
-        self.store.database.execute(
+        self.store.run(
             "insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, 0)",
             (name, project, scope, request_id, json.dumps(body), now, now + self.latency,
              json.dumps([] if error else effects)),
@@ -93,20 +93,19 @@ class Operations:
                 raise ValueError  # noqa: TRY301 - both are the same refusal
         except ValueError:
             raise ApiError(400, f"Invalid value for field 'requestId': '{request_id}'. Must be a valid UUID.") from None
-        row = self.store.database.execute(
-            "select * from operations where project = ? and request = ?", (project, request_id)
-        ).fetchone()
-        return self._shown(row) if row else None
+        rows = self.store.run("select * from operations where project = ? and request = ?", (project, request_id))
+        return self._shown(rows[0]) if rows else None
 
     def settle(self) -> None:
         """Let everything that is due take effect."""
-        rows = self.store.database.execute(
-            "select * from operations where settled = 0 and ends <= ? order by ends", (self.clock.now(),)
-        ).fetchall()
-        for row in rows:
-            for effect in json.loads(row["effect"]):
-                self._apply(effect)
-            self.store.database.execute("update operations set settled = 1 where name = ?", (row["name"],))
+        with self.store.lock:
+            due = self.store.run(
+                "select * from operations where settled = 0 and ends <= ? order by ends", (self.clock.now(),)
+            )
+            for row in due:
+                for effect in json.loads(row["effect"]):
+                    self._apply(effect)
+                self.store.run("update operations set settled = 1 where name = ?", (row["name"],))
 
     def _apply(self, effect: Effect) -> None:
         if "put" in effect:
@@ -126,7 +125,7 @@ class Operations:
 
     def pending(self, path: str) -> bool:
         """Tell whether an operation that is under way will make this resource."""
-        rows = self.store.database.execute("select effect from operations where settled = 0").fetchall()
+        rows = self.store.run("select effect from operations where settled = 0")
         return any(effect.get("put") == path for row in rows for effect in json.loads(row["effect"]))
 
     def get(self, project: str, scope: str, name: str) -> Json:
@@ -139,19 +138,19 @@ class Operations:
 
     def list(self, project: str, scope: str) -> list[Json]:
         """Read those of a scope, oldest first."""
-        rows = self.store.database.execute(
+        rows = self.store.run(
             "select * from operations where project = ? and scope = ? order by begins", (project, scope)
-        ).fetchall()
+        )
         return [self._shown(row) for row in rows]
 
     def _row(self, project: str, scope: str, name: str) -> Any:
-        row = self.store.database.execute(
+        rows = self.store.run(
             "select * from operations where project = ? and scope = ? and ? in (name, json_extract(body, '$.id'))",
             (project, scope, name),
-        ).fetchone()
-        if row is None:
+        )
+        if not rows:
             raise not_found(f"projects/{project}/{scope}/operations/{name}")
-        return row
+        return rows[0]
 
     def _shown(self, row: Any) -> Json:
         return _view(json.loads(row["body"]), row["begins"], row["ends"], self.clock.now())

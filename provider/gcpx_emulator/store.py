@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 Json = dict[str, Any]
+_CHUNK: Final = 100
+"""Rows that a scan reads at once."""
 _TABLES: Final = """
 create table if not exists resources (
     path text primary key, collection text not null, body text not null, number integer not null
@@ -25,78 +28,93 @@ create table if not exists counters (name text primary key, value integer not nu
 
 
 class Store:
-    """One emulator's data; in memory, or in a file that outlives it."""
+    """One emulator's data; in memory, or in a file that outlives it.
+
+    Attributes:
+        lock: one thread at a time uses the connection; hold it over several statements that belong together.
+    """
 
     def __init__(self, file: str = ":memory:") -> None:
-        self.database = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-        self.database.row_factory = sqlite3.Row
-        self.database.executescript(_TABLES)
+        self.lock = threading.RLock()
+        self._database = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+        self._database.row_factory = sqlite3.Row
+        self._database.executescript(_TABLES)
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+        """Run one statement, and read all of its rows before another thread can run one."""
+        with self.lock:
+            return self._database.execute(statement, values).fetchall()
 
     def reset(self) -> None:
         """Forget everything."""
         for table in ("resources", "operations", "counters"):
-            self.database.execute(f"delete from {table}")  # noqa: S608 - names from this line
+            self.run(f"delete from {table}")  # noqa: S608 - names from this line
 
     def next(self, counter: str = "id") -> int:
         """Count up."""
-        row = self.database.execute(
+        rows = self.run(
             "insert into counters values (?, 1) on conflict (name) do update set value = value + 1 returning value",
             (counter,),
-        ).fetchone()
-        return int(row["value"])
+        )
+        return int(rows[0]["value"])
 
     def get(self, path: str) -> Json | None:
         """Read one resource."""
-        row = self.database.execute("select body from resources where path = ?", (path,)).fetchone()
-        return json.loads(row["body"]) if row else None
+        rows = self.run("select body from resources where path = ?", (path,))
+        return json.loads(rows[0]["body"]) if rows else None
 
     def named(self, path: str) -> str:
         """Replace a resource's numeric ID in its path with its name; leave other paths unchanged."""
         collection, _, last = path.rpartition("/")
         if not (last.isascii() and last.isdecimal()):
             return path
-        row = self.database.execute(
+        rows = self.run(
             "select path from resources where collection = ? and json_extract(body, '$.id') = ?", (collection, last)
-        ).fetchone()
-        return str(row["path"]) if row else path
+        )
+        return str(rows[0]["path"]) if rows else path
 
     def put(self, path: str, body: Json) -> None:
         """Write one resource; its place in the order stays."""
-        self.database.execute(
+        self.run(
             "insert into resources values (?, ?, ?, ?) on conflict (path) do update set body = excluded.body",
             (path, path.rpartition("/")[0], json.dumps(body), self.next("order")),
         )
 
     def delete(self, path: str) -> None:
         """Remove one resource."""
-        self.database.execute("delete from resources where path = ?", (path,))
+        self.run("delete from resources where path = ?", (path,))
 
     def list(self, collection: str) -> list[Json]:
         """Read a collection, oldest first."""
-        rows = self.database.execute(
-            "select body from resources where collection = ? order by number", (collection,)
-        ).fetchall()
+        rows = self.run("select body from resources where collection = ? order by number", (collection,))
         return [json.loads(row["body"]) for row in rows]
 
     def scan(self, collections: Sequence[str], after: str = "") -> Iterator[tuple[str, Json]]:
-        """Give what comes after a path in collections, by path, reading as it goes."""
+        """Give what comes after a path in collections, by path; rows are read in chunks, as they are needed."""
         for collection in sorted(collections):
-            rows = self.database.execute(
-                "select path, body from resources where collection = ? and path > ? order by path", (collection, after)
-            )
-            for row in rows:
-                yield row["path"], json.loads(row["body"])
+            rows, last = self._after(collection, after), after
+            while rows:
+                for row in rows:
+                    last = row["path"]
+                    yield last, json.loads(row["body"])
+                rows = self._after(collection, last)
+
+    def _after(self, collection: str, path: str) -> list[sqlite3.Row]:
+        return self.run(
+            "select path, body from resources where collection = ? and path > ? order by path limit ?",
+            (collection, path, _CHUNK),
+        )
 
     def collections(self, prefix: str, suffix: str) -> Iterator[str]:
         """Name the collections that hold something."""
-        rows = self.database.execute(
+        rows = self.run(
             "select distinct collection from resources where substr(collection, 1, ?) = ? order by collection",
             (len(prefix), prefix),
-        ).fetchall()
+        )
         return (row["collection"] for row in rows if row["collection"].endswith(suffix))
 
     def counts(self) -> dict[str, int]:
         """Count resources by kind."""
-        rows = self.database.execute("select collection from resources").fetchall()
+        rows = self.run("select collection from resources")
         kinds = [row["collection"].rpartition("/")[2] for row in rows]
         return {kind: kinds.count(kind) for kind in sorted(set(kinds))}

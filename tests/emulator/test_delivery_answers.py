@@ -75,7 +75,7 @@ def _attempts(cloud, number):
 @pytest.mark.parametrize("line", [
     "102 Processing", "102 ", "200 OK", "201 Created", "202 Accepted", "204 No Content", "206 Partial Content", "299 Any",
 ])  # fmt: skip
-def test_receipt_is_102_and_whatever_begins_with_2(cloud, api, line):
+def test_102_and_every_2xx_status_are_acknowledgements(cloud, api, line):
     with _receiver(f"HTTP/1.1 {line}\r\n\r\n".encode()) as (url, pushed):
         _publish(api, url)
         assert _attempts(cloud, 1) == [(int(line[:3]), None)]
@@ -95,7 +95,7 @@ def test_anything_else_is_pushed_again(cloud, api, line):
 
 
 @pytest.mark.parametrize("before", ["100 Continue", "103 Early Hints"])
-def test_other_informational_statuses_are_no_answer_yet(cloud, api, before):
+def test_other_informational_statuses_are_not_a_final_answer(cloud, api, before):
     with _receiver(f"HTTP/1.1 {before}\r\n\r\nHTTP/1.1 500 Oops\r\n\r\n".encode()) as (url, _):
         _publish(api, url)
 
@@ -122,7 +122,7 @@ def test_an_endpoint_that_refuses_connections_is_tried_again(cloud, api):
     "http://127.0.0.1:0/push", "http://127.0.0.1:99999/push", "http://127.0.0.1:x/push", "http://[::1/push",
     "http://example.com/push", "https://", "ftp://127.0.0.1/push",
 ])  # fmt: skip
-def test_what_is_no_endpoint_is_refused(api, endpoint):
+def test_an_invalid_endpoint_is_refused(api, endpoint):
     body = {"topic": TOPIC.removeprefix("/v1/"), "pushConfig": {"pushEndpoint": endpoint}}
     answer = api.put(SUBSCRIPTION, json=body)
 

@@ -173,6 +173,6 @@ def test_two_changes_under_way_both_count(cloud, instances):
     for name in names:
         disk = compute_v1.AttachedDisk(source=path, mode="READ_ONLY")
         instances.attach_disk_unary(project=PROJECT, zone=ZONE, instance=name, attached_disk_resource=disk)
-    cloud.emulator.store.database.execute("update operations set ends = 0 where settled = 0")
+    cloud.emulator.store.run("update operations set ends = 0 where settled = 0")
 
     assert [user.rpartition("/")[2] for user in cloud.get(path)["users"]] == ["one", "two"]

@@ -187,7 +187,7 @@ def test_what_is_not_taken_is_pushed_again_until_it_is(cloud, publisher, subscri
     assert base64.b64decode(pushed_then) == b"y"
 
 
-def test_a_message_is_delivered_at_whatever_moment_it_is_published(cloud, publisher, subscriber):
+def test_a_message_is_delivered_whenever_it_is_published(cloud, publisher, subscriber):
     with endpoint(_recorder()) as receiver:
         _pushing(subscriber, receiver.url)
         for number in range(30):
@@ -234,7 +234,7 @@ def _publish(publisher, data):
     publisher.publish(topic=TOPIC, messages=[types.PubsubMessage(data=data)])
 
 
-def test_a_receiver_that_does_not_answer_holds_up_no_other(cloud, publisher, subscriber):
+def test_a_receiver_that_does_not_answer_does_not_delay_others(cloud, publisher, subscriber):
     gate = _Gate()
     with endpoint(_waiting_for(gate, b"x", 204)) as first, endpoint(_recorder()) as second:
         _pushing(subscriber, first.url)
@@ -249,7 +249,7 @@ def test_a_receiver_that_does_not_answer_holds_up_no_other(cloud, publisher, sub
         assert [entry["status"] for entry in cloud.deliveries(3)] == [204] * 3
 
 
-def test_what_is_under_way_at_a_reset_is_not_told_after_it(cloud, publisher, subscriber):
+def test_what_is_under_way_at_a_reset_is_not_listed_after_it(cloud, publisher, subscriber):
     gate = _Gate()
     with endpoint(_waiting_for(gate, b"old", 500)) as receiver:
         _pushing(subscriber, receiver.url)

@@ -113,7 +113,7 @@ def test_an_order_of_another_form_is_refused_and_changes_nothing(cloud, path, or
 @pytest.mark.parametrize("content", [
     b"{", b"\xff", b"[" * 100_000, b'{"\\ud800": 1}', b'{"email": "\\udc00"}', b'{"delay": NaN}', b'{"delay": 1e999}',
 ])  # fmt: skip
-def test_an_order_that_is_no_json_is_refused(cloud, path, content):
+def test_an_order_that_is_not_json_is_refused(cloud, path, content):
     answer = _ask(cloud, path, content=content)
 
     assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "parseError")

@@ -64,7 +64,7 @@ def _create(client, account):
     return client.create_subscription(request={"name": NAME, "topic": TOPIC, "push_config": _push(account)})
 
 
-def test_who_may_not_act_as_the_account_makes_no_subscription(cloud, subscriber):
+def test_a_caller_that_cannot_act_as_the_account_cannot_create_a_subscription(cloud, subscriber):
     for email, account in ((STRANGER, PUSHER), (OPERATOR, OTHER)):
         with pytest.raises(exceptions.Forbidden, match=rf"{ACT_AS}.*{account}"):
             _create(subscriber(email), account)
@@ -162,7 +162,7 @@ def test_any_one_of_the_permissions_named_is_enough(api):
     assert refused == [False, False, True]
 
 
-def test_a_refused_call_changes_nothing_and_is_told_first(api):
+def test_a_refused_call_changes_nothing_and_is_reported_first(api):
     path = f"/storage/v1/b/{BUCKET}/notificationConfigs"
     made = api.post(path, json={"topic": f"//pubsub.googleapis.com/{TOPIC}", "payload_format": "NONE"}).json()
     _order(api, _only("storage.buckets.update"))

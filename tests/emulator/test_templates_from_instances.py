@@ -173,7 +173,7 @@ def test_what_does_not_fit_a_disk_is_refused(cloud, source, config, words):
     assert (answer.status_code, words in answer.json()["error"]["message"]) == (400, True), answer.text
 
 
-def test_an_image_of_no_family_has_none_to_follow(cloud, source):
+def test_an_image_without_a_family_has_none_to_follow(cloud, source):
     cloud.change(
         f"projects/{PROJECT}/zones/{ZONE}/disks/vm",
         lambda body: body.update(sourceImage=f"projects/{PROJECT}/global/images/mine"),

@@ -91,7 +91,7 @@ def test_a_private_key_is_echoed_nowhere(offline, token, name):
             assert not [piece for piece in PIECES if piece in said], (name, said)
 
 
-def test_a_key_in_a_wrong_place_is_told_by_its_path(offline):
+def test_a_key_in_a_wrong_place_is_reported_by_its_path(offline):
     private = PRIVATE[0]
 
     assert "must be the public key" in offline.failures(KEY, key(key=private))["key"]
@@ -197,7 +197,7 @@ def test_a_rule_that_finds_nothing_secret_keeps_its_own_words(offline):
     assert "disks[0]" in offline.failures(TEMPLATE, inputs)["properties.disks[1].boot"]
 
 
-def test_what_google_does_not_have_is_told_without_a_secret_name(cloud):
+def test_a_missing_resource_is_reported_without_its_secret_name(cloud):
     image_of = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/images/{HIDDEN}"
     disk = {"boot": True, "initializeParams": {"sourceImage": secret(image_of)}}
     with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="true") as made:

@@ -198,7 +198,7 @@ def test_an_error_answer_of_any_shape_is_read():
         assert str(from_operation("insert x", body if isinstance(body, dict) else {"error": body}))
 
 
-def test_half_of_a_character_in_an_answer_is_told(engine, cloud):
+def test_half_of_a_character_in_a_response_is_reported(engine, cloud):
     body = r'{"error": {"code": 400, "message": "half \ud800 of it"}}'
     cloud.fail("compute.instanceTemplates.insert", status=400, body=body)
     with driver.failing() as failed:

@@ -74,7 +74,7 @@ def test_a_form_says_which_part_is_wrong(engine, token, inputs, path, words):
     ({"metadataStartupScript": "#!/bin/sh"}, "properties.metadataStartupScript", "must be written `metadata: {items: [{key: startup-script, value: SCRIPT}]}` here"),
     ({"metadata": {"item": []}}, "properties.metadata.item", "did you mean items?"),
 ])  # fmt: skip
-def test_what_users_of_other_providers_write_is_told_the_form_that_is_right_here(engine, more, path, words):
+def test_forms_of_other_providers_are_refused_with_the_right_form(engine, more, path, words):
     assert words in engine.failures(TEMPLATE, template(**more))[path]
     fleet_path = path.replace("properties", "instanceProperties", 1)
     assert words in engine.failures(FLEET, fleet(3, **more))[fleet_path]
@@ -89,14 +89,14 @@ def test_what_users_of_other_providers_write_is_told_the_form_that_is_right_here
     (IMAGE, image(), "sourceInstance: must name something that exists"),
     (ATTACHMENT, attachment(), "instance: must name something that exists"),
 ])  # fmt: skip
-def test_what_does_not_exist_is_told_with_the_next_step(engine, token, inputs, words):
+def test_a_missing_resource_is_reported_with_the_next_step(engine, token, inputs, words):
     with failing() as failed:
         engine.create(token, "x", inputs)
 
     assert failed[0].message.startswith(words)
 
 
-def test_a_disk_that_does_not_exist_is_told_by_its_property(engine, cloud):
+def test_a_missing_disk_is_reported_by_its_property(engine, cloud):
     cloud.make_instance()
     with failing() as failed:
         engine.create(ATTACHMENT, "x", attachment())
@@ -104,7 +104,7 @@ def test_a_disk_that_does_not_exist_is_told_by_its_property(engine, cloud):
     assert failed[0].message.startswith("disk: must name something that exists")
 
 
-def test_a_name_that_is_taken_is_told_with_the_id_to_import(engine):
+def test_a_name_that_is_taken_is_reported_with_the_id_to_import(engine):
     engine.create(TEMPLATE, "one", {**template(), "name": "web"})
     with failing() as failed:
         engine.create(TEMPLATE, "two", {**template(labels={"a": "b"}), "name": "web"})

@@ -99,7 +99,7 @@ def _resource(engine, token, inputs):
 
 
 @pytest.mark.parametrize(("token", "one", "other"), SAME)
-def test_another_spelling_of_a_name_is_no_change(engine, token, one, other):
+def test_another_spelling_of_a_name_is_not_a_change(engine, token, one, other):
     assert dict(engine.diff(_resource(engine, token, one), other).detailedDiff) == {}
     assert dict(engine.diff(_resource(engine, token, other), one).detailedDiff) == {}
 
@@ -116,7 +116,7 @@ def test_the_same_name_elsewhere_is_a_change(engine, token, one, other, path):
     (ATTACHMENT, attachment(instance="example-vm", zone="us-east1-b"), attachment()),
     (ATTACHMENT, attachment(project=PROJECT), attachment()),
 ])  # fmt: skip
-def test_a_place_that_is_left_out_and_applies_anyway_is_no_change(engine, token, written, left_out):
+def test_omitting_a_location_that_applies_anyway_is_not_a_change(engine, token, written, left_out):
     assert dict(engine.diff(_resource(engine, token, written), left_out).detailedDiff) == {}
     assert dict(engine.diff(_resource(engine, token, left_out), written).detailedDiff) == {}
 
@@ -141,7 +141,7 @@ def test_a_resource_stays_in_its_project_when_the_providers_changes(engine, clou
 @pytest.mark.parametrize(
     "network", ["default", "global/networks/default", f"projects/{PROJECT}/global/networks/default"]
 )
-def test_what_google_writes_in_full_is_no_drift(engine, network):
+def test_a_name_that_google_writes_in_full_is_not_drift(engine, network):
     made = engine.create(TEMPLATE, "web", _network(network))
 
     assert engine.drift(made) == set()
@@ -161,7 +161,7 @@ def test_a_network_of_another_project_is_drift(engine, cloud):
     assert engine.drift(made) == {"properties.networkInterfaces[0].network"}
 
 
-def test_a_number_that_google_writes_for_a_project_is_no_drift(engine, cloud):
+def test_a_number_that_google_writes_for_a_project_is_not_drift(engine, cloud):
     made = engine.create(TEMPLATE, "web", _network("global/networks/default"))
 
     def number(body):

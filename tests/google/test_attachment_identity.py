@@ -87,7 +87,7 @@ def test_an_update_does_not_touch_a_stranger(engine, cloud, vm):
     assert cloud.calls("compute.instances.setDiskAutoDelete") == []
 
 
-def test_a_disk_that_went_away_while_it_was_detached_is_no_error(engine, cloud, vm):
+def test_a_disk_that_disappears_while_it_is_detached_is_not_an_error(engine, cloud, vm):
     ours = engine.create(ATTACHMENT, "a", attachment())
     cloud.fail("compute.instances.detachDisk", status=400, message="No attached disk found")
     with failing() as failed:

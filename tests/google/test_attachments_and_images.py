@@ -90,7 +90,7 @@ def test_a_regional_disk_is_taken_by_force(engine, cloud, vm):
 def test_force_on_a_zonal_disk_is_refused_at_preview(engine, cloud, disk):
     failures = engine.failures(ATTACHMENT, attachment(disk=disk, forceAttach=True))
 
-    assert "unless disk is a regional one" in failures["forceAttach"]
+    assert "unless disk is a regional disk" in failures["forceAttach"]
     assert cloud.calls() == []
 
 

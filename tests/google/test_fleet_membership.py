@@ -129,7 +129,7 @@ def test_labels_that_are_not_known_yet_are_judged_when_they_are(engine, labels):
     assert late.failures, "the engine checks again once values are known, before anything is changed"
 
 
-def test_the_label_of_a_template_takes_no_member_away(engine, cloud):
+def test_the_label_of_a_template_removes_no_member(engine, cloud):
     made = engine.create(TEMPLATE, "base", {"name": "base", **template(labels={"gcpx-bulk": "another", **ROLE})})
     inputs = {
         "region": "us-east1",
@@ -144,7 +144,7 @@ def test_the_label_of_a_template_takes_no_member_away(engine, cloud):
 
 
 @pytest.mark.parametrize("fleet_id", ["labels/role=worker", "namePattern/t-#"])
-def test_a_fleet_of_another_label_puts_its_members_into_no_other_fleet(engine, cloud, fleet_id):
+def test_members_of_a_fleet_with_another_label_join_no_other_fleet(engine, cloud, fleet_id):
     other = engine.create(FLEET, "other", fleet(fleetId="another", count=1))
     made = engine.create(TEMPLATE, "base", {"name": "base", **template(labels={"gcpx-bulk": "another"})})
     inputs = {
@@ -161,7 +161,7 @@ def test_a_fleet_of_another_label_puts_its_members_into_no_other_fleet(engine, c
     assert engine.refresh(other).outputs["createdCount"] == 1
 
 
-def test_an_instance_without_the_label_is_no_member_of_a_fleet_whose_label_is_empty(engine, cloud):
+def test_an_instance_without_the_label_is_not_a_member_of_a_fleet_with_an_empty_label(engine, cloud):
     created = engine.create(FLEET, "workers", fleet(labels={"team": ""}))
     cloud.make_instance("stranger")
     imported = engine.import_(FLEET, "again", f"{PLACE}/labels/team=")

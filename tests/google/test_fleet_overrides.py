@@ -146,7 +146,7 @@ def test_running_instances_get_the_tags_and_metadata_that_new_ones_would_have(
     assert (found.get("metadata") or {}).get("items", []) == items
 
 
-def test_a_template_that_cannot_be_read_is_told(engine, cloud, fleet_of):
+def test_a_template_that_cannot_be_read_is_reported(engine, cloud, fleet_of):
     created = engine.create(FLEET, "workers", fleet_of({"labels": {"c": "3"}}))
     cloud.emulator.store.delete(f"projects/{PROJECT}/global/instanceTemplates/base")
     engine.update(created, fleet_of({"labels": {"a": None}}))

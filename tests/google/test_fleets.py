@@ -225,7 +225,7 @@ def test_a_fleet_that_lost_everyone_and_gets_nobody_back_is_an_error(engine, clo
 
 
 @pytest.mark.parametrize("count", [0, "0"])
-def test_a_fleet_of_none_is_refused(engine, count):
+def test_a_fleet_without_instances_is_refused(engine, count):
     assert engine.failures(FLEET, fleet(count=count))["count"] == "must be at least 1"
     named = {**fleet(count=count), "perInstanceProperties": {}, "namePattern": None}
     assert engine.failures(FLEET, named)

@@ -192,7 +192,7 @@ def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud
         ("fleet", "compute.regionInstances.bulkInsert"),
     ],
 )
-def test_an_answer_that_is_no_operation_keeps_the_id(engine, cloud, vm, name, insert):
+def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, name, insert):
     token, inputs = CREATIONS[name]
     cloud.fail(insert, body='{"hello": "world"}')
     state, message = _state(engine, token, inputs, timeout=0)

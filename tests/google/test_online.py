@@ -167,7 +167,7 @@ PLACED = [
 
 
 @pytest.mark.parametrize(("token", "inputs", "path"), PLACED)
-def test_a_project_that_does_not_exist_is_told_and_nothing_in_it_asked_for(asking, cloud, token, inputs, path):
+def test_a_missing_project_is_reported_and_nothing_in_it_is_looked_up(asking, cloud, token, inputs, path):
     cloud.fail("compute.projects.get", status=404, message="The resource was not found")
 
     (reason,) = asking.failures(token, inputs).items()
@@ -182,7 +182,7 @@ def test_a_project_that_does_not_exist_is_told_and_nothing_in_it_asked_for(askin
     (ATTACHMENT, attachment(instance="x", zone=UNKNOWN), "zone"), (IMAGE_, image(project=UNKNOWN), "project"),
     (ATTACHMENT, attachment(instance=UNKNOWN, zone=UNKNOWN), "zone"),
 ])  # fmt: skip
-def test_what_is_not_known_yet_is_told_and_the_rest_is_asked_for(asking, token, inputs, name):
+def test_unknown_values_are_reported_and_the_rest_is_looked_up(asking, token, inputs, name):
     assert asking.failures(token, inputs) == {}
     (said,) = {text for _, _, text in asking.log.messages}
     assert said == f"validateOnline: {name} is not known yet, so nothing in it is checked"
@@ -194,7 +194,7 @@ def test_a_public_image_is_looked_up_where_the_project_is_not_known(asking):
     assert list(asking.failures(TEMPLATE, lost)) == ["properties.disks[0].initializeParams.sourceImage"]
 
 
-def test_what_was_missing_is_asked_for_anew_after_configure(asking, cloud):
+def test_missing_resources_are_looked_up_again_after_configure(asking, cloud):
     inputs = template(**_disk("web-base"))
     assert asking.failures(TEMPLATE, inputs)
     image = {"name": "web-base", "sourceDisk": "zones/us-east1-b/disks/d"}

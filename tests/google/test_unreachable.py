@@ -57,7 +57,7 @@ def closed():
 
 
 @pytest.mark.parametrize("form", ["127.0.0.1:{}", "localhost:{}", "http://127.0.0.1:{}"])
-def test_a_missing_emulator_is_told_within_two_seconds(closed, form):
+def test_a_missing_emulator_is_reported_within_two_seconds(closed, form):
     host = form.format(closed)
     patience, error = _send(emulator_host=host)
 
@@ -67,7 +67,7 @@ def test_a_missing_emulator_is_told_within_two_seconds(closed, form):
     assert sum(patience.pauses) < 2
 
 
-def test_a_missing_emulator_is_told_to_the_user(closed):
+def test_a_missing_emulator_is_reported_to_the_user(closed):
     with driver.engine(project=PROJECT, emulatorHost=f"127.0.0.1:{closed}") as lost, failing() as failed:
         lost.create(TEMPLATE, "web", template())
 
@@ -75,7 +75,7 @@ def test_a_missing_emulator_is_told_to_the_user(closed):
     assert failed[0].message.startswith(words)
 
 
-def test_an_endpoint_of_this_machine_that_is_no_emulator_is_told_as_soon(closed):
+def test_a_missing_local_endpoint_is_reported_as_quickly(closed):
     patience, error = _send(access_token="t", endpoints={"compute": f"http://127.0.0.1:{closed}"})
 
     assert f"nothing listens at 127.0.0.1:{closed}" in str(error)
@@ -84,7 +84,7 @@ def test_an_endpoint_of_this_machine_that_is_no_emulator_is_told_as_soon(closed)
 
 
 @pytest.mark.parametrize("fault", [{"status": 503}, {"drop": "before"}, {"body": "<html>"}], ids=str)
-def test_every_retry_is_told_from_the_first_on(cloud, fault):
+def test_every_retry_is_reported_from_the_first_on(cloud, fault):
     cloud.fail("compute.instanceTemplates.get", times=1000, **fault)
     patience, error = _send(emulator_host=cloud.host)
 
@@ -139,7 +139,7 @@ def _caused(outer, inner):
     ],
     ids=str,
 )
-def test_why_there_was_no_answer_is_told_in_our_words(error, words):
+def test_a_missing_response_is_explained_in_our_words(error, words):
     said = str(unreachable(error, "GET", f"https://user:hunter2@compute.example.com:8443/{PATH}", emulated=False))
 
     assert said.startswith(f"compute.example.com:8443 did not answer GET /{PATH} (")
@@ -155,7 +155,7 @@ def test_a_certificate_that_is_not_trusted_cannot_pass():
     assert "self-signed certificate" in str(unreachable(error, "GET", "https://a.example/b", emulated=False))
 
 
-def test_an_emulator_that_went_away_while_an_operation_ran_is_told_and_the_id_kept():
+def test_an_emulator_that_stops_during_an_operation_is_reported_and_the_id_kept():
     """The answer to the creation comes from a server that is gone when its operation is asked for."""
     operation = b'{"name": "operation-1", "status": "PENDING", "targetId": "7"}'
     answer = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s"

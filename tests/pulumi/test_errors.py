@@ -57,7 +57,7 @@ def test_what_is_secret_by_declaration_or_content_is_not_printed(stack):
         assert "hunter2" not in said
 
 
-def test_a_token_of_the_environment_that_no_header_takes_is_refused_by_its_name(stack):
+def test_an_environment_token_that_no_header_can_hold_is_refused_by_its_variable(stack):
     stack.write(one={"type": TEMPLATE, "properties": template()})
     said = stack.preview_fails(variables={"GOOGLE_OAUTH_ACCESS_TOKEN": "hunter2\nhunter2"})
 

@@ -87,7 +87,7 @@ def test_the_framework_routes_to_what_is_guarded():
     assert _ask(ROUTED, "/free", "GET").text == "free"
 
 
-def test_another_method_is_told_what_is_allowed():
+def test_another_method_is_answered_with_the_allowed_one():
     answer = _ask(PushMiddleware(_never, verifier()), "/push", "GET", headers=GOOD)
 
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
@@ -159,7 +159,7 @@ def test_a_body_that_never_ends_is_too_long():
     assert connection.read <= (16 << 20) + len(CHUNK)
 
 
-def test_whoever_is_gone_gets_no_answer():
+def test_a_disconnected_client_gets_no_answer():
     connection = Connection(_part(BODY[:5]), {"type": "http.disconnect"}).through(_never)
 
     assert connection.sent == []

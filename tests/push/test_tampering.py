@@ -330,7 +330,7 @@ def test_a_header_that_is_there_twice_is_malformed():
     {"authenticated": False, "verification_token": OWN},
 ])  # fmt: skip
 def test_settings_that_would_let_anybody_in_are_refused(settings):
-    with pytest.raises(ValueError, match=r"must|takes"):
+    with pytest.raises(ValueError, match=r"must|requires"):
         PushVerifier(**{"audience": AUDIENCE, "service_account_email": EMAIL, **settings})
 
 
