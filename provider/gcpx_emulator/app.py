@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
@@ -135,6 +136,7 @@ class Emulator:
                 Route("/{path:path}", self._api, methods=_METHODS),
             ],
             middleware=[Middleware(Answering)],
+            exception_handlers={HTTPException: _unrouted},
         )
 
     async def _api(self, request: Request) -> Response:
@@ -293,6 +295,13 @@ class Emulator:
             found = merge(found, orders.read_change(await request.body()))
             self.store.put(path, found)
         return JSONResponse(found)
+
+
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """Answer what no route takes: a method that no API has, or a path that no URL of Google's is."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = f"{request.method} {request.url.path} is no call of any API that is emulated"
+    return JSONResponse(ApiError(status, words).body(), status)
 
 
 async def _early(fault: Fault) -> Response | None:

@@ -39,6 +39,8 @@ def attach(call: Call) -> Json:
         raise required("resource.source")
     source = call.linked(disk["source"])
     stored = call.found(source)
+    if disk.get("mode") != "READ_ONLY":
+        check_ready(call, source)
     name = disk.setdefault("deviceName", _free_device(instance))
     if any(known["deviceName"] == name for known in instance["disks"]):
         raise invalid("resource.deviceName", name, "The device name is already used on the instance.")

@@ -8,7 +8,7 @@ from gcpx_emulator.errors import ApiError, invalid
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.images import found_image
 from gcpx_emulator.instance_properties import full
-from gcpx_emulator.naming import check_free, check_name
+from gcpx_emulator.naming import check_free, check_name, check_ready
 from gcpx_emulator.operations import Effect, timestamp
 from gcpx_emulator.presentation import listed, seen
 from gcpx_emulator.store import Json
@@ -94,4 +94,5 @@ def delete_disk(call: Call) -> Json:
     """Delete a disk that no instance uses."""
     path = f"{call.parent}/disks/{call.path['disk']}"
     check_unused(call, path, "")
+    check_ready(call, path)
     return call.delete(path)

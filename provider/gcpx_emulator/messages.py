@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import uuid
 from typing import Final
 
@@ -11,6 +10,7 @@ from gcpx_emulator.errors import ApiError
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.operations import timestamp
 from gcpx_emulator.pubsub import found, subscription_name, subscriptions_of, topic_name
+from gcpx_emulator.pubsub_rules import check_lease
 from gcpx_emulator.store import Json, Store
 
 _LARGEST: Final = 10_000_000
@@ -26,18 +26,22 @@ def publish(call: Call) -> Json:
         raise ApiError(400, f"A publish request has 1 to {_MOST:,} messages.")
     for message in messages:
         _check(message)
+    if len({message.get("orderingKey", "") for message in messages}) > 1:
+        raise ApiError(400, "In a single publish request, all messages must have the same ordering key.")
     return {"messageIds": [deliver(call, topic, message) for message in messages]}
 
 
 def _check(message: Json) -> None:
     if not message.get("data") and not message.get("attributes"):
         raise ApiError(400, "A message must have a non-empty data field or at least one attribute.")
-    try:
-        size = len(base64.b64decode(message.get("data", "")))
-    except (binascii.Error, ValueError):
-        raise ApiError(400, "The message's data is not base64.") from None
-    if size > _LARGEST:
+    if len(_payload(message)) > _LARGEST:
         raise ApiError(400, "The message is too large; at most 10 MB are allowed.")
+
+
+def _payload(message: Json) -> bytes:
+    """Decode the data, which is base64 of either alphabet, with or without its padding."""
+    data = message.get("data", "").replace("-", "+").replace("_", "/").rstrip("=")
+    return base64.b64decode(data + "=" * (-len(data) % 4))
 
 
 def deliver(call: Call, topic: str, message: Json) -> str:
@@ -45,6 +49,8 @@ def deliver(call: Call, topic: str, message: Json) -> str:
     store = call.store
     number = str(10**16 + store.next("messages"))
     kept = {key: message[key] for key in ("data", "attributes", "orderingKey") if message.get(key)}
+    if "data" in kept:
+        kept["data"] = base64.b64encode(_payload(message)).decode()
     kept |= {"messageId": number, "publishTime": timestamp(call.now())}
     for subscription in subscriptions_of(store, topic):
         body = {"message": kept, "due": 0.0, "attempt": 0, "ackId": ""}
@@ -94,6 +100,8 @@ def acknowledge(call: Call) -> Json:
 @handles("pubsub.projects.subscriptions.modifyAckDeadline")
 def modify_ack_deadline(call: Call) -> Json:
     """Give more time, or with 0 give back."""
+    seconds = int(call.body.get("ackDeadlineSeconds") or 0)
+    check_lease(seconds)
     for path, entry in _leased(call):
-        call.store.put(path, entry | {"due": call.now() + int(call.body.get("ackDeadlineSeconds") or 0)})
+        call.store.put(path, entry | {"due": call.now() + seconds})
     return {}

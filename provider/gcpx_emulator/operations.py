@@ -124,9 +124,10 @@ class Operations:
         self.store.put(effect["disk"], disk | {"users": [*others, effect["link"]] if effect["link"] else others})
 
     def pending(self, path: str) -> bool:
-        """Tell whether an operation that is under way will make this resource."""
+        """Tell whether an operation that is under way will make, change or delete this resource."""
         rows = self.store.run("select effect from operations where settled = 0")
-        return any(effect.get("put") == path for row in rows for effect in json.loads(row["effect"]))
+        effects = (effect for row in rows for effect in json.loads(row["effect"]))
+        return any(path in (effect.get("put"), effect.get("delete"), effect.get("disk")) for effect in effects)
 
     def get(self, project: str, scope: str, name: str) -> Json:
         """Read one."""

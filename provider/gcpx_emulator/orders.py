@@ -63,11 +63,13 @@ def _is_failure(value: Any) -> bool:
     if not _is_object(value) or set(value) - {"errors", "httpErrorStatusCode", "httpErrorMessage"}:
         return False
     errors = value.get("errors")
+    if not _is_whole(value.get("httpErrorStatusCode", 400)) or not _is_text(value.get("httpErrorMessage", "")):
+        return False
     return isinstance(errors, list) and bool(errors) and all(map(_is_error, errors))
 
 
 def _is_error(error: Any) -> bool:
-    if not _is_object(error) or not _is_text(error.get("code")):
+    if not _is_object(error) or not _is_text(error.get("code")) or not _is_text(error.get("message", "")):
         return False
     details = error.get("errorDetails") or []
     return isinstance(details, list) and all(_is_object(detail) and _is_info(detail) for detail in details)

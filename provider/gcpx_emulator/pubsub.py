@@ -6,12 +6,15 @@ import re
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from gcpx_emulator.discovery import document
 from gcpx_emulator.errors import ApiError
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.listing import page
+from gcpx_emulator.pubsub_rules import check_durations
 from gcpx_emulator.store import Json
 
 _NAME: Final = re.compile(r"(?!goog)[a-zA-Z][-a-zA-Z0-9_.~+%]{2,254}")
+_TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
 _EMAIL: Final = re.compile(r"[^@\s/]+@[^@\s/]+\.[^@\s/]+")
 _DELETED: Final = "_deleted-topic_"
 _NOT_EMULATED: Final = (
@@ -25,6 +28,14 @@ _NOT_EMULATED: Final = (
     "filter",
     "messageTransforms",
 )
+_GIVEN: Final[Json] = {
+    "ackDeadlineSeconds": 10,
+    "messageRetentionDuration": "604800s",
+    "pushConfig": {},
+    "state": "ACTIVE",
+    "expirationPolicy": {"ttl": "2678400s"},
+}
+"""What a subscription has where a request says nothing else."""
 _UNCHANGEABLE: Final = frozenset({"name", "topic", "enableMessageOrdering", "filter"})
 _DEADLINES: Final = range(10, 601)
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
@@ -62,6 +73,7 @@ def _create(call: Call, name: str, body: Json) -> Json:
 def create_topic(call: Call) -> Json:
     """Make a topic."""
     name = topic_name(call)
+    check_durations(call.body)
     return _create(call, name, {**call.body, "name": name})
 
 
@@ -110,15 +122,19 @@ def list_topic_subscriptions(call: Call) -> Json:
 @handles("pubsub.projects.topics.patch")
 def patch_topic(call: Call) -> Json:
     """Change what the update mask names."""
-    return _patched(call, found(call, topic_name(call)), call.body.get("topic") or {})
+    wanted = call.body.get("topic") or {}
+    check_durations(wanted)
+    return _patched(call, "Topic", found(call, topic_name(call)), wanted)
 
 
-def _patched(call: Call, body: Json, wanted: Json) -> Json:
+def _patched(call: Call, kind: str, body: Json, wanted: Json) -> Json:
     fields = [name for name in str(call.body.get("updateMask") or "").split(",") if name]
     if not fields:
         raise ApiError(400, "The update_mask in the request is empty.")
     for field in fields:
         name = re.sub(r"_(\w)", lambda match: match[1].upper(), field.partition(".")[0])
+        if name not in document("pubsub.v1").schemas[kind]["properties"]:
+            raise ApiError(400, f"Invalid update_mask provided: '{field}' is not a known {kind} field.")
         if name in _UNCHANGEABLE:
             raise ApiError(400, f"Invalid update_mask provided: {field} cannot be changed.")
         body.pop(name, None)
@@ -132,12 +148,10 @@ def _patched(call: Call, body: Json, wanted: Json) -> Json:
 def create_subscription(call: Call) -> Json:
     """Make a subscription, pulled or pushed."""
     name, body = subscription_name(call), call.body
-    if not body.get("topic"):
-        raise ApiError(400, "The subscription's topic is required.")
+    if not _TOPIC.fullmatch(body.get("topic", "")):
+        raise ApiError(400, "The subscription's topic is required, as projects/PROJECT/topics/TOPIC.")
     found(call, body["topic"])
-    given = {"ackDeadlineSeconds": 10, "messageRetentionDuration": "604800s", "pushConfig": {}, "state": "ACTIVE"}
-    given["expirationPolicy"] = {"ttl": "2678400s"}
-    return _create(call, name, {**given, **_checked(body), "name": name})
+    return _create(call, name, {**_GIVEN, **_checked(body), "name": name})
 
 
 def _checked(body: Json) -> Json:
@@ -147,6 +161,7 @@ def _checked(body: Json) -> Json:
     deadline = int(body.get("ackDeadlineSeconds") or _DEADLINES.start)
     if deadline not in _DEADLINES:
         raise ApiError(400, f"Invalid ack deadline given (ack_deadline_seconds={deadline}); it is 10 to 600 seconds.")
+    check_durations(body)
     _check_push(body.get("pushConfig") or {})
     return {**body, "ackDeadlineSeconds": deadline}
 
@@ -188,7 +203,7 @@ def list_subscriptions(call: Call) -> Json:
 def patch_subscription(call: Call) -> Json:
     """Change what the update mask names, the push settings among it."""
     wanted = call.body.get("subscription") or {}
-    return _patched(call, found(call, subscription_name(call)), _checked(wanted))
+    return _patched(call, "Subscription", found(call, subscription_name(call)), {**_GIVEN, **_checked(wanted)})
 
 
 @handles("pubsub.projects.subscriptions.modifyPushConfig")

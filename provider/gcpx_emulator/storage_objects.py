@@ -11,7 +11,7 @@ from typing import Final
 import google_crc32c
 from starlette.responses import Response
 
-from gcpx_emulator.errors import ApiError, required
+from gcpx_emulator.errors import ApiError, invalid, required
 from gcpx_emulator.handler import Call, handles
 from gcpx_emulator.listing import page
 from gcpx_emulator.messages import deliver
@@ -61,11 +61,18 @@ def insert_object(call: Call) -> Json:
     return made
 
 
+def _checked_type(kind: str) -> str:
+    """Refuse a content type that no header of an answer can hold."""
+    if not (kind.isascii() and kind.isprintable()):
+        raise invalid("contentType", kind, "It is no media type.")
+    return kind
+
+
 def _made(call: Call, name: str, media: bytes) -> Json:
     now, number = timestamp(), str(10**15 + call.store.next("generations"))
     bucket = call.path["bucket"]
     given: Json = {key: call.body[key] for key in _SETTABLE if key in call.body}
-    kind = given.get("contentType") or call.content_type or "application/octet-stream"
+    kind = _checked_type(given.get("contentType") or call.content_type or "application/octet-stream")
     sums = {
         "md5Hash": base64.b64encode(hashlib.md5(media, usedforsecurity=False).digest()).decode(),
         "crc32c": base64.b64encode(google_crc32c.Checksum(media).digest()).decode(),
@@ -130,6 +137,7 @@ def patch_object(call: Call) -> Json:
     _check_generation(call, body)
     if call.method.endswith("update"):
         body = {key: value for key, value in body.items() if key not in {"metadata", "cacheControl"}}
+    _checked_type(call.body.get("contentType", ""))
     for key in _SETTABLE:
         if key in call.body:
             body[key] = call.body[key]

@@ -16,6 +16,7 @@ _MAXIMA = {("compute", "maxResults"): "500"}
 """Bounds of parameters that an API's documentation names and its description leaves out."""
 _PATCH = "instanceProperties"
 """The properties that bulk creation merges over a template by JSON Merge Patch: a null removes a value."""
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
 _INTEGERS = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
 
 
@@ -50,10 +51,8 @@ def _check_text(name: str, spec: Json, value: str) -> None:
 
 
 def _in_bounds(value: str, spec: Json) -> bool:
-    try:
-        return int(spec.get("minimum", 0)) <= int(value) <= int(spec.get("maximum", 2**32 - 1))
-    except ValueError:
-        return False
+    low, high = int(spec.get("minimum", 0)), int(spec.get("maximum", 2**32 - 1))
+    return _WHOLE.fullmatch(value) is not None and low <= int(value) <= high
 
 
 def check_path(method: Method, path: Mapping[str, str]) -> None:
@@ -88,6 +87,8 @@ def _clean(document: Document, spec: Json, value: Any, path: str) -> Any:
     if kind == "array":
         if not isinstance(value, list):
             raise _refused(f"Invalid value at '{path}': a list is expected, not {value!r}")
+        if None in value:
+            raise _refused(f"Invalid value at '{path}[{value.index(None)}]': a list holds no null")
         return [_clean(document, spec["items"], item, f"{path}[{index}]") for index, item in enumerate(value)]
     return _clean_scalar(spec, value, path)
 
@@ -97,7 +98,9 @@ def _clean_object(document: Document, spec: Json, value: Any, path: str) -> Any:
         raise _refused(f"Invalid value at '{path}': an object is expected, not {value!r}")
     if "additionalProperties" in spec:
         return {
-            key: _clean(document, spec["additionalProperties"], item, f"{path}.{key}") for key, item in value.items()
+            key: _clean(document, spec["additionalProperties"], item, f"{path}.{key}")
+            for key, item in value.items()
+            if item is not None or path.startswith(_PATCH)
         }
     cleaned: Json = {}
     for key, item in value.items():
@@ -133,6 +136,8 @@ def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
 
 def _clean_integer(kind: str | None, form: str, value: Any, path: str) -> Any:
     low = 0 if form.startswith("u") else -(2 ** _INTEGERS[form])
+    if isinstance(value, str) and not _WHOLE.fullmatch(value):
+        raise _refused(f"Invalid value at '{path}' (TYPE_{form.upper()}), {value!r}")
     try:
         number = int(value) if not isinstance(value, bool | float) or float(value).is_integer() else None
     except (TypeError, ValueError):

@@ -8,6 +8,7 @@ from google.api_core import exceptions
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
 from programs import PROJECT, ZONE
+from steered import HANGS
 
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 ZONES = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bcd"]
@@ -176,3 +177,23 @@ def test_two_changes_under_way_both_count(cloud, instances):
     cloud.emulator.store.run("update operations set ends = 0 where settled = 0")
 
     assert [user.rpartition("/")[2] for user in cloud.get(path)["users"]] == ["one", "two"]
+
+
+def test_a_disk_that_is_being_attached_is_not_attached_elsewhere_or_deleted(cloud):
+    first, second = (cloud.make_instance(name) for name in ("first", "second"))
+    disk = cloud.make_disk()
+    with httpx.Client(base_url=f"http://{cloud.host}/compute/v1/", trust_env=False, timeout=HANGS) as http:
+        cloud.hold_operations()
+        assert http.post(f"{first}/attachDisk", json={"source": disk}).status_code == 200
+        for answer in (http.post(f"{second}/attachDisk", json={"source": disk}), http.delete(disk)):
+            assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "resourceNotReady")
+
+
+def test_a_disk_that_is_being_deleted_is_not_attached(cloud):
+    vm, disk = cloud.make_instance(), cloud.make_disk()
+    with httpx.Client(base_url=f"http://{cloud.host}/compute/v1/", trust_env=False, timeout=HANGS) as http:
+        cloud.hold_operations()
+        assert http.delete(disk).status_code == 200
+        answer = http.post(f"{vm}/attachDisk", json={"source": disk})
+
+    assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "resourceNotReady")

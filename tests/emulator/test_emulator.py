@@ -33,8 +33,13 @@ def _error(response):
         ("GET", f"{BASE}/nothing", 404, "is not a path of any API"),
         ("GET", "/compute/v2/projects/p/regions", 404, "is not a path of any API"),
         ("PUT", TEMPLATES, 405, "PUT is not allowed"),
+        ("GET", f"{BASE}/regions/a%0Ab", 404, "is no call of any API"),
+        ("OPTIONS", TEMPLATES, 405, "is no call of any API"),
         ("GET", f"{TEMPLATES}?maxResults=501", 400, "within the range: [0, 500]"),
         ("GET", f"{TEMPLATES}?maxResults=x", 400, "within the range"),
+        ("GET", f"{TEMPLATES}?maxResults=%201", 400, "within the range"),
+        ("GET", f"{TEMPLATES}?maxResults=1_0", 400, "within the range"),
+        ("GET", f"{TEMPLATES}?maxResults=%D9%A1", 400, "within the range"),
         ("GET", f"{TEMPLATES}?returnPartialSuccess=maybe", 400, "TYPE_BOOL"),
         ("GET", f"{TEMPLATES}?nothing=1", 400, 'Unknown name "nothing"'),
         ("GET", f"{TEMPLATES}?orderBy=id", 400, "orderBy"),
@@ -64,7 +69,10 @@ def test_what_is_no_call_is_refused(http, cloud, method, path, status, words):
         ({"properties": {"canIpForward": "yes"}}, "(TYPE_BOOL)"),
         ({"properties": {"disks": {}}}, "a list is expected"),
         ({"properties": []}, "an object is expected"),
+        ({"properties": {"disks": [None]}}, "Invalid value at 'properties.disks[0]': a list holds no null"),
         ({"properties": {"disks": [{"diskSizeGb": "ten"}]}}, "(TYPE_INT64)"),
+        ({"properties": {"disks": [{"diskSizeGb": "1_0"}]}}, "(TYPE_INT64)"),
+        ({"properties": {"disks": [{"diskSizeGb": " 10"}]}}, "(TYPE_INT64)"),
         ({"properties": {"networkInterfaces": [{"queueCount": 1.5}]}}, "(TYPE_INT32)"),
         ({"properties": {"machineType": 1}}, "(TYPE_STRING)"),
         ({"properties": {"tags": {"fingerprint": "!"}}}, "(TYPE_BYTES)"),
@@ -186,6 +194,17 @@ def test_resources_are_changed_behind_the_apis_back(http):
     http.post("/storage/v1/b?project=p", json={"name": "another-one"})
     http.post("/_emulator/reset")
     assert http.get("/storage/v1/b/another-one").status_code == 404
+
+
+@pytest.mark.parametrize("kind", ["text/plain\nX-Other: 1", "t\u20acxt/plain"])
+def test_a_content_type_is_what_a_header_can_hold(http, kind):
+    path = f"/storage/v1/b/{BUCKET}/o"
+    http.post(f"/upload{path}?uploadType=media&name=one", content=b"eins", headers={"Content-Type": "text/plain"})
+    answer = http.patch(f"{path}/one", json={"contentType": kind})
+
+    assert answer.status_code == 400
+    assert "contentType" in _error(answer)["message"]
+    assert http.get(f"{path}/one?alt=media").text == "eins"
 
 
 def test_the_page_shows_what_there_is(http):
