@@ -40,7 +40,7 @@ class Store:
         self._database.row_factory = sqlite3.Row
         self._database.executescript(_TABLES)
 
-    def run(self, statement: str, values: Sequence[Any] = ()) -> list[sqlite3.Row]:
+    def run(self, statement: str, values: Sequence[Any] = ()) -> Sequence[sqlite3.Row]:
         """Run one statement, and read all of its rows before another thread can run one."""
         with self.lock:
             return self._database.execute(statement, values).fetchall()
@@ -99,7 +99,7 @@ class Store:
                     yield last, json.loads(row["body"])
                 rows = self._after(collection, last)
 
-    def _after(self, collection: str, path: str) -> list[sqlite3.Row]:
+    def _after(self, collection: str, path: str) -> Sequence[sqlite3.Row]:
         return self.run(
             "select path, body from resources where collection = ? and path > ? order by path limit ?",
             (collection, path, _CHUNK),

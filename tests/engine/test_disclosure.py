@@ -144,6 +144,14 @@ def test_a_wrong_credential_is_not_printed(offline, name, value):
     assert HIDDEN not in _configuration_failures(offline, {name: HIDDEN, f"{name}s"[1:]: HIDDEN, "aceessToken": HIDDEN})
 
 
+@pytest.mark.parametrize("name", ["project", "region", "requestTimeout", "universeDomain", "emulatorHost", "scopes"])
+def test_no_value_of_a_configuration_is_printed_since_its_secrets_come_unmarked(offline, name):
+    said = _configuration_failures(offline, {name: f"{HIDDEN}!/:"})
+
+    assert f"{name}: must be" in said
+    assert HIDDEN not in said
+
+
 def test_both_credentials_at_once_are_refused_without_either(offline):
     said = _configuration_failures(offline, {"accessToken": HIDDEN, "credentials": f"{HIDDEN}.json"})
 

@@ -101,3 +101,9 @@ def test_a_project_of_the_environment_is_held_to_its_form(cloud, monkeypatch):
     refused = pytest.raises(grpc.RpcError, match="GOOGLE_PROJECT must be the ID or number of a project")
     with refused, driver.engine(emulatorHost=cloud.host):
         pass
+
+
+def test_empty_properties_are_refused_with_everything_that_they_lack(engine):
+    refused = engine.failures(TEMPLATE, {"properties": {}})
+
+    assert set(refused) == {"properties.machineType", "properties.disks", "properties.networkInterfaces"}

@@ -43,17 +43,19 @@ class Findings:
     Attributes:
         inputs: as they came, with their secrets marked.
         secrets: further texts that no message may hold.
+        marked: whether secrets came marked; where the engine strips their marks, no value is shown at all.
     """
 
     kind: ObjectType
     inputs: dict[str, Any]
     secrets: frozenset[str]
+    marked: bool = True
 
     @classmethod
-    def of(cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str]) -> Findings:
+    def of(cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str], *, marked: bool = True) -> Findings:
         """Mark what is secret by declaration, by place or by content."""
-        marked = protect(kind, inputs, inputs)
-        return cls(kind, marked, secrets | secret_texts(marked))
+        protected = protect(kind, inputs, inputs)
+        return cls(kind, protected, secrets | secret_texts(protected), marked)
 
     def failures(self, findings: list[Finding]) -> list[Any]:
         """Write findings as check failures."""
@@ -67,12 +69,13 @@ class Findings:
 
     def sentence(self, finding: Finding, separator: str = ": ") -> str:
         """Write a finding as one text: the path, and the reason."""
-        reason = finding.reason if finding.told is None or hidden(self.inputs, finding.path) else finding.told
+        told = finding.told if self.marked and not hidden(self.inputs, finding.path) else None
+        reason = finding.reason if told is None else told
         return redact(separator.join(filter(None, (format_path(finding.path), reason))), self.secrets)
 
     def _printable(self, value: Any) -> bool:
         """Tell whether the engine may print a value, and whether that helps."""
-        if not isinstance(value, str | bool | int | float) or value == "":
+        if not self.marked or not isinstance(value, str | bool | int | float) or value == "":
             return False
         text = str(value)
         return len(text) <= _LONGEST and text.isprintable() and redact(text, self.secrets) == text

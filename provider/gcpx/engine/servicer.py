@@ -90,7 +90,8 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
     def CheckConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Check the provider's configuration; what the user wrote is returned as it is."""
         news = decode(request.news)
-        failures = self._said(request.urn, self.plugin.config_type, news, self.plugin.check_config(news))
+        report, kind = self.plugin.check_config(news), self.plugin.config_type
+        failures = self._said(request.urn, kind, news, report, marked=False)
         return protocol.provider.CheckResponse(inputs=request.news, failures=failures)
 
     @guarded
@@ -301,11 +302,13 @@ class Servicer(protocol.provider_grpc.ResourceProviderServicer):  # type: ignore
         values = stable | codec.preview(kind, _known(plain)) | target.resource.predict(plain)
         return encode(protect(kind, values, inputs))
 
-    def _said(self, urn: str, kind: ObjectType, inputs: dict[str, Any], report: Report) -> list[Any]:
+    def _said(
+        self, urn: str, kind: ObjectType, inputs: dict[str, Any], report: Report, *, marked: bool = True
+    ) -> list[Any]:
         """Print the warnings of a report, and give its failures as the engine takes them."""
         if not report.failures and not report.warnings:
             return []
-        found = messages.Findings.of(kind, inputs, self.plugin.secrets)
+        found = messages.Findings.of(kind, inputs, self.plugin.secrets, marked=marked)
         for warning in report.warnings:
             self._log.warn(urn, found.sentence(warning, " "))
         return found.failures(report.failures)

@@ -90,7 +90,7 @@ def _source_params_need_source(values: dict[str, Any]) -> list[Failure]:
 @rule("the properties of a template have machineType", LATE)
 def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
-    if isinstance(properties, dict) and properties and not properties.get("machineType"):
+    if isinstance(properties, dict) and not properties.get("machineType"):
         return [("properties.machineType", "is required: a template must have a machine type")]
     return []
 
@@ -98,7 +98,7 @@ def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
 @rule("the properties of a template have a boot disk, which is disks[0]", LATE)
 def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
-    if not isinstance(properties, dict) or not properties:
+    if not isinstance(properties, dict):
         return []
     return [(("properties", str(name)), reason) for name, reason in boot_disk_is_missing(properties)]
 
@@ -106,7 +106,7 @@ def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
 @rule("the properties of a template have a network interface", LATE)
 def _needs_a_network_interface(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
-    if not isinstance(properties, dict) or not properties or properties.get("networkInterfaces") not in (None, []):
+    if not isinstance(properties, dict) or properties.get("networkInterfaces") not in (None, []):
         return []
     words = "must hold at least one interface, such as [{}] for the network global/networks/default"
     return [("properties.networkInterfaces", words)]
