@@ -18,6 +18,7 @@ from programs import (
     NOTIFICATION,
     PROJECT,
     TEMPLATE,
+    TOPICS,
     USER,
     VM,
     ZONE,
@@ -192,7 +193,7 @@ def test_whole_lives(lives, cloud):
 
     assert _are_gone(cloud) == EVERY
     # The instance and the disks that were there before are all that is left.
-    assert cloud.emulator.store.counts() == {"b": 1, "instances": 1, "disks": 2}
+    assert cloud.emulator.store.counts() == {"b": 1, "instances": 1, "disks": 2, "topics": len(TOPICS)}
 
 
 def _drift_and_repair(stack, cloud):
