@@ -38,6 +38,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.search
 @given(st.dictionaries(texts.filter(lambda key: key != wire.SIGNATURE), values, max_size=4))
 def test_every_value_comes_back_as_it_went(value):
     assert wire.decode(wire.encode(value)) == value
@@ -81,6 +82,7 @@ KIND = object_type(InstanceTemplateModel)
 secrets = st.text("abcdefgh", min_size=5, max_size=12)
 
 
+@pytest.mark.search
 @given(secret=secrets, other=texts, order=st.permutations([0, 1]))
 def test_a_secret_is_hidden_wherever_it_turns_up(secret, other, order):
     inputs = {
@@ -107,6 +109,7 @@ def test_what_the_declaration_calls_secret_is_hidden_without_being_asked():
     assert shown["properties"]["disks"][0]["diskEncryptionKey"]["rawKey"] == Secret("c2VjcmV0")
 
 
+@pytest.mark.search
 @given(values)
 def test_walks_see_through_every_wrapper(value):
     assert not isinstance(reveal(value), Secret)
