@@ -73,6 +73,12 @@ def test_a_form_says_which_part_is_wrong(engine, token, inputs, path, words):
     ({"metadata": [{"key": "a", "value": "b"}]}, "properties.metadata", "must be written `{items: [{key: KEY, value: VALUE}]}`, not a list"),
     ({"metadataStartupScript": "#!/bin/sh"}, "properties.metadataStartupScript", "must be written `metadata: {items: [{key: startup-script, value: SCRIPT}]}` here"),
     ({"metadata": {"item": []}}, "properties.metadata.item", "did you mean items?"),
+    ({"metadata_startup_script": "#!/bin/sh"}, "properties.metadata_startup_script", "must be written `metadata: {items: [{key: startup-script, value: SCRIPT}]}` here"),
+    ({"disks": [{"sourceImage": "debian-12"}]}, "properties.disks[0].sourceImage", ".disks[].initializeParams"),
+    ({"disks": [{"source_image": "debian-12"}]}, "properties.disks[0].source_image", ".disks[].initializeParams"),
+    ({"disks": [{"initializeParams": {"image": "debian-12"}}]}, "properties.disks[0].initializeParams.image", "must be written `sourceImage` here"),
+    ({"disks": [{"initializeParams": {"size": 20}}]}, "properties.disks[0].initializeParams.size", "must be written `diskSizeGb` here"),
+    ({"disks": [{"initializeParams": {"type": "pd-ssd"}}]}, "properties.disks[0].initializeParams.type", "must be written `diskType` here"),
 ])  # fmt: skip
 def test_forms_of_other_providers_are_refused_with_the_right_form(engine, more, path, words):
     assert words in engine.failures(TEMPLATE, template(**more))[path]

@@ -270,7 +270,7 @@ def _outcome(call):
 
 @pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
 @pytest.mark.parametrize("name", READS)
-def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body):
+def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body, caplog):
     (token, inputs), method = READS[name]
     made = engine.create(token, "kept", inputs)
     query = {KEY: {"user": made.inputs.get("user")}, NOTIFICATION: {"bucket": "demo-uploads"}}.get(token)
@@ -287,6 +287,7 @@ def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body):
             cloud.fail(looked, times=1000, body=body)
         assert _outcome(call) not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, what
         cloud.emulator.faults.queue.clear()
+    caplog.clear()
 
 
 @pytest.mark.parametrize("name", [name for name in READS if name != "fleet"])
@@ -297,5 +298,5 @@ def test_an_answer_of_nothing_does_not_mean_gone(engine, cloud, vm, name):
     with failing() as failed:
         engine.refresh(made)
 
-    assert "Google's answer about" in failed[0].message
+    assert "Google's response for" in failed[0].message
     assert engine.refresh(made) == made

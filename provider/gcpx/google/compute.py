@@ -55,7 +55,7 @@ class Collection:
             return None
         if not found.get("id"):
             raise ServerError(
-                f"Google's answer about {self.path}/{name} holds no id"
+                f"Google's response for {self.path}/{name} holds no id"
             )  # it does not say that it is gone
         return found
 

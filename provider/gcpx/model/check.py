@@ -17,6 +17,7 @@ from gcpx.model.patterns import Pattern, wrong_part
 from gcpx.model.values import UNKNOWN, Path, Secret, conceal, has_secret, leaves, reveal
 
 _ENUM_FORM = re.compile(r"[A-Z][A-Z0-9_]*")
+_UNDERSCORE = re.compile(r"_([a-z])")
 _SHOWN = 60
 """Characters of a value that a message shows."""
 _ANY = SCALARS[Any]
@@ -175,17 +176,25 @@ class _Checker:
         self.report.failures.append(Finding(tuple(self.path), reason.reason, told))
 
     def _unknown_key(self, kind: ObjectType, key: str) -> str:
-        close = difflib.get_close_matches(key, kind.inputs, n=1, cutoff=0.6)
-        places = [place for place, owner in _homes(self.root).get(key, ()) if owner is not kind]
-        if key in kind.hints:
-            return kind.hints[key]
-        if close:
+        # What SDKs do not know they send as it was written, which in Python is source_image.
+        name = _UNDERSCORE.sub(lambda found: found[1].upper(), key)
+        close = difflib.get_close_matches(name, kind.inputs, n=1, cutoff=0.6)
+        below, anywhere = self._places(kind, name)
+        if name in kind.hints:
+            return kind.hints[name]
+        if close and not below:
             return f"is not a property here; did you mean {close[0]}?"
         if "*" in kind.hints:
             return kind.hints["*"]
-        if places:
-            return f"does not belong here; it is a property of {' and of '.join(places)}"
+        if anywhere:
+            return f"does not belong here; it is a property of {' and of '.join(below or anywhere)}"
         return f"is not a property here; the allowed properties are {', '.join(sorted(kind.inputs))}"
+
+    def _places(self, kind: ObjectType, name: str) -> tuple[list[str], list[str]]:
+        """Say where a property belongs: below this object, and anywhere."""
+        here = "".join("[]" if isinstance(part, int) else f".{part}" for part in self.path[:-1]).lstrip(".")
+        places = [place for place, owner in _homes(self.root).get(name, ()) if owner is not kind]
+        return [place for place in places if place.startswith(here)], places
 
 
 @functools.cache

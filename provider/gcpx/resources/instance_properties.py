@@ -107,6 +107,12 @@ class GuestOsFeature(Record):
 class AttachedDiskInitializeParams(Record):
     """How a new disk is made."""
 
+    HINTS: ClassVar = {
+        "image": "must be written `sourceImage` here",
+        "size": "must be written `diskSizeGb` here",
+        "type": "must be written `diskType` here",
+    }
+
     RULES = (
         exclusive("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", source="compute 2.2"),
         images.image_is_named("sourceImage"),

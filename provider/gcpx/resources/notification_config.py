@@ -241,7 +241,7 @@ class NotificationConfig(Resource):
         except NotFound:
             return None
         if not found.get("id"):
-            raise ServerError(f"Google's answer about {address.id} holds no id")
+            raise ServerError(f"Google's response for {address.id} holds no id")
         return self._live(address, found, inputs or {})
 
     def delete(self, call: Call, resource_id: str) -> None:
