@@ -47,13 +47,12 @@ def offline():
 @pytest.mark.parametrize("token", RESOURCES)
 def test_any_inputs_are_accepted_or_refused_and_never_an_accident(offline, token):
     kind = object_type(resource_class(token).model)
-    budget = search.Budget()
 
     @given(shaped(kind, junk).filter(lambda value: isinstance(value, dict) and driver.SIGNATURE not in value))
     @EXAMPLES
+    @search.bounded
     def check(inputs):
-        if not budget.is_spent():
-            _is_no_accident(offline, token, inputs)
+        _is_no_accident(offline, token, inputs)
 
     check()
 
@@ -126,13 +125,10 @@ def test_any_two_inputs_are_compared_without_an_accident(offline, token):
     kind = object_type(resource_class(token).model)
     dicts = shaped(kind, junk).filter(lambda value: isinstance(value, dict) and driver.SIGNATURE not in value)
 
-    budget = search.Budget()
-
     @given(dicts, dicts, dicts)
     @EXAMPLES
+    @search.bounded
     def compare(old, new, live):
-        if budget.is_spent():
-            return
         request = rpc.DiffRequest(
             urn=offline.urn(token, "x"), olds=struct(live), old_inputs=struct(old), news=struct(new)
         )

@@ -69,13 +69,12 @@ def test_these_helpers_can_fail():
 @pytest.mark.parametrize("token", INPUTS)
 def test_the_life_of_any_right_inputs(made_ready, token):
     engine, cloud = made_ready
-    tried, lived, budget = [], [], search.Budget()
+    tried, lived = [], []
 
     @given(INPUTS[token])
     @EXAMPLES
+    @search.bounded
     def live(inputs):
-        if budget.is_spent():
-            return
         engine.log.messages.clear()
         tried.append(_named(inputs))
         checked = engine.check(token, "life", inputs)
@@ -141,13 +140,11 @@ def _resolves(path, values):
 @pytest.mark.parametrize("token", INPUTS)
 def test_differences_are_told_by_paths_that_are_there(made_ready, token):
     engine, _ = made_ready
-    budget = search.Budget()
 
     @given(INPUTS[token], INPUTS[token])
     @EXAMPLES
+    @search.bounded
     def compare(old, new):
-        if budget.is_spent():
-            return
         old, new = ({**driver.plain(engine.check(token, "x", inputs).inputs)} for inputs in (old, new))
         request = rpc.DiffRequest(
             urn=engine.urn(token, "x"), olds=struct(old), old_inputs=struct(old), news=struct(new)
@@ -167,15 +164,15 @@ def test_differences_are_told_by_paths_that_are_there(made_ready, token):
 @pytest.mark.parametrize("token", INPUTS)
 def test_unknowns_and_secrets_keep_their_places(made_ready, token):
     engine, _ = made_ready
-    budget = search.Budget()
 
-    @given(INPUTS[token], st.data())
+    marked = INPUTS[token].flatmap(lambda inputs: st.tuples(st.just(inputs), st.sampled_from(sorted(inputs))))
+
+    @given(marked, st.integers(0, 2))
     @EXAMPLES
-    def keep(inputs, data):
-        if budget.is_spent():
-            return
-        chosen = data.draw(st.sampled_from(sorted(inputs)))
-        mark = data.draw(st.sampled_from([UNKNOWN, driver.secret(UNKNOWN), driver.secret(inputs[chosen])]))
+    @search.bounded
+    def keep(found, number):
+        inputs, chosen = found
+        mark = [UNKNOWN, driver.secret(UNKNOWN), driver.secret(inputs[chosen])][number]
         given_inputs = inputs | {chosen: mark}
         checked = driver.plain(engine.check(token, "x", given_inputs).inputs)
         expected = driver.plain(struct(given_inputs))

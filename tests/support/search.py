@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
@@ -43,6 +45,23 @@ class Budget:
     def is_spent(self) -> bool:
         """Tell whether the rest of the search is left out."""
         return SEARCHING and time.monotonic() > self._ends
+
+
+def bounded(example: Callable[..., None]) -> Callable[..., None]:
+    """Try examples until the time of a search is over; one that failed is tried on, to be made small and shown."""
+    budget, failures = Budget(), []
+
+    @functools.wraps(example)
+    def tried(*arguments: Any, **named: Any) -> None:
+        if budget.is_spent() and not failures:
+            return
+        try:
+            example(*arguments, **named)
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    return tried
 
 
 def chances(*, steady: int, searched: int) -> Iterator[random.Random]:
