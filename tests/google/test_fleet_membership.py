@@ -193,7 +193,7 @@ def test_a_new_fleet_takes_no_instances_that_are_there(engine, cloud, own):
     assert failed[0].code == grpc.StatusCode.ALREADY_EXISTS
     assert failed[0].partial is None
     assert failed[0].message.startswith(
-        "fleetId: must be one that no instance of us-east1 is found by: 1 instances, such as web-007"
+        "fleetId: must match no existing instance in us-east1: 1 instances, such as web-007"
     )
     for words in ("Choose another", "pulumi import", "deleteBeforeReplace"):
         assert words in failed[0].message

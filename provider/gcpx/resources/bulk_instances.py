@@ -112,22 +112,22 @@ class BulkInstances(InProject):
 
     @contextmanager
     def _alone(self, call: Call, fleet: Fleet) -> Iterator[None]:
-        """Let no other resource make a fleet that is found by the same at the same time."""
+        """Refuse to create two fleets with the same ID at the same time."""
         if self._making.setdefault(_id(fleet), call.urn) != call.urn:
-            raise Taken(fleet, "another resource is making instances that are found by it")
+            raise Taken(fleet, "another resource is creating instances that match it")
         try:
             yield
         finally:
             self._making.pop(_id(fleet), None)
 
     def _refuse_strangers(self, call: Call, fleet: Fleet, inputs: dict[str, Any], names: list[str]) -> None:
-        """Take over no instances that are there already, unless a run whose answer was lost made them."""
+        """Refuse instances that already exist, unless a run whose response was lost created them."""
         members = fleet.members(call)
         count = size(inputs)
         if not members:
             return
         if len(members) > count or not fleet.was_made(call, self._body(fleet, inputs, 0, count, names)):
-            words = f"{len(members):,} instances, such as {members[0]['name']}, are found by it, and were not made by this resource"
+            words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
             raise Taken(fleet, words)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
@@ -294,15 +294,15 @@ class BulkInstances(InProject):
 
 
 class Taken(ProviderError):  # noqa: N818 - it names the outcome
-    """A new fleet would be found by what instances of others have, too."""
+    """The ID of a new fleet matches instances that the resource did not create."""
 
     code = "ALREADY_EXISTS"
 
     def __init__(self, fleet: Fleet, why: str) -> None:
         super().__init__(
-            f"fleetId: must be one that no instance of {fleet.region} is found by: {why}. Choose another, import what is "
-            f"there with `pulumi import` by the ID {_id(fleet)}, or, when this is a replacement, set the resource option "
-            "deleteBeforeReplace"
+            f"fleetId: must match no existing instance in {fleet.region}: {why}. Choose another ID, import the existing "
+            f"instances with `pulumi import` and the ID {_id(fleet)}, or, if this is a replacement, set the resource "
+            "option deleteBeforeReplace"
         )
 
 
