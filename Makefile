@@ -25,7 +25,7 @@ search: $(READY) ## Try many new examples of each property, a minute each at mos
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
 
 shuffle: setup ## Run every test in random order; SEED=... repeats an order
-	$(BIN)/python -m pytest -n 2 -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
+	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
 repeat: setup ## Run the tests that are new or changed several times, in random order
 	$(BIN)/python tools/repeat.py

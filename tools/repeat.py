@@ -59,7 +59,7 @@ def main() -> None:
             print(f"time is up before round {number}", flush=True)
             return
         seed = str(secrets.randbelow(2**32))
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-p", "randomly", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--maxschedchunk", "4", "-p", "randomly", "-p", "no:cacheprovider"]
         print(f"round {number}: -p randomly -p no:cacheprovider --randomly-seed={seed}", flush=True)
         if done := subprocess.run([*command, f"--randomly-seed={seed}", *names], cwd=ROOT, check=False).returncode:
             sys.exit(done)

@@ -10,7 +10,7 @@ import driver
 import pytest
 from driver import rpc
 from google.protobuf import empty_pb2, json_format
-from programs import PROJECT
+from programs import PROJECT, WRITTEN_OUT
 from workspace import ROOT
 
 SESSIONS = sorted((ROOT / "tests" / "recorded").glob("*/session.jsonl"))
@@ -40,10 +40,6 @@ MADE_UP = {
     "selfLinkUnique": r"https://\S+\?uniqueId=\d+",
 }
 """What Google makes up anew, by property, and how it looks; whatever else changes is a mistake."""
-
-
-WRITTEN_OUT = {"family/debian-12": "projects/debian-cloud/global/images/family/debian-12"}
-"""Short names that Check of 0.1.0 left as they were, and that are sent as Google takes them since."""
 
 
 class Memory:

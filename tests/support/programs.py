@@ -9,6 +9,8 @@ NOTIFICATION = "gcpx:storage:NotificationConfig"
 KEY = "gcpx:oslogin:SshKey"
 IMAGE = "gcpx:compute:MachineImage"
 DEBIAN = "projects/debian-cloud/global/images/family/debian-12"
+WRITTEN_OUT = {"family/debian-12": DEBIAN}
+"""Short names of images that Check writes out in full."""
 FLEET = "gcpx:compute:BulkInstances"
 ATTACHMENT = "gcpx:compute:DiskAttachment"
 PROJECT = "demo-project"
