@@ -20,6 +20,7 @@ _ROUNDS: Final = 3
 _SECONDS: Final = 480
 """No round begins after this time; one that has begun ends."""
 _BACK: Final = 20
+_OPTIONS: Final = "-q -n 2 --maxschedchunk 4 -p randomly -p no:cacheprovider"
 
 
 def git(*arguments: str) -> str:
@@ -59,7 +60,7 @@ def main() -> None:
             print(f"time is up before round {number}", flush=True)
             return
         seed = str(secrets.randbelow(2**32))
-        command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "--maxschedchunk", "4", "-p", "randomly", "-p", "no:cacheprovider"]
+        command = [sys.executable, "-m", "pytest", *_OPTIONS.split()]
         print(f"round {number}: -p randomly -p no:cacheprovider --randomly-seed={seed}", flush=True)
         if done := subprocess.run([*command, f"--randomly-seed={seed}", *names], cwd=ROOT, check=False).returncode:
             sys.exit(done)
