@@ -151,16 +151,11 @@ class Collection:
             )
 
     def _ours(self, call: Surroundings, request_id: str) -> dict[str, Any] | None:
-        """Find the operation that proves a conflicting resource to be the fruit of this very request."""
-        scope = self.path.rpartition("/")[0]
-        path = f"{self.version}/projects/{self.project}/{scope}/operations"
-        query = {"filter": f'clientOperationId = "{request_id}"'}
+        """Find the operation that proves that this very request created a conflicting resource."""
         try:
-            found = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
+            return self._operations.requested(call, self.path.rpartition("/")[0], request_id)
         except ApiError:
             return None
-        good = [item for item in found.get("items", ()) if not item.get("error")]
-        return good[0] if good else None
 
     @property
     def _operations(self) -> Operations:

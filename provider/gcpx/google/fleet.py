@@ -100,23 +100,21 @@ class Fleet:
         return self._creation(call, body, before).run()
 
     def was_made(self, call: Surroundings, body: dict[str, Any]) -> bool:
-        """Tell whether an earlier run asked for these very instances, and Google did not refuse."""
-        path = f"beta/projects/{self.project}/regions/{self.region}/operations"
-        for request_id in self._creation(call, body, []).derived:
-            query = {"filter": f'clientOperationId = "{request_id}"'}
-            found = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
-            if any(not item.get("error") for item in found.get("items", ())):
-                return True
-        return False
+        """Tell whether an earlier run requested these very instances, and Google did not refuse."""
+        scope, request_ids = f"regions/{self.region}", self._creation(call, body, []).derived
+        return any(self._operations.requested(call, scope, request_id) is not None for request_id in request_ids)
+
+    @property
+    def _operations(self) -> Operations:
+        return Operations(google=self.google, version="beta", project=self.project)
 
     def _creation(self, call: Surroundings, body: dict[str, Any], before: list[dict[str, Any]]) -> Creation:
-        operations = Operations(google=self.google, version="beta", project=self.project)
         there = hashlib.sha256(",".join(sorted(str(item["id"]) for item in before)).encode()).hexdigest()
         return Creation(
             namespace=_NAMESPACE,
             content=[call.urn, self.project, self.region, self.id, body, there],
             send=lambda request_id: self._insert(call, body, request_id),
-            follow=lambda operation: operations.outcome(operation, call, "bulk insert", _TIMEOUT, progress_of),
+            follow=lambda operation: self._operations.outcome(operation, call, "bulk insert", _TIMEOUT, progress_of),
             there=lambda outcome: _made_some(outcome) and len(self.members(call)) > len(before),
         )
 

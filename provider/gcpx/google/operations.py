@@ -157,6 +157,13 @@ class Operations:
         except ApiError as error:
             return Outcome(error.operation or ended[0], error)
 
+    def requested(self, call: Waiting, scope: str, request_id: str) -> dict[str, Any] | None:
+        """Find the operation that a request ID started in a scope, such as `regions/R`, if it has no error."""
+        path = f"{self.version}/projects/{self.project}/{scope}/operations"
+        query = {"filter": f'clientOperationId = "{request_id}"'}
+        found = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
+        return next((item for item in found.get("items", ()) if not item.get("error")), None)
+
     def _next(
         self, operation: dict[str, Any], call: Surroundings, what: str, poll: _Poll, deadline: float
     ) -> tuple[dict[str, Any], _Poll]:
