@@ -44,8 +44,8 @@ format: $(READY) ## Mend style where that can be done
 	$(BIN)/ruff format .
 
 schema: $(READY) ## Write schema.json and RULES.md from the models
-	$(BIN)/python -m gcpx.schema
-	$(BIN)/python -m gcpx.rules
+	$(BIN)/python tools/package_schema.py
+	$(BIN)/python tools/rules_page.py
 
 sdk: schema setup ## Write sdk/python from schema.json, with Pulumi's own generator
 	$(BIN)/python tools/sdk.py sdk/python

@@ -22,8 +22,8 @@ import httpx
 import lookups
 from workspace import ROOT, SCRIPTS, Workspace, emulator
 
-from gcpx.engine import protocol
-from gcpx.engine.wire import encode
+from gcpx.protocol import proto
+from gcpx.protocol.wire import encode
 
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
 _FLEET: Final = "gcpx:compute:BulkInstances"
@@ -73,10 +73,8 @@ class Process:
         port = int(self._process.stdout.readline())
         limits = [("grpc.max_receive_message_length", 400 << 20)]  # as the engine has it
         self._channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=limits)
-        self.stub = protocol.provider_grpc.ResourceProviderStub(self._channel)
-        self.stub.Handshake(
-            protocol.provider.ProviderHandshakeRequest(engine_address="127.0.0.1:1"), wait_for_ready=True
-        )
+        self.stub = proto.provider_grpc.ResourceProviderStub(self._channel)
+        self.stub.Handshake(proto.provider.ProviderHandshakeRequest(engine_address="127.0.0.1:1"), wait_for_ready=True)
         self.start = (time.perf_counter() - begun) * 1000
 
     def memory(self) -> float:
@@ -93,7 +91,7 @@ class Process:
 
 def _work(process: Process) -> None:
     """Do what a preview of one template does."""
-    message = protocol.provider
+    message = proto.provider
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
     news = encode({"name": "web", "properties": {"machineType": "e2-small", "disks": [disk]}})
     urn = f"urn:pulumi:dev::bench::{_TEMPLATE}::web"
@@ -170,7 +168,7 @@ def fleets() -> Iterator[str]:
         # The emulator reads Google's descriptions when it is first asked, which is not ours to measure.
         httpx.get(f"http://{host}/compute/beta/projects/p/regions", trust_env=False)
         _calls(host)
-        message, urn = protocol.provider, f"urn:pulumi:dev::bench::{_FLEET}::many"
+        message, urn = proto.provider, f"urn:pulumi:dev::bench::{_FLEET}::many"
         process.stub.Configure(message.ConfigureRequest(args=encode({"project": "p", "emulatorHost": host})))
         news = _fleet(1000)
         begun = time.perf_counter()

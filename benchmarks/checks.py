@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from gcpx.compute.instance_template import InstanceTemplateModel
 from gcpx.model.check import check
 from gcpx.model.diff import diff
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_type
-from gcpx.resources.instance_template import InstanceTemplateModel
 
 _LEAST: Final = 2_000
 _ROUNDS: Final = 400
@@ -35,13 +35,13 @@ def _value(prop: Property, kind: Type) -> Any:
     if isinstance(kind, ObjectType):
         return _object(kind)
     if isinstance(kind, ListOf):
-        return [_value(prop, kind.item) for _ in range(max(1, prop.rules.min_items))]
+        return [_value(prop, kind.item) for _ in range(max(1, prop.traits.min_items))]
     if isinstance(kind, MapOf):
         return {"a": _value(prop, kind.item)}
     if prop.name in _BY_FIELD:
         return _BY_FIELD[prop.name]
-    plain = {"integer": prop.rules.minimum or 1, "number": 1.5, "boolean": True}
-    return plain.get(kind.name, prop.rules.enum[0] if prop.rules.enum else "abc")
+    plain = {"integer": prop.traits.minimum or 1, "number": 1.5, "boolean": True}
+    return plain.get(kind.name, prop.traits.enum[0] if prop.traits.enum else "abc")
 
 
 def checks() -> Iterator[str]:

@@ -14,8 +14,8 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from google.oauth2 import id_token
 
-from gcpx.engine import protocol
-from gcpx.engine.wire import encode
+from gcpx.protocol import proto
+from gcpx.protocol.wire import encode
 from gcpx.push import Certificates, PushVerifier
 
 _LIST: Final = "gcpx:compute:aggregatedListInstances"
@@ -29,7 +29,7 @@ _TOKENS: Final = 300
 
 def lists(stub: Any, host: str) -> Iterator[str]:
     """Time the aggregated list of more and more instances."""
-    stub.Configure(protocol.provider.ConfigureRequest(args=encode({"project": "p", "emulatorHost": host})))
+    stub.Configure(proto.provider.ConfigureRequest(args=encode({"project": "p", "emulatorHost": host})))
     there, costs = 0, {}
     for size in _SIZES:
         for first in range(there, size, 1000):
@@ -53,7 +53,7 @@ def _grow(host: str, count: int) -> None:
 
 def _timed(stub: Any, size: int) -> float:
     begun = time.perf_counter()
-    answer = stub.Invoke(protocol.provider.InvokeRequest(tok=_LIST))
+    answer = stub.Invoke(proto.provider.InvokeRequest(tok=_LIST))
     taken = time.perf_counter() - begun
     scopes = getattr(answer, "return").fields["items"].struct_value.fields.values()
     assert sum(len(scope.struct_value.fields["instances"].list_value.values) for scope in scopes) == size

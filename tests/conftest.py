@@ -17,7 +17,7 @@ settings.load_profile("gcpx")
 def _nothing_unexpected(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Fail where the plugin met an exception that is not its own; a test that provokes one clears the log."""
     yield
-    found = [record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.engine.failures"]
+    found = [record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.protocol.failures"]
     assert not found, found
 
 

@@ -50,7 +50,7 @@ def test_the_readme_lists_every_setting_with_its_variables():
     text = (ROOT / "README.md").read_text()
     for setting, prop in KIND.properties.items():
         assert f"`{setting}`" in text, setting
-        assert all(f"`{variable}`" in text for variable in prop.rules.environment), setting
+        assert all(f"`{variable}`" in text for variable in prop.traits.environment), setting
 
 
 def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():

@@ -24,7 +24,7 @@ def plugin():
 
 
 def _stub(channel):
-    return driver.protocol.provider_grpc.ResourceProviderStub(channel)
+    return driver.proto.provider_grpc.ResourceProviderStub(channel)
 
 
 def test_the_first_line_is_the_port_and_the_process_ends_quietly(plugin):

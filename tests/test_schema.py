@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from package_schema import example_of, package, text
 from workspace import ROOT
 
 from gcpx import __version__
 from gcpx.provider import FUNCTIONS, RESOURCES, resource_class
-from gcpx.schema import package, text
 
 SCHEMA = package()
 
@@ -82,6 +82,6 @@ def test_every_resource_can_be_listed():
 
 def test_every_resource_has_an_example_and_a_row_in_the_readme():
     readme = (ROOT / "README.md").read_text()
-    for token, module in RESOURCES.items():
-        assert (ROOT / "examples" / module.replace("_", "-") / "Pulumi.yaml").exists()
+    for token in RESOURCES:
+        assert (ROOT / "examples" / example_of(token) / "Pulumi.yaml").exists()
         assert f"`{token}`" in readme

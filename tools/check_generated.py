@@ -8,12 +8,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import package_schema
+import rules_page
 from sdk import generate
 from workspace import ROOT
 
-from gcpx import rules, schema
-
-TEXTS = {"schema.json": schema.text, "RULES.md": rules.text}
+TEXTS = {"schema.json": package_schema.text, "RULES.md": rules_page.text}
 
 
 def drift() -> Iterator[str]:

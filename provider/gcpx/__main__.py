@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from gcpx.engine.server import serve
+from gcpx.protocol.server import serve
 from gcpx.provider import Provider
 
 

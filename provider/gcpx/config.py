@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gcpx.errors import UserError
-from gcpx.google.settings import Settings
+from gcpx.gcp.settings import Settings
 from gcpx.model.check import Finding, Report, check
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import Record, Scalar, field, object_type, record
@@ -238,7 +238,7 @@ def _added(values: Mapping[str, Any], environment: Mapping[str, str]) -> dict[st
     """Find the settings that the environment gives, each with its variable."""
     found = {}
     for name, prop in KIND.properties.items():
-        variable = next((key for key in prop.rules.environment if environment.get(key, "").strip()), None)
+        variable = next((key for key in prop.traits.environment if environment.get(key, "").strip()), None)
         if variable is not None and values.get(name) in (None, "") and not _overruled(name, values):
             found[name] = variable
     return found

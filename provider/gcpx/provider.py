@@ -10,33 +10,35 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx import __version__
 from gcpx.errors import UserError
+from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
 from gcpx.model.function import Function
-from gcpx.model.resource import Call, Resource
+from gcpx.model.resource import Resource
 
 if TYPE_CHECKING:
-    from gcpx.google.client import Google
-    from gcpx.google.settings import Settings
+    from gcpx.gcp.client import Google
+    from gcpx.gcp.lookups import Lookups
+    from gcpx.gcp.settings import Settings
 
 RESOURCES: Final = {
-    "gcpx:compute:BulkInstances": "bulk_instances",
-    "gcpx:compute:DiskAttachment": "disk_attachment",
-    "gcpx:compute:InstanceTemplate": "instance_template",
-    "gcpx:compute:MachineImage": "machine_image",
-    "gcpx:oslogin:SshKey": "ssh_key",
-    "gcpx:storage:NotificationConfig": "notification_config",
+    "gcpx:compute:BulkInstances": "gcpx.compute.bulk_instances.resource",
+    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment",
+    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template",
+    "gcpx:compute:MachineImage": "gcpx.compute.machine_image",
+    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key",
+    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config",
 }
 """Type token to module; a module is loaded when its resource is first used."""
 FUNCTIONS: Final = {
-    "gcpx:compute:aggregatedListInstanceTemplates": "aggregated_list_instance_templates",
-    "gcpx:compute:aggregatedListInstances": "aggregated_list_instances",
-    "gcpx:compute:getOperation": "get_operation",
-    "gcpx:compute:listInstanceTemplates": "list_instance_templates",
-    "gcpx:compute:listRegions": "list_regions",
-    "gcpx:oauth2:getTokenInfo": "get_token_info",
-    "gcpx:pubsub:verifyPushToken": "verify_push_token",
+    "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.lists.aggregated_list_instance_templates",
+    "gcpx:compute:aggregatedListInstances": "gcpx.compute.lists.aggregated_list_instances",
+    "gcpx:compute:getOperation": "gcpx.compute.get_operation",
+    "gcpx:compute:listInstanceTemplates": "gcpx.compute.lists.list_instance_templates",
+    "gcpx:compute:listRegions": "gcpx.compute.lists.list_regions",
+    "gcpx:oauth2:getTokenInfo": "gcpx.oauth2.get_token_info",
+    "gcpx:pubsub:verifyPushToken": "gcpx.pubsub.verify_push_token",
 }
 """Token to module, likewise."""
 
@@ -45,7 +47,7 @@ def resource_class(token: str) -> type[Resource]:
     """Load the class behind a type token."""
     if token not in RESOURCES:
         raise UserError(f"{token} is not a resource of gcpx; the resources are {', '.join(RESOURCES)}")
-    module = importlib.import_module(f"gcpx.resources.{RESOURCES[token]}")
+    module = importlib.import_module(RESOURCES[token])
     found: type[Resource] = getattr(module, token.rpartition(":")[2])
     return found
 
@@ -54,7 +56,7 @@ def function_class(token: str) -> type[Function]:
     """Load the class behind a function's token."""
     if token not in FUNCTIONS:
         raise UserError(f"{token} is not a function of gcpx; the functions are {', '.join(FUNCTIONS)}")
-    module = importlib.import_module(f"gcpx.functions.{FUNCTIONS[token]}")
+    module = importlib.import_module(FUNCTIONS[token])
     name = token.rpartition(":")[2]
     found: type[Function] = getattr(module, name[0].upper() + name[1:])
     return found
@@ -69,6 +71,7 @@ class Provider:
         self._args: dict[str, Any] | None = None
         self._settings: Settings | None = None
         self._client: Google | None = None
+        self._lookups: Lookups | None = None
         self._retired: list[Google] = []
         self._resources: dict[str, Resource] = {}
         self._functions: dict[str, Function] = {}
@@ -119,14 +122,14 @@ class Provider:
         self._cancelled = threading.Event()
         with self._lock:
             if args == self._args:
-                if self._client is not None:
-                    self._client.forget()
+                if self._lookups is not None:
+                    self._lookups.forget()
                 return
             settings = config.checked_settings(args)
             # Calls of an earlier run may still be under way, so its connections are closed only at the end.
             if self._client is not None:
                 self._retired.append(self._client)
-            self._client, self._args, self._settings = None, args, settings
+            self._client, self._lookups, self._args, self._settings = None, None, args, settings
             self._resources.clear()
             self._functions.clear()
 
@@ -134,14 +137,14 @@ class Provider:
         """Find the resource of a type token."""
         with self._lock:
             if token not in self._resources:
-                self._resources[token] = resource_class(token)(self._google)
+                self._resources[token] = resource_class(token)(*self._cloud)
             return self._resources[token]
 
     def function(self, token: str) -> Function:
         """Find the function of a token."""
         with self._lock:
             if token not in self._functions:
-                self._functions[token] = function_class(token)(self._google)
+                self._functions[token] = function_class(token)(self._cloud[0])
             return self._functions[token]
 
     def cancel(self) -> None:
@@ -160,12 +163,14 @@ class Provider:
         return Call(cancelled=self._cancelled, **surroundings)
 
     @property
-    def _google(self) -> Google:
-        """The client of the configuration; all callers share one."""
+    def _cloud(self) -> tuple[Google, Lookups]:
+        """The client of the configuration and its cached lookups, which all resources share."""
         from gcpx import config  # noqa: PLC0415 - loaded with the first resource
-        from gcpx.google.client import Google  # noqa: PLC0415 - as above
+        from gcpx.gcp.client import Google  # noqa: PLC0415 - as above
+        from gcpx.gcp.lookups import Lookups  # noqa: PLC0415 - as above
 
         with self._lock:
-            if self._client is None:
+            if self._client is None or self._lookups is None:
                 self._client = Google(self._settings or config.settings({}))
-            return self._client
+                self._lookups = Lookups(self._client)
+            return self._client, self._lookups

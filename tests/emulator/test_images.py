@@ -6,7 +6,7 @@ import httpx
 import pytest
 from programs import PROJECT, ZONE, properties
 
-from gcpx.resources.images import link_of
+from gcpx.compute.image_names import link_of
 from gcpx_emulator.images import OLD, PUBLIC
 
 BASE = "https://www.googleapis.com/compute/v1"

@@ -8,11 +8,11 @@ from importlib import resources
 import attrs
 import pytest
 
-from gcpx.functions.aggregated_list_instance_templates import AggregatedInstanceTemplates
-from gcpx.functions.aggregated_list_instances import AggregatedInstances
-from gcpx.functions.get_operation import Operation
-from gcpx.functions.list_instance_templates import InstanceTemplates
-from gcpx.functions.list_regions import Regions
+from gcpx.compute.get_operation import Operation
+from gcpx.compute.lists.aggregated_list_instance_templates import AggregatedInstanceTemplates
+from gcpx.compute.lists.aggregated_list_instances import AggregatedInstances
+from gcpx.compute.lists.list_instance_templates import InstanceTemplates
+from gcpx.compute.lists.list_regions import Regions
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.provider import RESOURCES, resource_class
 
@@ -143,7 +143,9 @@ def test_every_field_of_an_answer_is_given(case):
 
     assert set(case.spec["properties"]) <= declared
     more = declared - ours - set(case.spec["properties"]) - {"unreachables"}
-    assert all(prop.rules.beta for prop in case.kind.properties.values() if prop.wire in more), "v1 shows no beta field"
+    assert all(prop.traits.beta for prop in case.kind.properties.values() if prop.wire in more), (
+        "v1 shows no beta field"
+    )
 
 
 @pytest.mark.parametrize("case", RESULT_CASES)
@@ -157,8 +159,8 @@ def test_types_of_an_answer_are_those_of_the_api(case):
 def test_values_of_an_answer_are_those_of_the_api(case):
     for prop in case.kind.properties.values():
         known = _resolved(case.beta, case.spec["properties"].get(prop.wire, {})).get("enum")
-        if known and prop.rules.enum:
-            ours = set(prop.rules.enum) - SPEC_VALUES.get((case.kind.name, prop.name), set())
+        if known and prop.traits.enum:
+            ours = set(prop.traits.enum) - SPEC_VALUES.get((case.kind.name, prop.name), set())
             assert ours >= {value for value in known if "UNSPECIFIED" not in value}, f"{case.kind.name}.{prop.name}"
 
 
@@ -193,7 +195,7 @@ def _same_type(where, prop, kind, schemas, spec):
     elif isinstance(kind, ObjectType):
         assert spec["type"] == "object", where
     elif spec.get("format") == "int64" and kind == Scalar("integer"):
-        assert prop.rules.int64, f"{where} travels as a string"
+        assert prop.traits.int64, f"{where} travels as a string"
     else:
         assert kind.name == spec["type"], where
 
@@ -203,7 +205,7 @@ def test_values_are_those_of_the_api(case):
     for prop in case.kind.properties.values():
         known = _resolved(case.beta, case.spec["properties"].get(prop.wire, {})).get("enum")
         if known:
-            ours = set(prop.rules.enum) - SPEC_VALUES.get((case.kind.name, prop.name), set())
+            ours = set(prop.traits.enum) - SPEC_VALUES.get((case.kind.name, prop.name), set())
             assert ours == {value for value in known if "UNSPECIFIED" not in value}, f"{case.kind.name}.{prop.name}"
 
 
@@ -213,7 +215,7 @@ def test_outputs_are_what_only_the_server_sets(case):
         field = case.spec["properties"].get(prop.wire)
         if (
             field is not None
-            and not prop.rules.param
+            and not prop.traits.param
             and (case.spec.get("id"), prop.name) not in FINGERPRINTS
             and not case.token.startswith("gcpx:storage")
         ):
@@ -221,7 +223,7 @@ def test_outputs_are_what_only_the_server_sets(case):
             by_server = (
                 field.get("readOnly", False) or "[Output Only]" in text or prop.name in {"securityPolicy", "sha256"}
             )
-            assert prop.rules.output == by_server or case.kind.name in {"InitialStateConfig", "FileContentBuffer"}, (
+            assert prop.traits.output == by_server or case.kind.name in {"InitialStateConfig", "FileContentBuffer"}, (
                 f"{case.kind.name}.{prop.name}"
             )
 
@@ -238,12 +240,12 @@ def test_beta_is_what_documentation_or_description_hold_for_beta(case):
     for prop in case.kind.properties.values():
         if prop.wire in case.spec["properties"] or (case.spec.get("id"), prop.name) in SPEC_ONLY:
             expected = prop.wire not in stable or (case.spec.get("id"), prop.name) in SPEC_BETA
-            assert prop.rules.beta == expected, f"{case.kind.name}.{prop.name}"
+            assert prop.traits.beta == expected, f"{case.kind.name}.{prop.name}"
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_field_has_a_description_of_our_own(case):
     assert case.kind.description.endswith(".")
     for prop in case.kind.properties.values():
-        assert prop.rules.description.endswith("."), f"{case.kind.name}.{prop.name}"
-        assert prop.rules.description not in case.spec["properties"].get(prop.wire, {}).get("description", "")
+        assert prop.traits.description.endswith("."), f"{case.kind.name}.{prop.name}"
+        assert prop.traits.description not in case.spec["properties"].get(prop.wire, {}).get("description", "")

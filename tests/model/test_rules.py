@@ -23,10 +23,10 @@ from programs import (
     notification,
     template,
 )  # fmt: skip
+from rules_page import rows, text
 from workspace import ROOT
 
 from gcpx.model.values import format_path
-from gcpx.rules import rows, text
 
 ROWS = {row.key: row for row in rows()}
 BASE = {
@@ -64,24 +64,24 @@ def counted(prefix, good, bad):
 
 CASES = {
     # names, in all their places
-    **{f"{owner}.name form": ({"name": NAME63}, {"name": NAME64}) for owner in ("InstanceTemplateModel", "MachineImageModel")},
+    **{f"{owner}.name form": ({"name": NAME63}, {"name": NAME64}) for owner in ("InstanceTemplate", "MachineImage")},
     "AttachedDiskInitializeParams.diskName form": ({"diskName": "a-1"}, {"diskName": "a-"}),
     "Tags.items form": ({"items": [NAME63]}, {"items": ["a", "1a"]}, "items[1]"),
     **{f"{owner}.project form": ({"project": "my-project"}, {"project": "a/b"}) for owner in (
-        "InstanceTemplateModel", "MachineImageModel", "BulkInstancesModel", "DiskAttachmentModel", "OperationQuery",
+        "InstanceTemplate", "MachineImage", "BulkInstances", "DiskAttachment", "OperationQuery",
         "AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
     # templates
-    "InstanceTemplateModel.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
-    "InstanceTemplateModel: only one of properties, sourceInstance": ({}, {"sourceInstance": "zones/z/instances/i"}, "sourceInstance"),
-    "InstanceTemplateModel: one of properties or sourceInstance": ({}, {"properties": None}, "needs one of"),
-    "InstanceTemplateModel: source_params_need_source": ({}, {"sourceInstanceParams": {"diskConfigs": []}}, "sourceInstanceParams"),
-    "InstanceTemplateModel: needs_machine_type": ({}, {"properties": {"machineType": None}}, "properties.machineType"),
-    "InstanceTemplateModel.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
-    "InstanceTemplateModel: needs_a_boot_disk": ({"properties": {"disks": [BOOT]}}, {"properties": {"disks": [DATA]}}, "properties.disks"),
-    "InstanceTemplateModel: needs_a_network_interface": ({"properties": {"networkInterfaces": [{}]}}, {"properties": {"networkInterfaces": []}}, "properties.networkInterfaces"),
+    "InstanceTemplate.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
+    "InstanceTemplate: only one of properties, sourceInstance": ({}, {"sourceInstance": "zones/z/instances/i"}, "sourceInstance"),
+    "InstanceTemplate: one of properties or sourceInstance": ({}, {"properties": None}, "needs one of"),
+    "InstanceTemplate: source_params_need_source": ({}, {"sourceInstanceParams": {"diskConfigs": []}}, "sourceInstanceParams"),
+    "InstanceTemplate: needs_machine_type": ({}, {"properties": {"machineType": None}}, "properties.machineType"),
+    "InstanceTemplate.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
+    "InstanceTemplate: needs_a_boot_disk": ({"properties": {"disks": [BOOT]}}, {"properties": {"disks": [DATA]}}, "properties.disks"),
+    "InstanceTemplate: needs_a_network_interface": ({"properties": {"networkInterfaces": [{}]}}, {"properties": {"networkInterfaces": []}}, "properties.networkInterfaces"),
     "DiskInstantiationConfig: customImage form": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "mine"}, {"instantiateFrom": "CUSTOM_IMAGE", "customImage": "disks/mine"}, "customImage"),
-    "InstanceTemplateModel: bare_names": ({"properties": {"machineType": "e2-small"}}, {"properties": {"machineType": "zones/z/machineTypes/e2-small"}}, "properties.machineType"),
-    "InstanceTemplateModel: keys_are_googles": ({"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"kmsKeyName": "k"}}]}}, {"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "properties.disks[0].diskEncryptionKey.rawKey"),
+    "InstanceTemplate: bare_names": ({"properties": {"machineType": "e2-small"}}, {"properties": {"machineType": "zones/z/machineTypes/e2-small"}}, "properties.machineType"),
+    "InstanceTemplate: keys_are_googles": ({"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"kmsKeyName": "k"}}]}}, {"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "properties.disks[0].diskEncryptionKey.rawKey"),
     "DiskInstantiationConfig: custom_image_fits": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "i"}, {"instantiateFrom": "BLANK", "customImage": "i"}, "customImage"),
     # disks
     "AttachedDisk.deviceName length": ({"deviceName": NAME63}, {"deviceName": NAME64}),
@@ -98,7 +98,7 @@ CASES = {
     "AttachedDiskInitializeParams.replicaZones elements": ({"replicaZones": ["zones/a-b", "zones/a-c"]}, {"replicaZones": ["zones/a-b"]}),
     "AttachedDiskInitializeParams: only one of sourceImage, sourceSnapshot, sourceInstantSnapshot": ({}, {"sourceSnapshot": "s"}, "sourceSnapshot"),
     "AttachedDiskInitializeParams: sourceImage form": ({"sourceImage": "debian-cloud/debian-12"}, {"sourceImage": "projects/debian-cloud/images/debian-12"}, "sourceImage"),
-    **{f"{owner}: labels_are_plain": ({"labels": {NAME63: "v" * 63, "größe": "größe", "色": "красный"}}, {"labels": {"team": "Web"}}, "labels.team") for owner in ("AttachedDiskInitializeParams", "InstanceProperties", "MachineImageModel")},
+    **{f"{owner}: labels_are_plain": ({"labels": {NAME63: "v" * 63, "größe": "größe", "色": "красный"}}, {"labels": {"team": "Web"}}, "labels.team") for owner in ("AttachedDiskInitializeParams", "InstanceProperties", "MachineImage")},
     "AttachedDiskInitializeParams: persistent_disks_are_not_small": ({"diskSizeGb": 10}, {"diskSizeGb": 9}, "diskSizeGb"),
     "AttachedDiskInitializeParams: other_disks_are_seldom_small": ({"diskType": "hyperdisk-balanced", "diskSizeGb": 10}, {"diskType": "hyperdisk-balanced", "diskSizeGb": 4}, "diskSizeGb"),
     "AttachedDiskInitializeParams: extreme_disks_have_their_iops": ({"diskType": "pd-extreme", "provisionedIops": 120_000}, {"diskType": "pd-extreme", "provisionedIops": 120_001}, "provisionedIops"),
@@ -167,51 +167,51 @@ CASES = {
     "Duration.nanos least": ({"nanos": 0}, {"nanos": -1}),
     "Duration.nanos most": ({"nanos": 999_999_999}, {"nanos": 1_000_000_000}),
     # fleets
-    "BulkInstancesModel.count least": ({"count": 1}, {"count": 0}),
-    "BulkInstancesModel.minCount least": ({"minCount": 0}, {"minCount": -1}),
-    "BulkInstancesModel.fleetId form": ({"fleetId": "blue"}, {"fleetId": "Blue"}),
-    "BulkInstancesModel: one of instanceProperties or sourceInstanceTemplate": ({}, {"instanceProperties": None}, "needs one of"),
-    "BulkInstancesModel: names_or_pattern": ({}, {"perInstanceProperties": {"a": {}, "b": {}, "c": {}}}, "namePattern"),
-    "BulkInstancesModel: names_are_names": ({"namePattern": None, "count": None, "perInstanceProperties": {NAME63: {}}}, {"namePattern": None, "count": None, "perInstanceProperties": {NAME64: {}}}, f"perInstanceProperties.{NAME64}"),
-    "BulkInstancesModel: counts_fit": ({"minCount": 3}, {"minCount": 4}, "minCount"),
-    "BulkInstancesModel: pattern_serves": ({"namePattern": "a-" + "#" * 18}, {"namePattern": "a-" + "#" * 19}, "namePattern"),
-    "BulkInstancesModel: keys_are_googles": ({}, {"instanceProperties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "instanceProperties.disks[0].diskEncryptionKey.rawKey"),
-    "BulkInstancesModel: labels_are_removed_one_by_one": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": None}}, "instanceProperties.labels"),
-    "BulkInstancesModel: overrides_hold_something": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {}}}, "instanceProperties.labels"),
-    "BulkInstancesModel: tracking_label_is_ours": ({"instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"instanceProperties": {**FLEET_PROPERTIES, "labels": {"gcpx-bulk": "b"}}}, "instanceProperties.labels.gcpx-bulk"),
-    "BulkInstancesModel: label_stays": ({"fleetId": "labels/a=b", "instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"fleetId": "labels/a=b"}, "instanceProperties.labels.a"),
-    "BulkInstancesModel: names_stay": ({"fleetId": "namePattern/web-###"}, {"fleetId": "namePattern/web-##"}, "namePattern"),
-    "BulkInstancesModel.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
-    "BulkInstancesModel: boots_from_no_snapshot": ({"instanceProperties": {"disks": [BOOT, {"initializeParams": {"sourceSnapshot": "s"}}]}}, {"instanceProperties": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}, "instanceProperties.disks[0].initializeParams.sourceSnapshot"),
-    "BulkInstancesModel: is_on_no_node": ({"instanceProperties": {"scheduling": {"nodeAffinities": []}}}, {"instanceProperties": {"scheduling": {"nodeAffinities": [{"key": "k", "operator": "IN", "values": ["v"]}]}}}, "instanceProperties.scheduling.nodeAffinities"),
-    "BulkInstancesModel: machine_is_a_bare_name": ({"instanceProperties": {"machineType": "e2-small"}}, {"instanceProperties": {"machineType": "zones/us-east1-b/machineTypes/e2-small"}}, "instanceProperties.machineType"),
-    "BulkInstancesModel: needs_a_boot_disk": ({"instanceProperties": None, "sourceInstanceTemplate": "t"}, {"instanceProperties": {"disks": None}}, "instanceProperties.disks"),
-    "BulkInstancesModel: template_is_of_the_region": ({"sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}, {"sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate"),
+    "BulkInstances.count least": ({"count": 1}, {"count": 0}),
+    "BulkInstances.minCount least": ({"minCount": 0}, {"minCount": -1}),
+    "BulkInstances.fleetId form": ({"fleetId": "blue"}, {"fleetId": "Blue"}),
+    "BulkInstances: one of instanceProperties or sourceInstanceTemplate": ({}, {"instanceProperties": None}, "needs one of"),
+    "BulkInstances: names_or_pattern": ({}, {"perInstanceProperties": {"a": {}, "b": {}, "c": {}}}, "namePattern"),
+    "BulkInstances: names_are_names": ({"namePattern": None, "count": None, "perInstanceProperties": {NAME63: {}}}, {"namePattern": None, "count": None, "perInstanceProperties": {NAME64: {}}}, f"perInstanceProperties.{NAME64}"),
+    "BulkInstances: counts_fit": ({"minCount": 3}, {"minCount": 4}, "minCount"),
+    "BulkInstances: pattern_serves": ({"namePattern": "a-" + "#" * 18}, {"namePattern": "a-" + "#" * 19}, "namePattern"),
+    "BulkInstances: keys_are_googles": ({}, {"instanceProperties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "instanceProperties.disks[0].diskEncryptionKey.rawKey"),
+    "BulkInstances: labels_are_removed_one_by_one": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": None}}, "instanceProperties.labels"),
+    "BulkInstances: overrides_hold_something": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {}}}, "instanceProperties.labels"),
+    "BulkInstances: tracking_label_is_ours": ({"instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"instanceProperties": {**FLEET_PROPERTIES, "labels": {"gcpx-bulk": "b"}}}, "instanceProperties.labels.gcpx-bulk"),
+    "BulkInstances: label_stays": ({"fleetId": "labels/a=b", "instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"fleetId": "labels/a=b"}, "instanceProperties.labels.a"),
+    "BulkInstances: names_stay": ({"fleetId": "namePattern/web-###"}, {"fleetId": "namePattern/web-##"}, "namePattern"),
+    "BulkInstances.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
+    "BulkInstances: boots_from_no_snapshot": ({"instanceProperties": {"disks": [BOOT, {"initializeParams": {"sourceSnapshot": "s"}}]}}, {"instanceProperties": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}, "instanceProperties.disks[0].initializeParams.sourceSnapshot"),
+    "BulkInstances: is_on_no_node": ({"instanceProperties": {"scheduling": {"nodeAffinities": []}}}, {"instanceProperties": {"scheduling": {"nodeAffinities": [{"key": "k", "operator": "IN", "values": ["v"]}]}}}, "instanceProperties.scheduling.nodeAffinities"),
+    "BulkInstances: machine_is_a_bare_name": ({"instanceProperties": {"machineType": "e2-small"}}, {"instanceProperties": {"machineType": "zones/us-east1-b/machineTypes/e2-small"}}, "instanceProperties.machineType"),
+    "BulkInstances: needs_a_boot_disk": ({"instanceProperties": None, "sourceInstanceTemplate": "t"}, {"instanceProperties": {"disks": None}}, "instanceProperties.disks"),
+    "BulkInstances: template_is_of_the_region": ({"sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}, {"sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate"),
     "LocationPolicyZone.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),
     "PerInstanceProperties.hostname form": ({"hostname": "a.example.com"}, {"hostname": "a_b.example.com"}),
     # attachments, images, notifications, keys
-    "DiskAttachmentModel.deviceName length": ({"deviceName": NAME63}, {"deviceName": NAME64}),
-    "DiskAttachmentModel.diskSizeGb least": ({"diskSizeGb": 1}, {"diskSizeGb": 0}),
-    "DiskAttachmentModel.disk form": ({"disk": "regions/r/disks/d"}, {"disk": "a/b/c"}),
-    "DiskAttachmentModel.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
-    "DiskAttachmentModel.instance form": ({"instance": "projects/p/zones/z/instances/i"}, {"instance": "regions/r/i/x"}),
-    "DiskAttachmentModel: force_is_for_regional_disks": ({"disk": "regions/r/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
-    "MachineImageModel.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
-    "MachineImageModel.sourceInstance form": ({"sourceInstance": "zones/z/instances/i"}, {"sourceInstance": "i"}),
+    "DiskAttachment.deviceName length": ({"deviceName": NAME63}, {"deviceName": NAME64}),
+    "DiskAttachment.diskSizeGb least": ({"diskSizeGb": 1}, {"diskSizeGb": 0}),
+    "DiskAttachment.disk form": ({"disk": "regions/r/disks/d"}, {"disk": "a/b/c"}),
+    "DiskAttachment.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
+    "DiskAttachment.instance form": ({"instance": "projects/p/zones/z/instances/i"}, {"instance": "regions/r/i/x"}),
+    "DiskAttachment: force_is_for_regional_disks": ({"disk": "regions/r/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
+    "MachineImage.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
+    "MachineImage.sourceInstance form": ({"sourceInstance": "zones/z/instances/i"}, {"sourceInstance": "i"}),
     "MachineImageParams: only one of excludedDisks, includedDisks": ({"includedDisks": ["a"]}, {"includedDisks": ["a"], "excludedDisks": ["b"]}, "includedDisks"),
-    "NotificationConfigModel.bucket form": ({"bucket": "abc"}, {"bucket": "ab"}),
-    "NotificationConfigModel.objectNamePrefix length": ({"objectNamePrefix": "p" * 1024}, {"objectNamePrefix": "p" * 1025}),
-    "NotificationConfigModel.topic form": ({"topic": "abc"}, {"topic": "ab"}),
-    "NotificationConfigModel: few_attributes": ({"customAttributes": dict.fromkeys("abcde", "v")}, {"customAttributes": dict.fromkeys("abcdef", "v")}, "customAttributes"),
-    "SshKeyModel.expirationTimeUsec form": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "tomorrow"}),
-    "SshKeyModel.projectId form": ({"projectId": "my-project"}, {"projectId": "my project"}),
-    "SshKeyModel.regions form": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1-b"], "projectId": "p"}, "regions[0]"),
-    "SshKeyModel: expires_after_1970": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "1924991999"}, "expirationTimeUsec"),
-    "SshKeyModel: regions_need_a_project": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1"]}, "regions"),
-    "SshKeyModel.user form": ({"user": "users/me@example.com"}, {"user": "a/b"}),
-    "SshKeyModel: valid_key": ({}, {"key": f"ssh-rsa {BLOB}"}, "key"),
+    "NotificationConfig.bucket form": ({"bucket": "abc"}, {"bucket": "ab"}),
+    "NotificationConfig.objectNamePrefix length": ({"objectNamePrefix": "p" * 1024}, {"objectNamePrefix": "p" * 1025}),
+    "NotificationConfig.topic form": ({"topic": "abc"}, {"topic": "ab"}),
+    "NotificationConfig: few_attributes": ({"customAttributes": dict.fromkeys("abcde", "v")}, {"customAttributes": dict.fromkeys("abcdef", "v")}, "customAttributes"),
+    "SshKey.expirationTimeUsec form": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "tomorrow"}),
+    "SshKey.projectId form": ({"projectId": "my-project"}, {"projectId": "my project"}),
+    "SshKey.regions form": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1-b"], "projectId": "p"}, "regions[0]"),
+    "SshKey: expires_after_1970": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "1924991999"}, "expirationTimeUsec"),
+    "SshKey: regions_need_a_project": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1"]}, "regions"),
+    "SshKey.user form": ({"user": "users/me@example.com"}, {"user": "a/b"}),
+    "SshKey: valid_key": ({}, {"key": f"ssh-rsa {BLOB}"}, "key"),
     # functions
     **{f"{owner}.itemFields form": ({"itemFields": ["disks/source"]}, {"itemFields": ["a b"]}, "itemFields[0]") for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
     **{f"{owner}.maxResults least": ({"maxResults": 0}, {"maxResults": -1}) for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
@@ -256,7 +256,7 @@ def _case(row):
     return {row.property: wrap(known)}, {row.property: wrap(other)}
 
 
-NEEDS_LIST = {"NotificationConfigModel.eventTypes": True}
+NEEDS_LIST = {"NotificationConfig.eventTypes": True}
 TESTED = {key: row for key, row in ROWS.items() if CASES.get(key, "by declaration") is not None}
 UNREACHABLE = {"AccessConfig.type new values": "each list of access configs takes one type alone"}
 

@@ -19,14 +19,14 @@ from google.protobuf import empty_pb2, json_format, struct_pb2
 from google.rpc import status_pb2
 from steered import HANGS
 
-from gcpx.engine import protocol
-from gcpx.engine.log import EngineLog as Sender
-from gcpx.engine.server import start
+from gcpx.protocol import proto
+from gcpx.protocol.log import EngineLog as Sender
+from gcpx.protocol.server import start
 from gcpx.provider import Provider
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-rpc = protocol.provider
+rpc = proto.provider
 _LEADING_PATH = re.compile(r'((?:\.?[\w-]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+): ')
 """A path at the beginning of a reason, where the failure names no property."""
 
@@ -55,7 +55,7 @@ def reasons(failures: Any) -> dict[str, str]:
     return found
 
 
-class EngineLog(protocol.engine_grpc.EngineServicer):  # type: ignore[misc]
+class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
     """Keeps what the plugin says."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class EngineLog(protocol.engine_grpc.EngineServicer):  # type: ignore[misc]
         self._arrived = threading.Condition()
 
     def Log(self, request: Any, _: Any) -> Any:  # noqa: N802 - the protocol's name
-        severity = protocol.engine.LogSeverity.Name(request.severity)
+        severity = proto.engine.LogSeverity.Name(request.severity)
         with self._arrived:
             self.messages.append((severity, request.urn, request.message))
             self._arrived.notify_all()
@@ -243,14 +243,14 @@ class Engine:
 def engine(**config: Any) -> Iterator[Engine]:
     """Start a plugin and an engine's log service, shake hands, configure."""
     log, host = EngineLog(), grpc.server(ThreadPoolExecutor(4))
-    protocol.engine_grpc.add_EngineServicer_to_server(log, host)
+    proto.engine_grpc.add_EngineServicer_to_server(log, host)
     address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
     host.start()
     provider = Provider()
     server, port = start(provider, None, Sender(HANGS))
     try:
         with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
-            made = Engine(protocol.provider_grpc.ResourceProviderStub(channel), log)
+            made = Engine(proto.provider_grpc.ResourceProviderStub(channel), log)
             made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=address))
             made.configure(**config)
             yield made

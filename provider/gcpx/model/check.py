@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Rules, Scalar, Type, object_of
+from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Scalar, Traits, Type, object_of
 from gcpx.model.numbers import BITS, as_integer, as_number, fits, is_json
 from gcpx.model.patterns import Pattern, wrong_part
 from gcpx.model.values import UNKNOWN, Path, Secret, conceal, has_secret, leaves, reveal
@@ -92,14 +92,14 @@ class _Checker:
             if prop is None:
                 self._fail(self._unknown_key(kind, key))
             elif item is not None:
-                if prop.rules.output:
+                if prop.traits.output:
                     self._fail("must be left out: Google Cloud sets it")
                 else:
                     self._property(prop, item, secret)
             self.path.pop()
         for name, prop in kind.required.items():
             if reveal(value.get(name)) is None:
-                self._fail(f"is required: {_first_sentence(prop.rules.description)}", name)
+                self._fail(f"is required: {_first_sentence(prop.traits.description)}", name)
         if kind.rules:
             self._rules(kind, value, secret)
 
@@ -115,9 +115,9 @@ class _Checker:
                 (self.report.warnings if rule.warns else self.report.failures).append(finding)
 
     def _property(self, prop: Property, value: Any, secret: bool) -> None:
-        if prop.rules.deprecated:
-            self._warn(f"is deprecated: {prop.rules.deprecated}")
-        self._value(prop, prop.type, value, secret or prop.rules.secret)
+        if prop.traits.deprecated:
+            self._warn(f"is deprecated: {prop.traits.deprecated}")
+        self._value(prop, prop.type, value, secret or prop.traits.secret)
 
     def _value(self, prop: Property, kind: Type, value: Any, secret: bool) -> None:
         if isinstance(value, Secret):
@@ -125,7 +125,7 @@ class _Checker:
         elif value is None or value is UNKNOWN:
             return
         elif isinstance(kind, Scalar):
-            self._scalar(prop.rules, kind, value, secret)
+            self._scalar(prop.traits, kind, value, secret)
         elif isinstance(kind, ListOf) and isinstance(value, list):
             self._list(prop, kind, value, secret)
         elif isinstance(kind, MapOf) and isinstance(value, dict):
@@ -139,7 +139,7 @@ class _Checker:
             self._refuse(_type_reason(kind, value), secret)
 
     def _list(self, prop: Property, kind: ListOf, value: list[Any], secret: bool) -> None:
-        least, most = prop.rules.min_items, prop.rules.max_items
+        least, most = prop.traits.min_items, prop.traits.max_items
         if len(value) < least or (most is not None and len(value) > most):
             self._fail(f"must have {_elements(least, most)}, not {len(value)}")
         for index, item in enumerate(value):
@@ -149,20 +149,20 @@ class _Checker:
             self._value(prop, kind.item, item, secret)
             self.path.pop()
 
-    def _scalar(self, rules: Rules, kind: Scalar, value: Any, secret: bool) -> None:
+    def _scalar(self, traits: Traits, kind: Scalar, value: Any, secret: bool) -> None:
         if kind is _ANY:
             reasons = [] if all(map(is_json, leaves(value))) else [_Reason("must be JSON, without NaN or infinity")]
         elif kind.name == "boolean":
             reasons = [] if isinstance(value, bool) else [_type_reason(kind, value)]
         elif kind.name == "string":
-            reasons = _text_reasons(rules, value)
+            reasons = _text_reasons(traits, value)
         else:
-            reasons = _number_reasons(rules, kind, value)
+            reasons = _number_reasons(traits, kind, value)
         for reason in reasons:
             self._refuse(reason, secret)
-        if not reasons and rules.enum and value not in rules.enum:
+        if not reasons and traits.enum and value not in traits.enum:
             self._warn(
-                f"is not one of the values that this version knows ({', '.join(rules.enum)}); it is sent unchanged"
+                f"is not one of the values that this version knows ({', '.join(traits.enum)}); it is sent unchanged"
             )
 
     def _warn(self, reason: str) -> None:
@@ -238,13 +238,13 @@ def _elements(least: int, most: int | None) -> str:
     return f"{'exactly' if least == most else 'at most'} {most} element{'' if most == 1 else 's'}"
 
 
-def _number_reasons(rules: Rules, kind: Scalar, value: Any) -> list[_Reason]:
+def _number_reasons(traits: Traits, kind: Scalar, value: Any) -> list[_Reason]:
     number = as_integer(value) if kind.name == "integer" else as_number(value)
     if number is None:
         return [_type_reason(kind, value)]
     if isinstance(number, int) and not fits(number):
         return [_Reason(f"must be an integer of at most {BITS} bits")]
-    low, high, step = rules.minimum, rules.maximum, rules.multiple_of
+    low, high, step = traits.minimum, traits.maximum, traits.multiple_of
     given = f"{number:g}" if isinstance(number, float) else str(number)
     reasons = []
     if (low is not None and number < low) or (high is not None and number > high):
@@ -260,19 +260,19 @@ def _bounds(low: int | None, high: int | None) -> str:
     return f"{low:,} to {high:,}" if low is not None else f"at most {high:,}"
 
 
-def _text_reasons(rules: Rules, value: Any) -> list[_Reason]:
+def _text_reasons(traits: Traits, value: Any) -> list[_Reason]:
     if not isinstance(value, str):
         return [_type_reason(SCALARS[str], value)]
     reasons = []
-    if rules.max_length is not None and len(value) > rules.max_length:
-        reasons.append(_Reason(f"must have at most {rules.max_length:,} characters, not {len(value):,}"))
-    if rules.pattern is not None and not rules.pattern[0].fullmatch(value):
-        reasons.append(_pattern_reason(rules.pattern, value))
-    if rules.enum and value not in rules.enum:
-        close = difflib.get_close_matches(value.upper().replace("-", "_"), rules.enum, n=1, cutoff=0.75)
-        if close or rules.closed or not _ENUM_FORM.fullmatch(value):
+    if traits.max_length is not None and len(value) > traits.max_length:
+        reasons.append(_Reason(f"must have at most {traits.max_length:,} characters, not {len(value):,}"))
+    if traits.pattern is not None and not traits.pattern[0].fullmatch(value):
+        reasons.append(_pattern_reason(traits.pattern, value))
+    if traits.enum and value not in traits.enum:
+        close = difflib.get_close_matches(value.upper().replace("-", "_"), traits.enum, n=1, cutoff=0.75)
+        if close or traits.closed or not _ENUM_FORM.fullmatch(value):
             hint = f"{shown(value)}; did you mean {close[0]}?" if close else shown(value)
-            reasons.append(_Reason(f"must be one of {', '.join(rules.enum)}", value=hint))
+            reasons.append(_Reason(f"must be one of {', '.join(traits.enum)}", value=hint))
     return reasons
 
 

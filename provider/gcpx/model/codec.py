@@ -18,7 +18,7 @@ def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) ->
     return {
         prop.wire: _to_wire(prop, prop.type, inputs[name], nulls=nulls or is_patch(prop, inputs))
         for name, prop in kind.inputs.items()
-        if not prop.rules.param and (inputs.get(name) is not None or (nulls and name in inputs))
+        if not prop.traits.param and (inputs.get(name) is not None or (nulls and name in inputs))
     }
 
 
@@ -34,7 +34,7 @@ def _to_wire(prop: Property, kind: Type, value: Any, *, nulls: bool = False) -> 
         return {key: _to_wire(prop, kind.item, item, nulls=nulls) for key, item in kept.items()}
     if kind == Scalar("integer"):
         number = as_integer(value)
-        return value if number is None else str(number) if prop.rules.int64 else number
+        return value if number is None else str(number) if prop.traits.int64 else number
     return value
 
 
@@ -57,7 +57,7 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
         return [_resolved(prop, kind.item, item) for item in value]
     if isinstance(kind, MapOf) and isinstance(value, dict):
         return {key: _resolved(prop, kind.item, item) for key, item in value.items()}
-    return prop.rules.resolve(value) if prop.rules.resolve and isinstance(value, str) else value
+    return prop.traits.resolve(value) if prop.traits.resolve and isinstance(value, str) else value
 
 
 def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def _from_wire(kind: Type, value: Any) -> Any:
 def uses_beta(kind: ObjectType, inputs: dict[str, Any]) -> bool:
     """Tell whether inputs set a property that only the beta path takes."""
     return any(
-        prop.rules.beta or _uses_beta(prop.type, inputs[name])
+        prop.traits.beta or _uses_beta(prop.type, inputs[name])
         for name, prop in kind.inputs.items()
         if not is_absent(prop, inputs.get(name))
     )
@@ -117,7 +117,7 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
     if user is None:
         return live
     if live is None:
-        return user if _is_unseen(prop, user) or prop.rules.param or is_absent(prop, user) else None
+        return user if _is_unseen(prop, user) or prop.traits.param or is_absent(prop, user) else None
     if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
         return outputs(kind, user, live, how)
     if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
@@ -136,7 +136,7 @@ def _is_unseen(prop: Property, user: Any) -> bool:
 
     It never returns it, or not once what it names is deleted; or the value is an object of nothing else.
     """
-    if prop.rules.write_only or prop.rules.forgotten:
+    if prop.traits.write_only or prop.traits.forgotten:
         return True
     if not isinstance(prop.type, ObjectType) or not isinstance(user, dict):
         return False
@@ -198,7 +198,7 @@ class _Refresh:
         return result
 
     def _property(self, prop: Property, user: Any, live: Any, last: Any) -> Any:
-        if prop.rules.param or (live is None and _is_unseen(prop, user)):
+        if prop.traits.param or (live is None and _is_unseen(prop, user)):
             return user
         if user is None:
             drifted = last is not UNKNOWN and not is_absent(prop, live) and not self.how.same(prop, live, last)
@@ -216,7 +216,7 @@ class _Refresh:
             return {
                 key: self._value(prop, kind.item, user[key], item, _part(last, key)) if key in user else item
                 for key, item in live.items()
-                if key in user or key not in prop.rules.merge_keys
+                if key in user or key not in prop.traits.merge_keys
             }
         return user if self.how.equal(prop, kind, user, live) else live
 

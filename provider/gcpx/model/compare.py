@@ -24,7 +24,7 @@ def is_absent(prop: Property, value: Any) -> bool:
     if isinstance(prop.type, ObjectType) and isinstance(value, dict):
         properties = prop.type.properties
         return all(key in properties and is_absent(properties[key], item) for key, item in value.items())
-    default = prop.rules.default
+    default = prop.traits.default
     if isinstance(default, re.Pattern):
         return isinstance(value, str) and default.fullmatch(value) is not None
     return default is not None and ANYWHERE.equal(prop, prop.type, value, default)
@@ -32,7 +32,7 @@ def is_absent(prop: Property, value: Any) -> bool:
 
 def is_patch(prop: Property, values: dict[str, Any]) -> bool:
     """Tell whether an object is merged over another one, so that a null in it has a meaning."""
-    return bool(prop.rules.patches) and values.get(prop.rules.patches) is not None
+    return bool(prop.traits.patches) and values.get(prop.traits.patches) is not None
 
 
 @attrs.frozen
@@ -63,7 +63,7 @@ class Comparison:
         if isinstance(kind, ObjectType) and isinstance(one, dict) and isinstance(other, dict):
             return self._equal_objects(kind, one, other)
         if isinstance(kind, MapOf) and isinstance(one, dict) and isinstance(other, dict):
-            keys = (one.keys() | other.keys()) - prop.rules.merge_keys
+            keys = (one.keys() | other.keys()) - prop.traits.merge_keys
             return all(self.equal(prop, kind.item, one.get(key), other.get(key)) for key in keys)
         if isinstance(kind, ListOf) and isinstance(one, list) and isinstance(other, list):
             pairs = self.match(prop, one, other)
@@ -78,30 +78,30 @@ class Comparison:
         known = all(
             self.same(kind.properties[key], one.get(key), other.get(key))
             for key in one.keys() | other.keys()
-            if key in kind.properties and not kind.properties[key].rules.output
+            if key in kind.properties and not kind.properties[key].traits.output
         )
         return known and {k: one.get(k) for k in one.keys() - kind.properties} == {
             k: other.get(k) for k in other.keys() - kind.properties
         }
 
     def _equal_scalars(self, prop: Property, kind: Scalar, one: Any, other: Any) -> bool:
-        normalize = prop.rules.normalize
+        normalize = prop.traits.normalize
         if normalize is not None:
             return bool(normalize(one) == normalize(other))
-        if prop.rules.resolve is not None:
-            one, other = prop.rules.resolve(one), prop.rules.resolve(other)
+        if prop.traits.resolve is not None:
+            one, other = prop.traits.resolve(one), prop.traits.resolve(other)
         if kind.name == "integer":
             left, right = as_integer(one), as_integer(other)
             return bool(one == other) if left is None or right is None else left == right
         if kind.name == "number":
             return bool(_number(one) == _number(other))
-        if prop.rules.url and isinstance(one, str) and isinstance(other, str):
-            return same_link(one, other, prop.rules.url, self.homes, sure=self.sure)
+        if prop.traits.url and isinstance(one, str) and isinstance(other, str):
+            return same_link(one, other, prop.traits.url, self.homes, sure=self.sure)
         return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
     def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
         """Pair the elements of two lists by the property's identity: (index in one, index in other)."""
-        identity = prop.rules.identity
+        identity = prop.traits.identity
         if identity == "ordered" or not isinstance(prop.type, ListOf):
             return _by_position(list(range(len(one))), list(range(len(other))))
         pairs: list[tuple[int | None, int | None]] = []

@@ -68,24 +68,24 @@ class _Differ:
                 continue
             walk = attrs.evolve(self, patch=True) if is_patch(prop, new) else self
             changes = walk._property(  # noqa: SLF001 - another walk of this class
-                prop, before, after, seen.get(name), (*path, name), replaces or prop.rules.immutable
+                prop, before, after, seen.get(name), (*path, name), replaces or prop.traits.immutable
             )
             for change in changes:
-                yield attrs.evolve(change, made_up=True) if prop.rules.write_only else change
+                yield attrs.evolve(change, made_up=True) if prop.traits.write_only else change
 
     def _property(self, prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
         if self._is_absent(prop, old):
             if not self._is_absent(prop, new) and (self.patch or not self.shown.same(prop, live, new)):
                 yield Change(path, "add", replaces)
         elif self._is_absent(prop, new):
-            yield Change(path, "delete", replaces, made_up=prop.rules.computed)
+            yield Change(path, "delete", replaces, made_up=prop.traits.computed)
         else:
             yield from self._values(prop, prop.type, old, new, live, path, replaces)
 
     def _is_absent(self, prop: Property, value: Any) -> bool:
         if not self.patch:
             return is_absent(prop, value)
-        return _says_nothing(value) or (value is None and bool(prop.rules.patches))
+        return _says_nothing(value) or (value is None and bool(prop.traits.patches))
 
     def _values(
         self, prop: Property, kind: Type, old: Any, new: Any, live: Any, path: Path, replaces: bool
@@ -104,7 +104,7 @@ class _Differ:
     def _maps(self, prop: Property, kind: MapOf, old: Any, new: Any, path: Path, replaces: bool) -> Iterator[Change]:
         if not self.patch:
             old, new = _without_nulls(old), _without_nulls(new)
-        for key in sorted((old.keys() | new.keys()) - prop.rules.merge_keys):
+        for key in sorted((old.keys() | new.keys()) - prop.traits.merge_keys):
             if key not in new:
                 yield Change((*path, key), "delete", replaces)
             elif key not in old:

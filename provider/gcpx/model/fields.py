@@ -18,7 +18,7 @@ Identity = Literal["ordered", "set"] | tuple[str, ...]
 
 
 @attrs.frozen(kw_only=True)
-class Rules:
+class Traits:
     """What holds for one property.
 
     Attributes:
@@ -92,14 +92,14 @@ class Rules:
     source: str = "the API's description"
 
 
-def field(description: str, **rules: Any) -> Any:
-    """Declare a property; the keywords are those of `Rules`."""
-    return attrs.field(metadata={"rules": Rules(description=description, **rules)})
+def field(description: str, **traits: Any) -> Any:
+    """Declare a property; the keywords are those of `Traits`."""
+    return attrs.field(metadata={"traits": Traits(description=description, **traits)})
 
 
-def answer(description: str, **rules: Any) -> Any:
+def answer(description: str, **traits: Any) -> Any:
     """Declare a property that the server alone sets."""
-    return field(description, output=True, **rules)
+    return field(description, output=True, **traits)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field, answer))
@@ -150,22 +150,22 @@ class ObjectType:
     @functools.cached_property
     def inputs(self) -> dict[str, Property]:
         """The properties a user may set."""
-        return {name: item for name, item in self.properties.items() if not item.rules.output}
+        return {name: item for name, item in self.properties.items() if not item.traits.output}
 
     @functools.cached_property
     def required(self) -> dict[str, Property]:
         """The properties a user must set."""
-        return {name: item for name, item in self.inputs.items() if item.rules.required}
+        return {name: item for name, item in self.inputs.items() if item.traits.required}
 
     @functools.cached_property
     def resolved(self) -> dict[str, Property]:
         """The properties that hold, at any depth, something that is resolved before it is sent."""
-        return {name: item for name, item in self.inputs.items() if item.rules.resolve or _resolves(item.type)}
+        return {name: item for name, item in self.inputs.items() if item.traits.resolve or _resolves(item.type)}
 
     @functools.cached_property
     def has_outputs(self) -> bool:
         """Whether any property, at any depth, is set by the server alone."""
-        return any(item.rules.output or has_outputs(item.type) for item in self.properties.values())
+        return any(item.traits.output or has_outputs(item.type) for item in self.properties.values())
 
 
 Type = Scalar | ListOf | MapOf | ObjectType
@@ -178,7 +178,7 @@ class Property:
     name: str
     wire: str
     type: Type
-    rules: Rules
+    traits: Traits
 
 
 def object_of(kind: Type) -> ObjectType | None:
@@ -220,13 +220,13 @@ def object_type(cls: type) -> ObjectType:
     hints = typing.get_type_hints(cls)
     properties = {}
     for attribute in attrs.fields(cls):
-        rules = attribute.metadata["rules"]
-        name = rules.name or camel_case(attribute.name)
+        traits = attribute.metadata["traits"]
+        name = traits.name or camel_case(attribute.name)
         if name in getattr(cls, "OMIT", ()):
             continue
         if name in getattr(cls, "ALWAYS", ()):
-            rules = attrs.evolve(rules, always=True)
-        properties[name] = Property(name, rules.wire or name, _type(hints[attribute.name]), rules)
+            traits = attrs.evolve(traits, always=True)
+        properties[name] = Property(name, traits.wire or name, _type(hints[attribute.name]), traits)
     description = " ".join((cls.__doc__ or "").split())
     return ObjectType(
         cls.__name__,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import abc
 from typing import Any, ClassVar
 
+from gcpx.model.call import Call
 from gcpx.model.fields import ObjectType, object_type
-from gcpx.model.resource import Call
 from gcpx.model.rules import Failure
 
 

@@ -57,6 +57,16 @@ def name_of(link: Any) -> str:
     return str(link).strip().rstrip("/").rpartition("/")[2]
 
 
+def path_of(link: str) -> str:
+    """Reduce a self link or an ID to its path: without host, API version and query.
+
+    >>> path_of("https://www.googleapis.com/compute/v1/projects/p/global/images/i")
+    'projects/p/global/images/i'
+    """
+    path = re.sub(r"^(?:https?:)?//[^/]+/", "", link.strip()).partition("?")[0].strip("/")
+    return re.sub(r"^(?:compute/)?(?:v1|beta|alpha)/(?=projects/)", "", path)
+
+
 def same_link(
     one: str, other: str, bare: str, homes: tuple[Home, Home] = (NOWHERE, NOWHERE), *, sure: bool = False
 ) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from gcpx.model.patterns import Part
+
 _NAME: Final = r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _PREFIX: Final = r"(?:https?://[^/\s]+/(?:compute/)?(?:v1|beta)/)?(?:projects/[^/\s]+/)?"
 PROJECT_ID: Final = (
@@ -24,3 +26,10 @@ ZONE: Final = (
     re.compile(rf"(?:{_PREFIX}zones/)?(?![a-z]+(?:-[a-z]+)+\d+$){_NAME}"),
     "a zone such as us-east1-b, also as zones/us-east1-b or its URL; us-east1 is a region",
 )
+LINK_PARTS: Final = {
+    "PROJECT": Part(PROJECT_ID, "the ID or number of a project"),
+    "REGION": Part(r"[^/\s?#]+", "a region, such as us-east1"),
+    "ZONE": Part(r"[^/\s?#]+", "a zone, such as us-east1-b"),
+    "NAME": Part(r"[^/\s?#]+", "a name without spaces"),
+}
+"""The parts of links, by the words that stand for them in `patterns.form`."""

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import abc
-import threading
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import attrs
 
 from gcpx.errors import ProviderError, UserError
+from gcpx.model.call import Call
 from gcpx.model.compare import Comparison
 from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.links import NOWHERE, Home
@@ -67,27 +66,6 @@ class Page:
     token: str = ""
 
 
-@attrs.frozen(kw_only=True)
-class Call:
-    """What surrounds one engine call.
-
-    Attributes:
-        urn: the resource's URN.
-        timeout: the user's custom timeout in seconds, or None.
-        cancelled: set when the user asks to stop; every wait watches it.
-        progress: shows a line in the engine's Info column.
-        warn: prints a warning with the resource's name.
-        last: the outputs of the last operation, without secrets.
-    """
-
-    urn: str
-    timeout: float | None
-    cancelled: threading.Event
-    progress: Callable[[str], None]
-    warn: Callable[[str], None]
-    last: dict[str, Any] = attrs.Factory(dict)
-
-
 class Resource(abc.ABC):
     """One resource type. Verbs take and return plain values: no secrets, no unknowns.
 
@@ -110,8 +88,8 @@ class Resource(abc.ABC):
     in_place: ClassVar[frozenset[Path] | None] = None
 
     @abc.abstractmethod
-    def __init__(self, google: Any) -> None:
-        """Take what the verbs call; declared here so that every resource is made alike."""
+    def __init__(self, google: Any, lookups: Any) -> None:
+        """Take the client of Google's APIs, and the cached lookups of online checks."""
 
     @property
     def type(self) -> ObjectType:
@@ -131,7 +109,12 @@ class Resource(abc.ABC):
         del inputs
         return []
 
-    def online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def query_problems(self, query: dict[str, Any]) -> list[Failure]:
+        """Name what is wrong with a list's query beyond its declaration; offline."""
+        del query
+        return []
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Ask Google, where the user wants that at preview, whether what known inputs name exists and fits."""
         del call, olds, inputs
         return []

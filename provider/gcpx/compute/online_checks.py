@@ -1,0 +1,70 @@
+"""Online checks of what instances are made of, and of a region's quotas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
+from gcpx.model.links import name_of
+from gcpx.model.rules import Failure, elements, nested, text
+from gcpx.model.values import Path
+
+
+def instance_checks(checks: OnlineChecks, properties: dict[str, Any], path: Path) -> Iterator[OnlineCheck]:
+    """Check machine type, images, networks and subnetworks of instance properties, which are at `path` in the inputs."""
+    yield partial(_check_machine_type, checks, text(properties, "machineType"), (*path, "machineType"))
+    for index, disk in elements(properties, "disks"):
+        where = (*path, "disks", index, "initializeParams", "sourceImage")
+        image = text(nested(disk, "initializeParams"), "sourceImage")
+        yield partial(checks.check_link, image, "global/images", where)
+    subnetworks = f"regions/{checks.region}/subnetworks" if checks.region else ""
+    for index, interface in elements(properties, "networkInterfaces"):
+        here = (*path, "networkInterfaces", index)
+        yield partial(checks.check_link, text(interface, "network"), "global/networks", (*here, "network"))
+        yield partial(checks.check_link, text(interface, "subnetwork"), subnetworks, (*here, "subnetwork"))
+
+
+def _check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Failure]:
+    """Check that a zone of the region has a machine type, or any zone without a region; no list has custom ones."""
+    name, region = name_of(machine_type), checks.region
+    if not name or "custom-" in name or not checks.project:
+        return []
+    listed = _machine_types(checks, name)
+    zones = [scope for scope, group in listed.get("items", {}).items() if group.get("machineTypes")]
+    if not listed or [zone for zone in zones if region is None or f"/{region}-" in zone]:
+        return []
+    return [(path, f"must be a machine type in {region or 'any zone'} of {checks.project}; {name} is not")]
+
+
+def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: int) -> list[Failure]:
+    """Check that the region's quotas allow `count` more instances; if they allow only `minimum`, warn."""
+    region = checks.get(f"beta/projects/{checks.project}/regions/{checks.region}") or {}
+    quotas = {item.get("metric"): item.get("limit", 0) - item.get("usage", 0) for item in region.get("quotas", ())}
+    family = f"{name_of(machine_type).partition('-')[0].upper()}_CPUS"
+    metric = family if family in quotas else "CPUS"
+    failures: list[Failure] = []
+    for name, each in (("INSTANCES", 1), (metric, _processors(checks, machine_type))):
+        left = quotas.get(name)
+        if left is None or count * each <= left:
+            continue
+        words = f"would need {count * each:,} of {name} in {checks.region}, where only {left:,.0f} are left"
+        if minimum * each > left:
+            failures.append(("count", words))
+        else:
+            checks.call.warn(f"count {words}; minCount can be met")
+    return failures
+
+
+def _processors(checks: OnlineChecks, machine_type: str) -> int:
+    """Give the number of CPUs of a machine type; 0 if no list tells it."""
+    for group in _machine_types(checks, name_of(machine_type)).get("items", {}).values():
+        for item in group.get("machineTypes", ()):
+            return int(item.get("guestCpus", 0))
+    return 0
+
+
+def _machine_types(checks: OnlineChecks, name: str) -> dict[str, Any]:
+    path = f"beta/projects/{checks.project}/aggregated/machineTypes"
+    return checks.get(path, filter=f'name = "{name}"', fields="items/*(machineTypes(name,guestCpus))") or {}

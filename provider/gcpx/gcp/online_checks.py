@@ -1,0 +1,103 @@
+"""Checks of inputs against Google at preview, for users who set `validateOnline`.
+
+Values that are not known yet are skipped, and so are forms that only Google can read. What a service alone can check is
+in the service's package, built on `OnlineChecks`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+import attrs
+
+from gcpx.gcp.client import COMPUTE, Api
+from gcpx.gcp.lookups import Lookups
+from gcpx.gcp.missing import close_to
+from gcpx.model.call import Call
+from gcpx.model.links import name_of, path_of
+from gcpx.model.rules import Failure
+from gcpx.model.values import UNKNOWN, Path
+
+OnlineCheck = Callable[[], list[Failure]]
+"""One question to Google; gives the failures that follow from the response."""
+_WHOLE: Final = re.compile(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/(?:family/)?[^/]+")
+_SIDE_BY_SIDE: Final = 8
+
+
+@attrs.frozen
+class OnlineChecks:
+    """The online checks of one resource, which share its location.
+
+    Attributes:
+        lookups: the cached responses of this run.
+        call: the engine's call; checks that cannot be made are its warnings.
+        project: the resource's project; None if it is not known yet. Then only links that name a project are checked.
+        region: the resource's region; None for a global resource, or if it is not known.
+    """
+
+    lookups: Lookups
+    call: Call
+    project: str | None
+    region: str | None = None
+
+    def run(self, inputs: dict[str, Any], checks: Iterable[OnlineCheck]) -> list[Failure]:
+        """Check project and region first and, if both exist, everything else in parallel."""
+        for name in ("project", "region", "zone"):
+            if inputs.get(name) is UNKNOWN:
+                self.call.warn(f"validateOnline: {name} is not known yet, so nothing in it is checked")
+        return self._check_project() or self.check_region(self.region or "", ("region",)) or _run_all(list(checks))
+
+    def _check_project(self) -> list[Failure]:
+        if not self.project or self.get(f"beta/projects/{self.project}") is not None:
+            return []
+        words = f"must be a project that exists; {self.project} does not exist: correct it, here or as gcpx:project"
+        return [("project", words)]
+
+    def check_region(self, name: str, path: Path) -> list[Failure]:
+        """Check that the project has a region; `name` is a name or a link, and may be empty."""
+        return self._check_place("region", name_of(name), path)
+
+    def check_zone(self, zone: str, path: Path) -> list[Failure]:
+        """Check that the project has a zone and, for a regional resource, that the zone is in its region."""
+        name = name_of(zone)
+        failures = self._check_place("zone", name, path)
+        if failures or not name or not self.region or name.startswith(f"{self.region}-"):
+            return failures
+        return [(path, f"must be a zone of {self.region}; {name} is in another region")]
+
+    def _check_place(self, kind: str, name: str, path: Path) -> list[Failure]:
+        collection = f"beta/projects/{self.project}/{kind}s"
+        if not name or not self.project or self.get(f"{collection}/{name}") is not None:
+            return []
+        listed = self.get(collection, fields="items(name)") or {}
+        hint = close_to(name, listed) or f"gcpx:compute:listRegions lists regions and their {kind}s"
+        return [(path, f"must be a {kind} of {self.project}; {name} does not exist: {hint}")]
+
+    def check_link(self, link: str, collection: str, path: Path) -> list[Failure]:
+        """Check that the resource of a link exists.
+
+        A link without a project is completed by the resource's. A bare name is completed by `collection`, such as
+        `global/networks`; without a collection it is skipped.
+        """
+        given = path_of(link)
+        if given and not given.startswith("projects/"):
+            bare = given if given.startswith(("global/", "regions/")) else f"{collection}/{given}" if collection else ""
+            given = f"projects/{self.project}/{bare}" if self.project else ""
+        if not _WHOLE.fullmatch(given) or self.get(f"beta/{given}") is not None:
+            return []
+        return [(path, f"must name something that exists; {given} does not exist: correct it, or create it first")]
+
+    def get(self, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
+        """Read a path below the API's; None if it does not exist, and `{}` if that cannot be determined."""
+        return self.lookups.get(self.call, path, api=api, **query)
+
+
+def _run_all(checks: list[OnlineCheck]) -> list[Failure]:
+    """Run all checks in parallel; failures keep the order of the checks."""
+    if not checks:
+        return []
+    with ThreadPoolExecutor(min(len(checks), _SIDE_BY_SIDE)) as pool:
+        return [failure for failures in pool.map(lambda check: check(), checks) for failure in failures]

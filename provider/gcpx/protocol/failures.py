@@ -1,0 +1,138 @@
+"""Exceptions as gRPC statuses, once, at the border."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import grpc
+from google.protobuf import any_pb2, struct_pb2
+from google.rpc import status_pb2
+
+from gcpx.errors import ProviderError, UserError
+from gcpx.model.resource import PartialError
+from gcpx.model.secrecy import redact
+from gcpx.model.values import secret_texts
+from gcpx.protocol import proto
+from gcpx.protocol.wire import decode
+
+_logger = logging.getLogger(__name__)
+_DETAILS = "grpc-status-details-bin"
+
+
+class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
+    """A resource that exists but is not finished; the engine keeps it in state with the reason."""
+
+    def __init__(self, resource_id: str, properties: struct_pb2.Struct, inputs: struct_pb2.Struct, why: str) -> None:
+        super().__init__(why)
+        self.resource_id = resource_id
+        self.properties = properties
+        self.inputs = inputs
+
+
+class NotUnderstood(ProviderError):  # noqa: N818 - it names the outcome
+    """An error that is not ours, most likely caused by Google's answer; its own text may hold a secret."""
+
+    def __init__(self, error: Exception) -> None:
+        _logger.error("unexpected %s", type(error).__name__)
+        super().__init__(
+            f"gcpx could not process an answer from Google: {type(error).__name__} {_origin(error)}. "
+            "Run the command again; if the error remains, please report it"
+        )
+
+
+def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Turn every exception of an RPC into a status the engine understands, without a secret in it."""
+
+    @functools.wraps(method)
+    def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            return method(servicer, request, context)
+        except Exception as error:  # noqa: BLE001 - the border: a bare exception would read as a corrupt state
+            texts = servicer.plugin.secrets | _secrets_of(request)
+            _abort(error, texts, context)
+
+    return rpc
+
+
+def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Do the same for an RPC that answers with a stream."""
+
+    @functools.wraps(method)
+    def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
+        try:
+            yield from method(servicer, request, context)
+        except Exception as error:  # noqa: BLE001 - as above
+            _abort(error, servicer.plugin.secrets | _secrets_of(request), context)
+
+    return rpc
+
+
+@contextlib.contextmanager
+def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
+    """Blank texts that are secret by declaration alone, which the request does not show."""
+    try:
+        yield
+    except ProviderError as error:
+        error.args = (redact(str(error), texts),)
+        raise
+
+
+@contextlib.contextmanager
+def understanding_answers() -> Iterator[None]:
+    """Report answers without the documented shape; the engine takes a bare exception for a corrupt state."""
+    try:
+        yield
+    except (ProviderError, PartialError):
+        raise
+    except Exception as error:
+        raise NotUnderstood(error) from error
+
+
+def _secrets_of(request: Any) -> frozenset[str]:
+    texts = frozenset[str]()
+    for _, value in request.ListFields():
+        if isinstance(value, struct_pb2.Struct):
+            with contextlib.suppress(UserError):  # a special value, which is most often what is being reported
+                texts |= secret_texts(decode(value))
+    return texts
+
+
+def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContext) -> NoReturn:
+    message = redact(str(error), texts) if isinstance(error, ProviderError) else ""
+    if isinstance(error, InitFailed):
+        context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
+        context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)
+    if isinstance(error, ProviderError):
+        context.abort(grpc.StatusCode[error.code], message)
+    _logger.error("unexpected %s", type(error).__name__)
+    context.abort(
+        grpc.StatusCode.INTERNAL,
+        # The text of an error that is not ours may quote anything, secrets included.
+        f"unexpected error in gcpx: {type(error).__name__} {_origin(error)}; please report it",
+    )
+    raise AssertionError("abort always raises")
+
+
+def _origin(error: Exception) -> str:
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return "no traceback"
+    code = traceback.tb_frame.f_code
+    return f"in {code.co_qualname}, line {traceback.tb_lineno}"
+
+
+def _init_failed(error: InitFailed, message: str) -> bytes:
+    detail = any_pb2.Any()
+    detail.Pack(
+        proto.provider.ErrorResourceInitFailed(
+            id=error.resource_id, properties=error.properties, inputs=error.inputs, reasons=[message]
+        )
+    )
+    status = status_pb2.Status(code=grpc.StatusCode.FAILED_PRECONDITION.value[0], message=message, details=[detail])
+    return bytes(status.SerializeToString())

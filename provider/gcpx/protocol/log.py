@@ -1,0 +1,51 @@
+"""Messages to the user, through the engine: the only place where a plugin's words are seen."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+import grpc
+
+from gcpx.protocol import proto
+
+_DEADLINE: Final = 2.0
+"""Seconds a message may take: a log line must never hold up the work it speaks of."""
+MESSAGE_LIMIT: Final = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", 400 << 20)]
+_logger = logging.getLogger(__name__)
+
+
+class EngineLog:
+    """The engine's log service; silent until an address is known."""
+
+    def __init__(self, deadline: float = _DEADLINE) -> None:
+        self._deadline = deadline
+        self._stub: Any = None
+        self._sending: set[Any] = set()
+
+    def connect(self, address: str) -> None:
+        """Send to this address from now on."""
+        channel = grpc.insecure_channel(address, options=MESSAGE_LIMIT)
+        self._stub = proto.engine_grpc.EngineStub(channel)
+
+    def progress(self, urn: str, message: str) -> None:
+        """Show a line in the resource's Info column; the next one takes its place."""
+        self._send(proto.engine.LogSeverity.INFO, urn, message, ephemeral=True)
+
+    def warn(self, urn: str, message: str) -> None:
+        """Print a warning with the resource's name."""
+        self._send(proto.engine.LogSeverity.WARNING, urn, message, ephemeral=False)
+
+    def _send(self, severity: int, urn: str, message: str, *, ephemeral: bool) -> None:
+        if self._stub is None:
+            return
+        request = proto.engine.LogRequest(severity=severity, urn=urn, message=message, ephemeral=ephemeral)
+        try:
+            if ephemeral:
+                future = self._stub.Log.future(request, timeout=self._deadline)
+                self._sending.add(future)  # a call that nothing refers to is cancelled
+                future.add_done_callback(self._sending.discard)
+            else:
+                self._stub.Log(request, timeout=self._deadline)
+        except grpc.RpcError as error:
+            _logger.debug("a log message was not sent to the engine: %s", error.code())

@@ -1,0 +1,46 @@
+"""The plugin's process: serve on loopback, tell the engine the port, stop when told to."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+import grpc
+
+from gcpx.protocol import proto
+from gcpx.protocol.log import MESSAGE_LIMIT, EngineLog
+from gcpx.protocol.plugin import Plugin
+from gcpx.protocol.servicer import Servicer
+
+_WORKERS: Final = 256
+"""Well above what `--parallel` is set to, so that long waits never hold up a Diff or a Cancel; threads start on use."""
+_GRACE: Final = 2.0
+
+
+def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:
+    """Serve on a free port of loopback; returns the server and its port."""
+    log = log or EngineLog()
+    if engine_address:
+        log.connect(engine_address)
+    server = grpc.server(ThreadPoolExecutor(_WORKERS), options=MESSAGE_LIMIT)
+    proto.provider_grpc.add_ResourceProviderServicer_to_server(Servicer(plugin, log), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    return server, port
+
+
+def serve(plugin: Plugin, engine_address: str | None) -> None:
+    """Serve until the process is told to end."""
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    server, port = start(plugin, engine_address)
+    sys.stdout.write(f"{port}\n")
+    sys.stdout.flush()
+    stopped.wait()
+    plugin.cancel()
+    server.stop(_GRACE).wait()
+    plugin.close()

@@ -1,0 +1,215 @@
+"""Who calls, under which headers, and where credentials never go."""
+
+from __future__ import annotations
+
+import json
+import time
+from base64 import urlsafe_b64decode
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+from urllib.parse import parse_qs
+
+import driver
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+from driver import failing
+from programs import KEY, PROJECT, TEMPLATE, key, template
+
+from gcpx.config import settings
+from gcpx.gcp.client import COMPUTE, OSLOGIN, STORAGE, Google
+
+
+@pytest.fixture
+def tokens():
+    """A token server: gives numbered tokens and keeps what it was asked."""
+    asked: list[dict[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            asked.append({"path": self.path, "body": body})
+            token = f"token-{len(asked)}"
+            expiry = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 3600))
+            answer = {
+                "access_token": token,
+                "expires_in": 3600,
+                "token_type": "Bearer",
+                "accessToken": token,
+                "expireTime": expiry,
+            }
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    Thread(target=server.serve_forever).start()
+    yield f"http://127.0.0.1:{server.server_port}/token", asked
+    server.shutdown()
+    server.server_close()
+
+
+def _service_account(token_uri: str) -> dict[str, str]:
+    made = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    pem = made.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    email = "robot@demo-project.iam.gserviceaccount.com"
+    return {
+        "type": "service_account",
+        "client_email": email,
+        "private_key": pem.decode(),
+        "token_uri": token_uri,
+        "private_key_id": "1",
+    }
+
+
+def _endpoints(cloud) -> dict[str, str]:
+    base = f"http://{cloud.host}"
+    return {
+        "computeCustomEndpoint": f"{base}/compute/v1/",
+        "osLoginCustomEndpoint": base,
+        "storageCustomEndpoint": f"{base}/storage/v1/",
+    }
+
+
+def test_an_emulator_gets_no_credentials(engine, cloud):
+    engine.create(TEMPLATE, "web", template())
+
+    assert {entry["authorized"] for entry in cloud.emulator.requests.kept} == {False}
+
+
+def test_an_access_token_goes_to_a_loopback_endpoint_that_the_user_set(cloud):
+    with driver.engine(project=PROJECT, accessToken=driver.secret("ya29.secret-token"), **_endpoints(cloud)) as made:
+        made.create(TEMPLATE, "web", template())
+
+    assert {entry["authorized"] for entry in cloud.emulator.requests.kept} == {True}
+
+
+def test_credentials_never_go_over_plain_http_to_another_host():
+    with (
+        driver.engine(project=PROJECT, accessToken="t", computeCustomEndpoint="http://192.0.2.1") as made,
+        failing() as failed,
+    ):
+        made.create(TEMPLATE, "web", template())
+
+    assert "does not send credentials over plain http to 192.0.2.1" in failed[0].message
+
+
+@pytest.mark.parametrize("form", ["text", "file"])
+def test_a_service_accounts_key_is_exchanged_once_for_the_narrowest_scope(cloud, tokens, tmp_path, form):
+    uri, asked = tokens
+    text = json.dumps(_service_account(uri))
+    (tmp_path / "key.json").write_text(text)
+    given = text if form == "text" else str(tmp_path / "key.json")
+    with driver.engine(project=PROJECT, credentials=given, **_endpoints(cloud)) as made:
+        made.create(TEMPLATE, "web", template())
+        made.create(KEY, "k", key())
+
+    assert len(asked) == 1, "one token serves both APIs, since they accept the same scope"
+    assert {entry["authorized"] for entry in cloud.emulator.requests.kept} == {True}
+
+
+def test_a_token_that_google_refuses_is_renewed_once(cloud, tokens):
+    uri, asked = tokens
+    with driver.engine(project=PROJECT, credentials=json.dumps(_service_account(uri)), **_endpoints(cloud)) as made:
+        cloud.fail("compute.instanceTemplates.insert", status=401)
+        made.create(TEMPLATE, "web", template())
+
+    assert len(asked) == 2
+
+
+def test_scopes_that_are_configured_are_asked_for(cloud, tokens):
+    uri, asked = tokens
+    scopes = ["https://www.googleapis.com/auth/cloud-platform"]
+    with driver.engine(
+        project=PROJECT, credentials=json.dumps(_service_account(uri)), scopes=scopes, **_endpoints(cloud)
+    ) as made:
+        made.create(TEMPLATE, "web", template())
+    assertion = parse_qs(asked[0]["body"])["assertion"][0].split(".")[1]
+
+    assert json.loads(urlsafe_b64decode(assertion + "=="))["scope"] == scopes[0]
+
+
+def test_headers_name_us_the_payer_and_the_reason(cloud):
+    config = {"userProjectOverride": "true", "billingProject": "payer", "requestReason": "ticket 7"}
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host, **config) as made:
+        made.create(TEMPLATE, "web", template())
+    headers = cloud.emulator.requests.kept[0]["headers"]
+
+    assert headers["user-agent"].startswith("pulumi-gcpx/")
+    assert (headers["x-goog-user-project"], headers["x-goog-request-reason"]) == ("payer", "ticket 7")
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [("GOOGLE_PROJECT", "project"), ("GOOGLE_CLOUD_PROJECT", "project"), ("GCLOUD_PROJECT", "project"),
+     ("CLOUDSDK_CORE_PROJECT", "project"), ("GOOGLE_REGION", "region"), ("CLOUDSDK_COMPUTE_ZONE", "zone"),
+     ("GOOGLE_CREDENTIALS", "credentials"), ("GOOGLE_OAUTH_ACCESS_TOKEN", "access_token"),
+     ("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "impersonate"), ("CLOUDSDK_CORE_REQUEST_REASON", "request_reason"),
+     ("GCPX_EMULATOR_HOST", "emulator_host"), ("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "universe_domain")],
+)  # fmt: skip
+def test_the_environment_fills_in_what_is_not_configured(name, attribute):
+    assert getattr(settings({}, {name: "x"}), attribute) == "x"
+
+
+def test_configuration_comes_before_the_environment():
+    found = settings({"project": "mine", "accessToken": "t"}, {"GOOGLE_PROJECT": "other", "GOOGLE_CREDENTIALS": "{}"})
+
+    assert (found.project, found.access_token, found.credentials) == ("mine", "t", None)
+
+
+@pytest.mark.parametrize(
+    ("config", "api", "expected"),
+    [
+        ({}, COMPUTE, "https://compute.googleapis.com"),
+        ({"universeDomain": "example.cloud"}, STORAGE, "https://storage.example.cloud"),
+        (
+            {"computeCustomEndpoint": "https://compute-x.p.googleapis.com/compute/v1/"},
+            COMPUTE,
+            "https://compute-x.p.googleapis.com",
+        ),
+        (
+            {"computeCustomEndpoint": "https://compute-x.p.googleapis.com"},
+            COMPUTE,
+            "https://compute-x.p.googleapis.com",
+        ),
+        ({"osLoginCustomEndpoint": "https://oslogin.example/"}, OSLOGIN, "https://oslogin.example"),
+        ({"emulatorHost": "127.0.0.1:8095", "universeDomain": "x"}, OSLOGIN, "http://127.0.0.1:8095"),
+    ],
+)
+def test_every_url_is_built_from_one_base(config, api, expected):
+    assert Google(settings(config, {})).base(api) == expected
+
+
+def test_settings_show_no_secret():
+    assert "hunter2" not in repr(settings({"accessToken": "hunter2"}, {}))
+
+
+def test_configuration_is_checked_with_its_json_texts(engine):
+    def check(**config):
+        news = driver.struct(config)
+        answer = engine.stub.CheckConfig(
+            driver.rpc.CheckRequest(urn="urn:pulumi:dev::t::pulumi:providers:gcpx::p", news=news)
+        )
+        assert answer.inputs == news, "what the user wrote comes back as it is"
+        return driver.reasons(answer.failures)
+
+    assert check(version="0.1.0", project="p", scopes='["a"]', userProjectOverride="true", __internal={}) == {}
+    assert check(scopes=["a"], userProjectOverride=False) == {}
+    assert "did you mean project?" in check(projct="p")["projct"]
+    assert "must be a list" in check(scopes="a")["scopes"]
+    assert "30s" in check(requestTimeout="soon")["requestTimeout"]
+    assert "begins with https" in check(computeCustomEndpoint="compute")["computeCustomEndpoint"]
+    assert any("conflicts with credentials" in reason for reason in check(credentials="{}", accessToken="t").values())
+
+
+def test_no_change_of_configuration_replaces_resources(engine):
+    old, new = {"version": "0.1.0", "project": "a"}, {"version": "0.2.0", "project": "b", "region": "us-east1"}
+    answer = engine.stub.DiffConfig(driver.rpc.DiffRequest(old_inputs=driver.struct(old), news=driver.struct(new)))
+
+    assert (list(answer.replaces), list(answer.diffs)) == ([], ["project", "region"])

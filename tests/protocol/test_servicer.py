@@ -1,0 +1,388 @@
+"""The protocol, with messages as the engine sends them, over real gRPC."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import attrs
+import driver
+import grpc
+import pytest
+from driver import UNKNOWN, failing, plain, rpc, secret, struct
+from google.protobuf import empty_pb2
+from programs import (
+    ATTACHMENT,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)
+
+
+def test_the_handshake_asks_for_secrets_and_autonaming(engine):
+    answer = engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address="127.0.0.1:1"))
+
+    assert (answer.accept_secrets, answer.supports_autonaming_configuration) == (True, True)
+    assert (answer.accept_resources, answer.accept_outputs) == (False, False)
+
+
+def test_an_engine_without_handshake_is_served(cloud):
+    with driver.engine(emulatorHost=cloud.host, project="p") as made:
+        made.stub.Configure(
+            rpc.ConfigureRequest(variables={"gcpx:config:project": "p", "gcpx:config:emulatorHost": cloud.host})
+        )
+        resource = made.create(TEMPLATE, "web", template())
+
+    assert resource.id.startswith("projects/p/global/instanceTemplates/web-")
+
+
+def test_an_old_engine_that_sends_no_type_is_served(engine):
+    request = rpc.CheckRequest(urn=engine.urn(f"my:component:Web${TEMPLATE}", "web"), news=struct(template()))
+
+    assert not engine.stub.Check(request).failures
+
+
+def test_the_plugin_has_the_version_of_its_schema(engine):
+    schema = json.loads(engine.stub.GetSchema(rpc.GetSchemaRequest()).schema)
+
+    assert engine.stub.GetPluginInfo(empty_pb2.Empty()).version == schema["version"]
+
+
+@pytest.mark.parametrize("method", ["Parameterize", "Construct", "Call"])
+def test_what_the_provider_does_not_offer_is_unimplemented(engine, method):
+    request = {"Parameterize": rpc.ParameterizeRequest, "Construct": rpc.ConstructRequest, "Call": rpc.CallRequest}
+    with failing() as failed:
+        getattr(engine.stub, method)(request[method]())
+
+    assert failed[0].code == grpc.StatusCode.UNIMPLEMENTED
+
+
+def test_an_unknown_resource_or_function_is_named(engine):
+    with failing() as failed:
+        engine.check("gcpx:compute:Nothing", "x", {})
+    with failing() as invoked:
+        engine.stub.Invoke(rpc.InvokeRequest(tok="gcpx:compute:nothing"))
+
+    assert "gcpx:compute:Nothing" in failed[0].message
+    assert failed[0].code == invoked[0].code == grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_a_missing_name_is_made_up_and_carried_over(engine):
+    first = engine.checked(TEMPLATE, "My Web", template())
+    again = engine.checked(TEMPLATE, "My Web", template(), first)
+    replaced = engine.checked(TEMPLATE, "My Web", template())
+
+    assert first["name"].startswith("my-web-")
+    assert again == first
+    assert replaced["name"] == first["name"], "the same seed makes the same name"
+    assert engine.checked(TEMPLATE, "My Web", first, first) == first
+
+
+def test_a_name_that_is_taken_back_is_made_up_anew(engine):
+    explicit = engine.checked(TEMPLATE, "web", {**template(), "name": "mine"})
+
+    assert engine.checked(TEMPLATE, "web", template(), explicit)["name"].startswith("web-")
+
+
+@pytest.mark.parametrize(
+    ("mode", "proposed", "expected"),
+    [("PROPOSE", "Dev_Web-abcdefg", "dev-web-abcdefg"), ("ENFORCE", "exactly-this", "exactly-this")],
+)
+def test_the_users_autonaming_is_followed(engine, mode, proposed, expected):
+    options = rpc.CheckRequest.AutonamingOptions(mode=mode, proposed_name=proposed)
+    response = engine.check(TEMPLATE, "web", template(), autonaming=options)
+
+    assert plain(response.inputs)["name"] == expected
+
+
+def test_disabled_autonaming_asks_for_a_name(engine):
+    options = rpc.CheckRequest.AutonamingOptions(mode="DISABLE")
+    response = engine.check(TEMPLATE, "web", template(), autonaming=options)
+
+    assert ["autonaming" in reason for reason in driver.reasons(response.failures).values()] == [True]
+
+
+def test_check_keeps_unknowns_secrets_and_the_users_spelling(engine):
+    inputs = {"name": "web", **template(labels=secret({"a": "b"}), description=UNKNOWN, minCpuPlatform=None)}
+    inputs["properties"]["disks"][0]["diskSizeGb"] = "20"
+
+    assert engine.checked(TEMPLATE, "web", inputs) == inputs
+
+
+def test_a_preview_creates_nothing_and_promises_nothing_uncertain(engine, cloud):
+    inputs = engine.checked(TEMPLATE, "web", template())
+    promised = engine.preview(TEMPLATE, "web", inputs)
+
+    assert cloud.calls() == []
+    assert "selfLink" not in promised
+    assert promised["name"] == inputs["name"]
+    assert promised["properties"] == UNKNOWN, "Google adds to it"
+
+
+def _subset(promised, real, path=""):
+    if promised == UNKNOWN:
+        return
+    if isinstance(promised, dict):
+        for name, value in promised.items():
+            assert name in real or value == UNKNOWN, f"{path}.{name} was promised"
+            _subset(value, real.get(name), f"{path}.{name}")
+    elif isinstance(promised, list):
+        assert len(promised) == len(real), path
+        for index, value in enumerate(promised):
+            _subset(value, real[index], f"{path}[{index}]")
+    else:
+        assert promised == real, path
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs"),
+    [(TEMPLATE, template(labels={"a": "b"}, tags={"items": ["b", "a"]})), (NOTIFICATION, notification()), (KEY, key())],
+)
+def test_a_preview_is_kept(engine, token, inputs):
+    created = engine.create(token, "x", inputs)
+
+    _subset(engine.preview(token, "x", created.inputs), created.outputs)
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs", "change"),
+    [
+        (KEY, key(), {"expirationTimeUsec": "1924991999000000"}),
+        (IMAGE, image(name="i"), {"labels": {"a": "b"}}),
+        (ATTACHMENT, attachment(), {"autoDelete": True}),
+        (FLEET, fleet(), {"count": 5}),
+    ],
+)
+def test_the_preview_of_an_update_is_kept(engine, vm, token, inputs, change):
+    created = engine.create(token, "x", inputs)
+    promised = engine.preview_update(created, {**inputs, **change})
+
+    _subset(promised, engine.update(created, {**inputs, **change}).outputs)
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs"),
+    [
+        (TEMPLATE, template()),
+        (NOTIFICATION, notification()),
+        (KEY, key()),
+        (IMAGE, image(name="i")),
+        (ATTACHMENT, attachment()),
+        (FLEET, fleet()),
+    ],
+)
+def test_a_created_resource_reads_the_same_imports_and_goes_away(engine, vm, token, inputs):
+    created = engine.create(token, "x", inputs)
+
+    assert engine.diff(created, inputs).changes == rpc.DiffResponse.DIFF_NONE
+    assert engine.refresh(created) == created
+    assert engine.drift(created) == set()
+    imported = engine.import_(token, "x", created.id)
+    assert imported is not None
+    assert engine.checked(token, "x", imported.inputs, imported.inputs) == imported.inputs
+    assert engine.diff(imported, imported.inputs).changes == rpc.DiffResponse.DIFF_NONE
+    engine.delete(created)
+    assert engine.refresh(created) is None
+    assert engine.import_(token, "x", created.id) is None
+    engine.delete(created)
+
+
+def test_a_changed_template_is_replaced_at_the_exact_path(engine):
+    created = engine.create(TEMPLATE, "web", template(resourceManagerTags={"a.b/c": "1", "x/y": "1"}))
+    found = engine.diff(created, template(resourceManagerTags={"a.b/c": "2", "x/y": "1"}, canIpForward=True))
+
+    kinds = {path: rpc.PropertyDiff.Kind.Name(change.kind) for path, change in found.detailedDiff.items()}
+    assert kinds == {
+        'properties.resourceManagerTags["a.b/c"]': "UPDATE_REPLACE",
+        "properties.canIpForward": "ADD_REPLACE",
+    }
+    assert (list(found.replaces), list(found.diffs)) == (["properties"], ["properties"])
+    assert not found.deleteBeforeReplace
+
+
+def test_an_explicit_name_is_deleted_before_it_is_taken_again(engine):
+    created = engine.create(TEMPLATE, "web", {"name": "web", **template()})
+
+    assert engine.diff(created, {"name": "web", **template(canIpForward=True)}).deleteBeforeReplace
+    assert not engine.diff(created, {"name": "other", **template(canIpForward=True)}).deleteBeforeReplace
+    assert not engine.diff(created, {"name": "web", "region": "us-east1", **template()}).deleteBeforeReplace
+
+
+def test_an_unknown_value_may_change_so_it_replaces(engine):
+    created = engine.create(TEMPLATE, "web", template())
+    found = engine.diff_checked(created, {**created.inputs, "description": UNKNOWN})
+
+    assert list(found.replaces) == ["description"]
+
+
+def test_a_diff_makes_no_call(engine, cloud):
+    created = engine.create(TEMPLATE, "web", template())
+    before = len(cloud.calls())
+    engine.diff(created, template(canIpForward=True))
+
+    assert len(cloud.calls()) == before
+
+
+def test_a_secret_input_stays_secret_in_every_output(engine):
+    created = engine.create(
+        TEMPLATE, "web", template(labels={"token": secret("hunter2hunter2")}, description=secret("abc"))
+    )
+    refreshed, imported = engine.refresh(created), created.outputs["properties"]
+
+    assert imported["labels"]["token"] == secret("hunter2hunter2")
+    assert imported["description"] == secret("abc")
+    assert refreshed is not None
+    assert refreshed.outputs == created.outputs
+    assert refreshed.inputs == created.inputs
+
+
+def test_a_key_of_a_disk_is_secret_although_the_program_did_not_say_so(engine):
+    disk = {
+        "boot": True,
+        "initializeParams": {
+            "sourceImage": "family/debian-12",
+            "sourceImageEncryptionKey": {"rawKey": "c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk="},
+        },
+    }
+    checked = engine.checked(TEMPLATE, "web", template(disks=[disk]))
+    created = engine.create(TEMPLATE, "web", template(disks=[disk]))
+
+    for values in (checked, created.outputs):
+        given = values["properties"]["disks"][0]["initializeParams"]["sourceImageEncryptionKey"]
+        assert given["rawKey"] == secret("c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk=")
+
+
+def test_no_message_shows_a_secret(engine, cloud):
+    cloud.fail("compute.instanceTemplates.insert", status=400, message="bad label hunter2hunter2")
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", template(labels={"token": secret("hunter2hunter2")}))
+    failures = engine.failures(TEMPLATE, template(machineType=secret(["hunter2hunter2"])))
+
+    assert "hunter2" not in failed[0].message
+    assert failures == {"properties.machineType": "must be a string, not a list"}
+
+
+def test_a_failed_operation_leaves_nothing_behind(engine, cloud):
+    error = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota 'X' exceeded.", "errorDetails": [
+        {"quotaInfo": {"metricName": "compute.googleapis.com/templates", "limit": 10, "dimensions": {"region": "us-east1"}}}
+    ]}]}  # fmt: skip
+    cloud.fail("compute.instanceTemplates.insert", operation=error)
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", template())
+
+    assert failed[0].code == grpc.StatusCode.RESOURCE_EXHAUSTED
+    assert "limit of compute.googleapis.com/templates is 10 in region us-east1" in failed[0].message
+    assert failed[0].partial is None
+    created = engine.create(TEMPLATE, "web", template())
+    assert engine.refresh(created) == created, "the failed operation's request ID is not used again"
+
+
+def test_a_timeout_leaves_a_resource_that_another_up_finishes(engine, cloud):
+    cloud.hold_operations()
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", {"name": "web", **template()}, timeout=0.5)
+    partial = failed[0].partial
+
+    assert partial.id == "projects/demo-project/global/instanceTemplates/web"
+    assert "did not finish in time" in partial.reasons[0]
+    cloud.finish_operations()
+    state = driver.Resource(engine.urn(TEMPLATE, "web"), partial.id, plain(partial.inputs), plain(partial.properties))
+    finished = engine.update(state, {"name": "web", **template()})
+    assert finished.outputs["selfLink"].endswith("/instanceTemplates/web")
+
+
+def test_a_cancelled_create_keeps_the_id_and_later_runs_work(engine, cloud):
+    path = "projects/demo-project/global/instanceTemplates/web"
+    with ThreadPoolExecutor() as pool, cloud.held_operations(), failing() as failed:
+        creation = pool.submit(engine.create, TEMPLATE, "web", {"name": "web", **template()})
+        cloud.clock.wait_for_waiting()
+        engine.stub.Cancel(empty_pb2.Empty())
+        cloud.clock.advance(1)  # Google answers before the operation is done, as it does after two minutes
+        assert cloud.get(path) is None, "Google is still working on it"
+        creation.result()
+
+    assert failed[0].partial.id.endswith("/web")
+    assert "cancelled" in failed[0].message
+    engine.configure(project="demo-project", emulatorHost=cloud.host)
+    assert engine.create(TEMPLATE, "next", template()).id
+
+
+def test_long_work_reports_progress_under_its_urn(engine, cloud):
+    cloud.emulator.operations.latency = 480.0
+    created = engine.create(TEMPLATE, "web", {"name": "web", **template()})
+
+    said = engine.log.wait_for(3, created.urn)
+    assert said == [f"insert global/instanceTemplates/web: {share}%" for share in (25, 50, 75)], "every two minutes"
+
+
+def test_a_deprecated_field_is_warned_about_by_path(engine):
+    engine.checked(TEMPLATE, "web", template(shieldedVmConfig={"enableVtpm": True}))
+
+    assert (
+        "WARNING",
+        engine.urn(TEMPLATE, "web"),
+        "properties.shieldedVmConfig is deprecated: use shieldedInstanceConfig",
+    ) in engine.log.messages
+
+
+def test_an_unexpected_failure_names_itself_and_hides_secrets(engine, caplog):
+    state = driver.Resource(engine.urn(KEY, "k"), "users/u/sshPublicKeys/" + "0" * 64, key(), {})
+    with failing() as failed:
+        engine.stub.Create(rpc.CreateRequest(urn=state.urn, properties=struct({"user": secret("someone@example.com")})))
+
+    assert failed[0].code == grpc.StatusCode.FAILED_PRECONDITION
+    assert "please report it" in failed[0].message
+    assert "someone@example.com" not in failed[0].message
+    caplog.clear()
+
+
+def test_attach_takes_another_engine(engine):
+    engine.stub.Attach(protocol_attach("127.0.0.1:1"))
+    engine.checked(TEMPLATE, "web", template(shieldedVmConfig={"enableVtpm": True}))
+
+    assert engine.log.messages == []
+
+
+def protocol_attach(address):
+    return driver.proto.plugin.PluginAttach(address=address)
+
+
+def test_a_get_with_a_state_reads_it(engine):
+    created = engine.create(KEY, "k", key())
+    given = attrs.evolve(created, inputs={"user": "operator@example.com"}, outputs={"user": "operator@example.com"})
+    found = engine.refresh(given)
+
+    assert found is not None
+    assert found.outputs["fingerprint"] == created.outputs["fingerprint"]
+
+
+def test_an_asset_is_refused_with_words(engine):
+    asset = {driver.SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "x"}
+    with failing() as failed:
+        engine.check(TEMPLATE, "web", template(description=asset))
+
+    assert failed[0].code == grpc.StatusCode.INVALID_ARGUMENT
+    assert "only plain values, not an asset" in failed[0].message
+
+
+@pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (IMAGE, image()), (FLEET, fleet())])
+def test_a_program_that_gives_no_name_keeps_the_one_that_was_imported(engine, vm, token, inputs):
+    imported = engine.import_(token, "x", engine.create(token, "x", inputs).id)
+
+    assert imported is not None
+    assert engine.diff(imported, inputs).changes == rpc.DiffResponse.DIFF_NONE
+
+
+def test_a_name_that_was_made_up_is_taken_when_the_program_writes_it_out(engine):
+    created = engine.create(TEMPLATE, "web", template())
+    named = {**template(description="another"), "name": created.outputs["name"]}
+
+    assert engine.diff(created, named).deleteBeforeReplace

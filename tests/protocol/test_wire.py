@@ -1,0 +1,130 @@
+"""Values on the wire, against the SDK's own constants and for any tree of values."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+from google.protobuf import json_format, struct_pb2
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gcpx.compute.instance_template import InstanceTemplateModel
+from gcpx.errors import UserError
+from gcpx.model.fields import object_type
+from gcpx.model.secrecy import protect, redact
+from gcpx.model.values import UNKNOWN, Secret, format_path, has_unknown, reveal, secret_texts
+from gcpx.protocol import wire
+
+texts = st.text(max_size=8).filter(lambda text: text not in wire.UNKNOWNS)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts
+    | st.just(UNKNOWN)
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(texts.filter(lambda key: key != wire.SIGNATURE), inner, max_size=4)
+        | inner.map(Secret)
+    ),
+    max_leaves=20,
+)
+
+
+@pytest.mark.search
+@given(st.dictionaries(texts.filter(lambda key: key != wire.SIGNATURE), values, max_size=4))
+def test_every_value_comes_back_as_it_went(value):
+    assert wire.decode(wire.encode(value)) == value
+
+
+def test_the_markers_are_those_of_the_sdk():
+    folder = Path(importlib.util.find_spec("pulumi").origin).parent
+    source = (folder / "runtime" / "rpc.py").read_text()
+    for marker in (wire.SIGNATURE, wire.SECRET, wire.RESOURCE, wire.OUTPUT, wire.UNKNOWN_STRING):
+        assert f'"{marker}"' in source
+    assert all(re.fullmatch(r"[0-9a-f-]{36}", marker) for marker in wire.UNKNOWNS)
+
+
+def _struct(value):
+    return json_format.ParseDict({"x": value}, struct_pb2.Struct())
+
+
+@pytest.mark.parametrize("sentinel", sorted(wire.UNKNOWNS))
+def test_every_unknown_is_recognised(sentinel):
+    assert wire.decode(_struct([{"a": sentinel}])) == {"x": [{"a": UNKNOWN}]}
+
+
+def test_references_and_outputs_are_read_as_values():
+    reference = {wire.SIGNATURE: wire.RESOURCE, "urn": "urn:x", "id": "the-id"}
+    output = {wire.SIGNATURE: wire.OUTPUT, "value": 1, "secret": True, "dependencies": []}
+
+    assert wire.decode(_struct(reference)) == {"x": "the-id"}
+    assert wire.decode(_struct(output)) == {"x": Secret(1)}
+    assert wire.decode(_struct({wire.SIGNATURE: wire.OUTPUT})) == {"x": UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("signature", "words"), [("c44067f5952c0a294b673a41bacd8c17", "an asset"), ("what", "special value")]
+)
+def test_values_that_no_property_takes_are_refused(signature, words):
+    with pytest.raises(UserError, match=words):
+        wire.decode(_struct({wire.SIGNATURE: signature}))
+
+
+KIND = object_type(InstanceTemplateModel)
+secrets = st.text("abcdefgh", min_size=5, max_size=12)
+
+
+@pytest.mark.search
+@given(secret=secrets, other=texts, order=st.permutations([0, 1]))
+def test_a_secret_is_hidden_wherever_it_turns_up(secret, other, order):
+    inputs = {
+        "description": Secret(secret),
+        "properties": {"labels": {"a": Secret(secret), "b": other}, "disks": [{"source": Secret(secret)}, {}]},
+    }
+    disks = [reveal(inputs)["properties"]["disks"][index] for index in order]
+    outputs = {
+        "selfLink": f"https://x/{secret}/y",
+        "name": secret,
+        "properties": {"labels": {"a": secret, "b": other}, "disks": disks},
+    }
+    shown = protect(KIND, outputs, inputs)
+
+    assert reveal(shown) == outputs
+    assert secret not in repr(shown)
+    assert secret not in redact(f"Google says: {secret}!", secret_texts(inputs))
+
+
+def test_what_the_declaration_calls_secret_is_hidden_without_being_asked():
+    key = {"rawKey": "c2VjcmV0", "kmsKeyName": None}
+    shown = protect(KIND, {"properties": {"disks": [{"diskEncryptionKey": key}]}})
+
+    assert shown["properties"]["disks"][0]["diskEncryptionKey"]["rawKey"] == Secret("c2VjcmV0")
+
+
+@pytest.mark.search
+@given(values)
+def test_walks_see_through_every_wrapper(value):
+    assert not isinstance(reveal(value), Secret)
+    assert has_unknown(value) == has_unknown(reveal(value))
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (("a", "b", 0, "c"), "a.b[0].c"),
+        (("labels", "x.y/z"), 'labels["x.y/z"]'),
+        (("a", 'q"uote'), 'a["q\\"uote"]'),
+        (("a", ""), 'a[""]'),
+        ((), ""),
+    ],
+)
+def test_paths_are_written_as_the_engine_reads_them(path, expected):
+    assert format_path(path) == expected

@@ -1,0 +1,148 @@
+"""What a refusal says: first what is required, then what was given, once, and what to do next."""
+
+from __future__ import annotations
+
+import driver
+import pytest
+from driver import failing, rpc, struct
+from programs import (
+    ATTACHMENT,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)
+from rules_page import rows
+
+
+def _disk(**parameters):
+    return template(disks=[{"boot": True, "initializeParams": {"sourceImage": "family/x", **parameters}}])
+
+
+def _said(engine, token, inputs):
+    return [(failure.property, failure.reason) for failure in engine.check(token, "x", inputs).failures]
+
+
+@pytest.mark.parametrize(("token", "inputs", "prop", "reason"), [
+    (TEMPLATE, _disk(diskSizeGb="20GB"), "", 'properties.disks[0].initializeParams.diskSizeGb: must be an integer, not the string "20GB"'),
+    (TEMPLATE, _disk(diskSizeGb=9), "", "properties.disks[0].initializeParams.diskSizeGb: must be at least 10 GB for a pd-standard disk"),
+    (TEMPLATE, _disk(replicaZones=["a"]), "", "properties.disks[0].initializeParams.replicaZones: must have exactly 2 elements, not 1"),
+    (TEMPLATE, template(scheduling={"hostErrorTimeoutSeconds": 100}), "", "properties.scheduling.hostErrorTimeoutSeconds: must be a multiple of 30, not 100"),
+    (TEMPLATE, template(disks=[{"mode": "READ_RITE"}]), "", 'properties.disks[0].mode: must be one of READ_ONLY, READ_WRITE, not "READ_RITE"; did you mean READ_WRITE?'),
+    (TEMPLATE, template(canIpForward="yes"), "", 'properties.canIpForward: must be a boolean, not the string "yes"'),
+    (TEMPLATE, template(labels=["a"]), "", "properties.labels: must be a map, not a list"),
+    (NOTIFICATION, notification(bucket="UPPER"), "bucket", "must be the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots"),
+    (NOTIFICATION, notification(objectNamePrefix="p" * 2000), "", "objectNamePrefix: must have at most 1,024 characters, not 2,000"),
+    (FLEET, fleet("many"), "count", "must be an integer, not a string"),
+    (FLEET, fleet(0), "count", "must be at least 1"),
+    (NOTIFICATION, {"topic": "uploads"}, "", "bucket: is required: The bucket's name"),
+    (NOTIFICATION, notification(bucket=driver.secret(None)), "", "bucket: is required: The bucket's name"),
+])  # fmt: skip
+def test_the_engine_prints_a_value_or_the_reason_tells_it(engine, token, inputs, prop, reason):
+    assert (prop, reason) in _said(engine, token, inputs)
+
+
+@pytest.mark.parametrize(("token", "inputs", "path", "words"), [
+    (NOTIFICATION, notification(topic="projects/my project/topics/uploads"), "topic", "must be projects/PROJECT/topics/TOPIC, where PROJECT is the ID or number of a project"),
+    (NOTIFICATION, notification(topic="projects/demo-project/topics/1"), "topic", "must be projects/PROJECT/topics/TOPIC, where TOPIC is 3 to 255 letters"),
+    (NOTIFICATION, notification(topic="//pubsub.googleapis.com/projects//topics/uploads"), "topic", "where PROJECT is the ID or number"),
+    (NOTIFICATION, notification(topic="ab"), "topic", "must be 3 to 255 letters"),
+    (NOTIFICATION, notification(topic="topics/uploads"), "topic", "must be TOPIC, projects/PROJECT/topics/TOPIC or //pubsub"),
+    (IMAGE, image(sourceInstance="projects/p/zones/us east1-b/instances/vm"), "sourceInstance", "where ZONE is a zone, such as us-east1-b"),
+    (ATTACHMENT, attachment(instance="zones/z/instances/my vm"), "instance", "where NAME is a name without spaces"),
+    (ATTACHMENT, attachment(disk="projects/a b/zones/z/disks/d"), "disk", "where PROJECT is the ID or number"),
+    (TEMPLATE, template(networkInterfaces=[{"networkAttachment": "projects/1/regions/us east1/networkAttachments/a"}]), "properties.networkInterfaces[0].networkAttachment", 'where REGION is a region, such as us-east1, not "projects/1/regions/us east1/networkAttachments/a"'),
+])  # fmt: skip
+def test_a_form_says_which_part_is_wrong(engine, token, inputs, path, words):
+    assert words in engine.failures(token, inputs)[path]
+
+
+@pytest.mark.parametrize(("more", "path", "words"), [
+    ({"tags": ["web"]}, "properties.tags", "must be written `{items: [TAG, ...]}`, not a list"),
+    ({"metadata": {"startup-script": "#!/bin/sh"}}, "properties.metadata.startup-script", "must be written as an element of items here: `metadata: {items: [{key: KEY, value: VALUE}]}`"),
+    ({"metadata": {"serial-port-enable": True}}, "properties.metadata.serial-port-enable", "must be written as an element of items"),
+    ({"metadata": [{"key": "a", "value": "b"}]}, "properties.metadata", "must be written `{items: [{key: KEY, value: VALUE}]}`, not a list"),
+    ({"metadataStartupScript": "#!/bin/sh"}, "properties.metadataStartupScript", "must be written `metadata: {items: [{key: startup-script, value: SCRIPT}]}` here"),
+    ({"metadata": {"item": []}}, "properties.metadata.item", "did you mean items?"),
+    ({"metadata_startup_script": "#!/bin/sh"}, "properties.metadata_startup_script", "must be written `metadata: {items: [{key: startup-script, value: SCRIPT}]}` here"),
+    ({"disks": [{"sourceImage": "debian-12"}]}, "properties.disks[0].sourceImage", ".disks[].initializeParams"),
+    ({"disks": [{"source_image": "debian-12"}]}, "properties.disks[0].source_image", ".disks[].initializeParams"),
+    ({"disks": [{"initializeParams": {"image": "debian-12"}}]}, "properties.disks[0].initializeParams.image", "must be written `sourceImage` here"),
+    ({"disks": [{"initializeParams": {"size": 20}}]}, "properties.disks[0].initializeParams.size", "must be written `diskSizeGb` here"),
+    ({"disks": [{"initializeParams": {"type": "pd-ssd"}}]}, "properties.disks[0].initializeParams.type", "must be written `diskType` here"),
+])  # fmt: skip
+def test_forms_of_other_providers_are_refused_with_the_right_form(engine, more, path, words):
+    assert words in engine.failures(TEMPLATE, template(**more))[path]
+    fleet_path = path.replace("properties", "instanceProperties", 1)
+    assert words in engine.failures(FLEET, fleet(3, **more))[fleet_path]
+
+
+@pytest.mark.parametrize(("token", "inputs", "words"), [
+    (TEMPLATE, {**template(), "region": "us-est1"}, "region: must be a region of demo-project; did you mean us-east1? ("),
+    (FLEET, fleet(2, region="us-est1"), "region: must be a region of demo-project; did you mean us-east1? ("),
+    (FLEET, {"region": "us-east1", "count": 2, "namePattern": "a-##", "sourceInstanceTemplate": "global/instanceTemplates/none"},
+     "sourceInstanceTemplate: must name something that exists: create it first, correct sourceInstanceTemplate, or run `pulumi refresh` if it is gone"),
+    (NOTIFICATION, notification(bucket="no-such-bucket"), "bucket: must exist: create the bucket no-such-bucket first, or correct bucket ("),
+    (IMAGE, image(), "sourceInstance: must name something that exists"),
+    (ATTACHMENT, attachment(), "instance: must name something that exists"),
+])  # fmt: skip
+def test_a_missing_resource_is_reported_with_the_next_step(engine, token, inputs, words):
+    with failing() as failed:
+        engine.create(token, "x", inputs)
+
+    assert failed[0].message.startswith(words)
+
+
+def test_a_missing_disk_is_reported_by_its_property(engine, cloud):
+    cloud.make_instance()
+    with failing() as failed:
+        engine.create(ATTACHMENT, "x", attachment())
+
+    assert failed[0].message.startswith("disk: must name something that exists")
+
+
+def test_a_name_that_is_taken_is_reported_with_the_id_to_import(engine):
+    engine.create(TEMPLATE, "one", {**template(), "name": "web"})
+    with failing() as failed:
+        engine.create(TEMPLATE, "two", {**template(labels={"a": "b"}), "name": "web"})
+
+    assert f"projects/{PROJECT}/global/instanceTemplates/web exists" in failed[0].message
+    assert "import it with `pulumi import` by this ID, choose another name" in failed[0].message
+
+
+@pytest.mark.parametrize(("online", "words"), [
+    (fleet(2, region="us-est1"), "did you mean us-east1?"),
+    (fleet(2, disks=[{"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-99"}}]), "correct it, or create it first"),
+])  # fmt: skip
+def test_a_check_online_says_what_to_do(cloud, online, words):
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="yes") as made:
+        assert words in " ".join(made.failures(FLEET, online).values())
+
+
+def test_a_list_is_refused_by_path(engine):
+    with failing() as failed:
+        list(engine.stub.List(rpc.ListRequest(token=TEMPLATE, query=struct({"filter": "name ~ a", "nope": 1}))))
+
+    assert "filter: " in failed[0].message
+    assert "nope: is not a property here" in failed[0].message
+
+
+def test_no_words_of_a_rule_repeat_a_value():
+    assert not [row.key for row in rows() if "{" in row.words]
+
+
+@pytest.mark.parametrize(
+    "text", ["ssh-ed25519", "ssh-ed25519 !!!", "x" * 50, "-----BEGIN OPENSSH PRIVATE KEY-----", "ssh-rsa AAAA"]
+)
+def test_a_public_key_is_asked_for_first(engine, text):
+    (reason,) = engine.failures(KEY, key(key=text)).values()
+
+    assert reason.startswith("must ")

@@ -1,0 +1,101 @@
+"""What the schema calls always there is there, in every output at every depth: after a creation, a refresh, an import."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from package_schema import package
+from programs import (
+    ATTACHMENT,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)  # fmt: skip
+
+SCHEMA = package()
+INPUTS = {
+    TEMPLATE: template(), NOTIFICATION: notification(), KEY: key(), IMAGE: image(), ATTACHMENT: attachment(), FLEET: fleet(2),
+}  # fmt: skip
+
+
+def _missing(spec, value, path=""):
+    """Name what a value lacks of what its type calls always there."""
+    if "$ref" in spec and spec["$ref"].startswith("#/types/"):
+        spec = SCHEMA["types"][spec["$ref"].removeprefix("#/types/")]
+    if isinstance(value, list):
+        return [name for item in value for name in _missing(spec["items"], item, f"{path}[]")]
+    if not isinstance(value, dict):
+        return []
+    if "additionalProperties" in spec:
+        return [name for item in value.values() for name in _missing(spec["additionalProperties"], item, f"{path}.*")]
+    properties = spec.get("properties", {})
+    lacking = [f"{path}.{name}" for name in spec.get("required", ()) if value.get(name) is None]
+    below = (_missing(properties[name], item, f"{path}.{name}") for name, item in value.items() if name in properties)
+    return lacking + [name for names in below for name in names]
+
+
+@pytest.mark.parametrize("token", INPUTS)
+def test_outputs_of_resources(engine, cloud, vm, token):
+    created = engine.create(token, "x", INPUTS[token])
+    imported = engine.import_(token, "y", created.id)
+    spec = SCHEMA["resources"][token]
+
+    assert spec["required"]
+    for found in (created, engine.refresh(created), engine.update(created, INPUTS[token]), imported):
+        assert _missing(spec, found.outputs) == []
+
+
+def _token(cloud):
+    order = {"email": "a@b.c", "audience": "https://example.com/push"}
+    return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False).json()["token"]
+
+
+@pytest.mark.parametrize(
+    ("token", "arguments"),
+    [
+        ("gcpx:compute:aggregatedListInstances", {}),
+        ("gcpx:compute:aggregatedListInstances", {"itemFields": ["status"]}),
+        ("gcpx:compute:aggregatedListInstances", {"filter": "name = nobody"}),
+        ("gcpx:compute:aggregatedListInstanceTemplates", {}),
+        ("gcpx:compute:aggregatedListInstanceTemplates", {"itemFields": ["kind"]}),
+        ("gcpx:compute:listInstanceTemplates", {"itemFields": ["kind"]}),
+        ("gcpx:compute:listInstanceTemplates", {"maxResults": 1}),
+        ("gcpx:compute:listRegions", {}),
+        ("gcpx:compute:listRegions", {"omitQuotas": True}),
+        ("gcpx:compute:listRegions", {"itemFields": ["status"]}),
+    ],
+)
+def test_answers_of_lists(engine, cloud, vm, token, arguments):
+    for name in ("a", "b"):
+        engine.create(TEMPLATE, name, {**template(), "name": name})
+    answer = engine.invoke(token, **arguments)
+
+    assert SCHEMA["functions"][token]["outputs"]["required"]
+    assert _missing(SCHEMA["functions"][token]["outputs"], answer) == []
+
+
+def test_answers_of_other_functions(engine, cloud):
+    engine.create(FLEET, "workers", fleet(1))
+    operation = next(iter(cloud.emulator.operations.list(PROJECT, "regions/us-east1")))
+    good = {"token": _token(cloud), "audience": "https://example.com/push", "serviceAccountEmail": "a@b.c"}
+    answers = {
+        "gcpx:compute:getOperation": [engine.invoke("gcpx:compute:getOperation", name=operation["selfLink"])],
+        "gcpx:oauth2:getTokenInfo": [engine.invoke("gcpx:oauth2:getTokenInfo", idToken=good["token"])],
+        "gcpx:pubsub:verifyPushToken": [
+            engine.invoke("gcpx:pubsub:verifyPushToken", **given) for given in (good, {**good, "audience": "x"})
+        ],
+    }
+
+    assert answers["gcpx:pubsub:verifyPushToken"][0]["valid"]
+    for token, found in answers.items():
+        for answer in found:
+            assert _missing(SCHEMA["functions"][token]["outputs"], answer) == []
