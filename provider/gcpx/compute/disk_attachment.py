@@ -25,7 +25,7 @@ from gcpx.gcp.errors import NotFound, Rejected
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.missing import explained
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.partial_state import certainly_made, possibly_made
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import require_project
 from gcpx.model import codec
 from gcpx.model.call import Call
@@ -225,14 +225,13 @@ class DiskAttachment(Resource):
         query = {"forceAttach": True} if inputs.get("forceAttach") else {}
         ours = attrs.evolve(address, device=inputs.get("deviceName") or "", disk=source)
         known = Live.unread(ours.id, {**inputs, "project": address.project, "zone": address.zone})
-        with self._alone(call, address):
-            with possibly_made(lambda _: known):
-                self._instances(address).act(call, address.instance, "attachDisk", body, **query)
-            with certainly_made(known):
-                live = self._find(call, ours, inputs)
-                if live is None:
-                    raise NotFound(f"Google does not list {source} on {address.path}")
-                return live
+        with self._alone(call, address), keeping_state(lambda _: known) as creation:
+            self._instances(address).act(call, address.instance, "attachDisk", body, **query)
+            creation.created()
+            live = self._find(call, ours, inputs)
+            if live is None:
+                raise NotFound(f"Google does not list {source} on {address.path}")
+            return live
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Find the disk on the instance; without the instance there is no attachment."""

@@ -20,7 +20,7 @@ from gcpx.compute.lists.resource_ids import scoped
 from gcpx.compute.online_checks import instance_checks
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.partial_state import certainly_made, possibly_made
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, field, record
@@ -272,10 +272,10 @@ class InstanceTemplate(InProject):
         body = codec.to_body(self.type, inputs)
         collection = self._collection(address, beta=codec.uses_beta(self.type, inputs))
         known = partial(self._unread, address.id, {**inputs, "project": address.project})
-        with possibly_made(known):
-            done = collection.insert(call, body, address.name)
-        with certainly_made(known(done)):
-            return self._live(address, collection.made(call, address.name, done))
+        with keeping_state(known) as creation:
+            operation = collection.insert(call, body, address.name)
+            creation.created(operation)
+            return self._live(address, collection.made(call, address.name, operation))
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by name; another template that took the name in the meantime is not ours."""

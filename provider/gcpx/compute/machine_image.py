@@ -28,7 +28,7 @@ from gcpx.compute.lists.parameters import Filtered
 from gcpx.compute.lists.resource_ids import listing
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.partial_state import certainly_made, possibly_made
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, field, record
@@ -231,10 +231,10 @@ class MachineImage(InProject):
         project, name = self._project(inputs), inputs["name"]
         query = {"sourceInstance": inputs["sourceInstance"]}
         images, known = self._images(project), partial(self._unread, _id(project, name), {**inputs, "project": project})
-        with possibly_made(known):
-            done = images.insert(call, codec.to_body(self.type, inputs), name, query)
-        with certainly_made(known(done)):
-            return self._live(project, images.made(call, name, done))
+        with keeping_state(known) as creation:
+            operation = images.insert(call, codec.to_body(self.type, inputs), name, query)
+            creation.created(operation)
+            return self._live(project, images.made(call, name, operation))
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by name; another image that took the name in the meantime is not ours."""

@@ -18,7 +18,7 @@ from gcpx.gcp.client import OSLOGIN, Google, Request, segment
 from gcpx.gcp.errors import Conflict, NotFound, PermissionDenied, ServerError
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
-from gcpx.gcp.partial_state import certainly_made
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, field, record
@@ -207,7 +207,8 @@ class SshKey(Resource):
         except PermissionDenied as error:
             hint = f"Only {address.user} can manage keys of {address.user}: set gcpx:impersonateServiceAccount."
             raise PermissionDenied(f"{error} {hint}", status=error.status, reason=error.reason) from error
-        with certainly_made(_unread(address, inputs)):
+        with keeping_state(lambda _: _unread(address, inputs)) as creation:
+            creation.created()
             return self._settled(call, address, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:

@@ -17,7 +17,7 @@ from gcpx.gcp.client import PUBSUB, STORAGE, Google, Request, segment
 from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
 from gcpx.gcp.list_method import Listing
 from gcpx.gcp.lookups import Lookups
-from gcpx.gcp.partial_state import certainly_made
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import place_or_default, require_project
 from gcpx.model import codec
 from gcpx.model.call import Call
@@ -196,7 +196,8 @@ class NotificationConfig(Resource):
                 )
             found = self._insert(call, address, body, inputs, set(before))
         made = attrs.evolve(address, own_id=str(found["id"]))
-        with certainly_made(Live.unread(made.id, inputs)):
+        with keeping_state(lambda _: Live.unread(made.id, inputs)) as creation:
+            creation.created()
             return self._live(made, found, inputs)
 
     def _insert(

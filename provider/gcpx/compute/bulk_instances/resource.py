@@ -26,7 +26,7 @@ from gcpx.gcp.errors import ApiError
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
-from gcpx.gcp.partial_state import certainly_made, possibly_made
+from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import missing_place
 from gcpx.model import codec
 from gcpx.model.call import Call
@@ -188,9 +188,9 @@ class BulkInstances(InProject):
         names: list[str],
     ) -> Live:
         known = self._unlisted(fleet, inputs, call.last)
-        with possibly_made(lambda _: known):
+        with keeping_state(lambda _: known) as creation:
             outcome = fleet.grow(call, self._body(fleet, inputs, len(before), count, names), before)
-        with certainly_made(known, outcome.error or "it was created"):
+            creation.created(outcome=outcome.error or "it was created")
             members = fleet.members(call)
             live = self._live(fleet, members, inputs, {}, outcome)
         wanted = size(inputs)
