@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from package_schema import example_of, package, text
+from generate.package_schema import example_of, package, text
 from workspace import ROOT
 
 from gcpx import __version__

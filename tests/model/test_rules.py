@@ -8,6 +8,8 @@ import copy
 import driver
 import grpc
 import pytest
+from generate.rule_rows import rows
+from generate.rules_page import text
 from programs import (
     ATTACHMENT,
     BLOB,
@@ -23,7 +25,6 @@ from programs import (
     notification,
     template,
 )  # fmt: skip
-from rules_page import rows, text
 from workspace import ROOT
 
 from gcpx.model.values import format_path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from package_schema import package
+from generate.package_schema import package
 from programs import (
     ATTACHMENT,
     FLEET,
