@@ -11,8 +11,12 @@ from driver import SIGNATURE, UNKNOWN, rpc, struct
 from hypothesis import given
 from hypothesis import strategies as st
 from programs import BUCKET, PROJECT, WRITTEN_OUT
-from valid import HIDDEN, INPUTS
+from samples import SAMPLES
+from valid import HIDDEN
 
+from gcpx.provider import RESOURCES
+
+INPUTS = {sample.token: sample.any_inputs for sample in SAMPLES.values()}
 EXAMPLES = search.examples(steady=60, searched=1000)
 pytestmark = pytest.mark.search
 
@@ -73,6 +77,10 @@ def test_these_helpers_can_fail():
     assert not foretold({"a": 1}, {"a": 2})
     assert not foretold({"a": 1}, {})
     assert foretold({"a": UNKNOWN, "b": [1]}, {"a": 2, "b": [1], "c": 3})
+
+
+def test_every_resource_has_a_sample():
+    assert set(INPUTS) == set(RESOURCES)
 
 
 @pytest.mark.parametrize("token", INPUTS)

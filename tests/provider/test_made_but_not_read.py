@@ -16,32 +16,24 @@ from programs import (
     attachment,
     fleet,
     image,
-    key,
     notification,
     template,
 )
+from samples import SAMPLES
 
 from gcpx_emulator.faults import Fault, Faults
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
-CREATIONS = {
-    "template": (TEMPLATE, {"name": "web", **template()}),
+VARIANTS = {
     "regional template": (TEMPLATE, {"name": "web", "region": "us-east1", **template()}),
-    "image": (IMAGE, image(name="golden")),
-    "attachment": (ATTACHMENT, attachment()),
     "attachment with a device": (ATTACHMENT, attachment(deviceName="data")),
-    "fleet": (FLEET, fleet(2)),
-    "key": (KEY, key()),
 }
-LOOKS = {
-    "template": ("compute.globalOperations.wait", "compute.instanceTemplates.get"),
+CREATIONS = {name: (sample.token, sample.inputs) for name, sample in SAMPLES.items()} | VARIANTS
+LOOKS = {name: sample.looks for name, sample in SAMPLES.items()} | {
     "regional template": ("compute.regionOperations.wait", "compute.regionInstanceTemplates.get"),
-    "image": ("compute.globalOperations.wait", "compute.machineImages.get"),
-    "attachment": ("compute.zoneOperations.wait", "compute.instances.get"),
     "attachment with a device": ("compute.zoneOperations.wait", "compute.instances.get"),
-    "fleet": ("compute.regionOperations.wait", "compute.instances.aggregatedList"),
-    "key": ("oslogin.users.sshPublicKeys.get",),
 }
+LAST_LOOKS = {name: methods[-1] for name, methods in LOOKS.items() if methods}
 FAULTS = {
     "403": {"status": 403, "message": "denied"},
     "404": {"status": 404, "message": "not there"},
@@ -62,7 +54,7 @@ CASES = [
     if not (method.endswith(".wait") and fault == "404")
     if not (method.endswith("aggregatedList") and fault == "an empty object")
     # Variants of a resource take the same way, so one fault shows it.
-    if fault == "403" or name not in {"regional template", "attachment with a device"}
+    if fault == "403" or name not in VARIANTS
 ]
 
 
@@ -83,7 +75,7 @@ def _state(engine, token, inputs, timeout=0.2):
 
 def _fail(cloud, name, method, **fault):
     """Fail every call of a method after the creation; a fleet is looked for before it, too, and that works."""
-    if name == "fleet" and method.endswith("List"):
+    if name == "bulk_instances" and method.endswith("List"):
         cloud.fail(method)
     cloud.fail(method, times=1000, **fault)
 
@@ -121,7 +113,7 @@ def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(eng
     _settled(engine, again, inputs)
 
 
-@pytest.mark.parametrize(("name", "method"), [(name, methods[-1]) for name, methods in LOOKS.items()])
+@pytest.mark.parametrize(("name", "method"), LAST_LOOKS.items())
 def test_a_refresh_after_a_failed_look_plans_nothing(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
     _fail(cloud, name, method, status=403)
@@ -134,10 +126,10 @@ def test_a_refresh_after_a_failed_look_plans_nothing(engine, cloud, vm, name, me
     _settled(engine, refreshed, inputs)
 
 
-@pytest.mark.parametrize("name", CREATIONS)
-def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name):
+@pytest.mark.parametrize(("name", "method"), LAST_LOOKS.items())
+def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
-    _fail(cloud, name, LOOKS[name][-1], status=503)
+    _fail(cloud, name, method, status=503)
     engine.stub.Cancel(driver.empty_pb2.Empty())
     state, _ = _state(engine, token, inputs, timeout=0)
     cloud.emulator.faults.queue.clear()
@@ -170,7 +162,7 @@ def test_an_image_that_someone_else_made_meanwhile_is_not_taken(engine, cloud, v
     assert cloud.get(state.id) is not None
 
 
-@pytest.mark.parametrize("name", ["template", "image"])
+@pytest.mark.parametrize("name", ["instance_template", "machine_image"])
 def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
     cloud.fail(LOOKS[name][0], times=9, status=403)
@@ -186,10 +178,10 @@ def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud
 @pytest.mark.parametrize(
     ("name", "insert"),
     [
-        ("template", "compute.instanceTemplates.insert"),
-        ("image", "compute.machineImages.insert"),
-        ("attachment", "compute.instances.attachDisk"),
-        ("fleet", "compute.regionInstances.bulkInsert"),
+        ("instance_template", "compute.instanceTemplates.insert"),
+        ("machine_image", "compute.machineImages.insert"),
+        ("disk_attachment", "compute.instances.attachDisk"),
+        ("bulk_instances", "compute.regionInstances.bulkInsert"),
     ],
 )
 def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, name, insert):
@@ -232,7 +224,7 @@ def test_a_notification_that_may_have_been_made_says_how_to_find_it(engine, clou
 def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(engine, cloud):
     errors = [{"code": "QUOTA_EXCEEDED", "message": "no room"}]
     cloud.fail("compute.regionInstances.bulkInsert", operation={"errors": errors})
-    _fail(cloud, "fleet", "compute.instances.aggregatedList", status=403, message="denied")
+    _fail(cloud, "bulk_instances", "compute.instances.aggregatedList", status=403, message="denied")
     state, message = _state(engine, FLEET, fleet(2), timeout=0)
     cloud.emulator.faults.queue.clear()
 
@@ -249,14 +241,6 @@ ODD = {
     "objects of nothing": '{"id": "1", "items": {"zones/us-east1-b": {"instances": [{}]}}, "disks": [{}]}',
     "texts": '{"id": "1", "items": "x", "disks": "x", "labels": "x", "name": 5}',
 }
-READS = {
-    "template": (CREATIONS["template"], "compute.instanceTemplates.get"),
-    "image": (CREATIONS["image"], "compute.machineImages.get"),
-    "attachment": (CREATIONS["attachment"], "compute.instances.get"),
-    "fleet": (CREATIONS["fleet"], "compute.instances.aggregatedList"),
-    "key": (CREATIONS["key"], "oslogin.users.sshPublicKeys.get"),
-    "notification": ((NOTIFICATION, notification()), "storage.notifications.get"),
-}
 
 
 def _outcome(call):
@@ -269,16 +253,15 @@ def _outcome(call):
 
 
 @pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
-@pytest.mark.parametrize("name", READS)
-def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body, caplog):
-    (token, inputs), method = READS[name]
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, sample, body, caplog):
+    token, inputs, method = sample.token, sample.inputs, sample.reads
     made = engine.create(token, "kept", inputs)
-    query = {KEY: {"user": made.inputs.get("user")}, NOTIFICATION: {"bucket": "demo-uploads"}}.get(token)
     calls = {
         "refresh": lambda: engine.refresh(made),
         "import": lambda: engine.import_(token, "again", made.id),
         "update": lambda: engine.update(made, inputs),
-        "list": lambda: engine.list(token, query),
+        "list": lambda: engine.list(token, sample.query),
         "delete": lambda: engine.delete(made),
     }
     lists = (method, method.replace(".get", ".list"), method.replace(".get", ".aggregatedList"))
@@ -290,11 +273,10 @@ def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body, caplo
     caplog.clear()
 
 
-@pytest.mark.parametrize("name", [name for name in READS if name != "fleet"])
-def test_an_answer_of_nothing_does_not_mean_gone(engine, cloud, vm, name):
-    (token, inputs), method = READS[name]
-    made = engine.create(token, "kept", inputs)
-    cloud.fail(method, body="{}")
+@pytest.mark.parametrize("sample", [sample for sample in SAMPLES.values() if sample.reads.endswith(".get")])
+def test_an_answer_of_nothing_does_not_mean_gone(engine, cloud, vm, sample):
+    made = engine.create(sample.token, "kept", sample.inputs)
+    cloud.fail(sample.reads, body="{}")
     with failing() as failed:
         engine.refresh(made)
 

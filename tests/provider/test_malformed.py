@@ -10,20 +10,7 @@ import driver
 import pytest
 import search
 from driver import secret
-from programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)
+from samples import INPUTS
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.model.values import format_path
@@ -34,14 +21,6 @@ COUNT = 10_000
 HIDDEN = "hunter2hunter2"
 SPOILED = f" {HIDDEN}/ü?#"
 """A secret that no form of a text takes."""
-BASES = {
-    TEMPLATE: template(),
-    IMAGE: image(),
-    ATTACHMENT: attachment(),
-    FLEET: fleet(3),
-    NOTIFICATION: notification(),
-    KEY: key(),
-}
 WRONG = {
     "string": [5, True, ["x"], {"x": "y"}, 1e300, -0.0],
     "integer": ["many", True, 1.5, [1], {"a": 1}, "", "0x10", "1e999", "NaN"],
@@ -176,7 +155,7 @@ def offline():
 
 def _refused(offline, token, *mistakes):
     """Hold the answer to inputs with these mistakes to what is due to each."""
-    inputs = copy.deepcopy(BASES[token])
+    inputs = copy.deepcopy(INPUTS[token])
     for where, value in mistakes:
         _set(inputs, where, copy.deepcopy(value))
     begun = time.process_time()
@@ -195,7 +174,7 @@ def _is_named(where, said):
     return any(text.startswith((f"{path} ", f"{path}: ")) for text in said)
 
 
-@pytest.mark.parametrize("token", BASES)
+@pytest.mark.parametrize("token", INPUTS)
 def test_whatever_is_wrong_is_refused_where_it_is(offline, token):
     for mistake in _all(token):
         said = _refused(offline, token, mistake)
@@ -204,7 +183,7 @@ def test_whatever_is_wrong_is_refused_where_it_is(offline, token):
 
 
 @pytest.mark.search
-@pytest.mark.parametrize("token", BASES)
+@pytest.mark.parametrize("token", INPUTS)
 def test_several_mistakes_at_once_are_refused(offline, token):
     """At least the one highest up is named: it may stand where the others were."""
     every = _all(token)
