@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from generate import readme_tables
 from workspace import ROOT
 
 from gcpx import __version__
 from gcpx.config import KIND
+from gcpx.provider import FUNCTIONS, RESOURCES
 
 DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
@@ -46,11 +48,12 @@ def test_every_make_target_named_exists(name):
     assert named - targets == set()
 
 
-def test_the_readme_lists_every_setting_with_its_variables():
+def test_the_tables_of_the_readme_are_current():
     text = (ROOT / "README.md").read_text()
-    for setting, prop in KIND.properties.items():
-        assert f"`{setting}`" in text, setting
-        assert all(f"`{variable}`" in text for variable in prop.traits.environment), setting
+
+    assert text == readme_tables.text()
+    assert re.findall(r"<!-- table: (\w+) -->", text) == ["resources", "functions", "ids", "settings"]
+    assert all(f"| `{name}` |" in text for name in (*RESOURCES, *FUNCTIONS, *KIND.inputs))
 
 
 def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():

@@ -14,6 +14,7 @@ from workspace import ROOT
 
 from gcpx.config import KIND
 from gcpx.model.fields import object_type
+from gcpx.model.resource import Resource
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.package_schema import example_of
 
@@ -39,12 +40,20 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _resources() -> Iterator[tuple[str, ...]]:
-    yield ("resource", "what it is", "example")
-    yield ("---", "---", "---")
+    yield ("resource", "what it is", "what changes in place", "example")
+    yield ("---", "---", "---", "---")
     for token in RESOURCES:
         resource = resource_class(token)
-        description = object_type(resource.model).description
-        yield (f"`{token}`", _first_sentence(description), _example(example_of(resource)))
+        description = _first_sentence(object_type(resource.model).description)
+        paths = ", ".join(f"`{'.'.join(path)}`" for path in sorted(_in_place(resource)))
+        yield (f"`{token}`", description, paths or "nothing", _example(example_of(resource)))
+
+
+def _in_place(resource: type[Resource]) -> set[tuple[str, ...]]:
+    """Give the paths whose change does not replace the resource."""
+    if resource.in_place is not None:
+        return {tuple(map(str, path)) for path in resource.in_place}
+    return {(name,) for name, prop in object_type(resource.model).inputs.items() if not prop.traits.immutable}
 
 
 def _functions() -> Iterator[tuple[str, ...]]:
@@ -60,7 +69,7 @@ def _ids() -> Iterator[tuple[str, ...]]:
     yield ("---", "---")
     for token in RESOURCES:
         forms = resource_class(token).id_forms
-        yield (f"`{token}`", ", ".join(form if " " in form else f"`{form}`" for form in forms))
+        yield (f"`{token}`", "<br>".join(form if " " in form else f"`{form}`" for form in forms))
 
 
 def _settings() -> Iterator[tuple[str, ...]]:
