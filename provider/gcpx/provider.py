@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx import __version__
 from gcpx.errors import UserError
-from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
@@ -77,7 +76,7 @@ class Provider:
         self._functions: dict[str, Function] = {}
         self._lock = threading.RLock()
         """Calls come from many threads at once, and share one client, and one object for each resource."""
-        self._cancelled = threading.Event()
+        self.cancelled = threading.Event()
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -119,7 +118,7 @@ class Provider:
         """Take a configuration; an engine that attaches does so again in every run."""
         from gcpx import config  # noqa: PLC0415 - as above
 
-        self._cancelled = threading.Event()
+        self.cancelled = threading.Event()
         with self._lock:
             if args == self._args:
                 if self._lookups is not None:
@@ -149,7 +148,7 @@ class Provider:
 
     def cancel(self) -> None:
         """Wake every wait."""
-        self._cancelled.set()
+        self.cancelled.set()
 
     def close(self) -> None:
         """Let go of what the process holds, at its end."""
@@ -157,10 +156,6 @@ class Provider:
         with self._lock:
             for google in (*self._retired, *([self._client] if self._client is not None else [])):
                 google.close()
-
-    def call(self, **surroundings: Any) -> Call:
-        """Bundle what surrounds one call."""
-        return Call(cancelled=self._cancelled, **surroundings)
 
     @property
     def _cloud(self) -> tuple[Google, Lookups]:

@@ -240,7 +240,6 @@ class InstanceTemplate(InProject):
     model = InstanceTemplateModel
     query = InstanceTemplateQuery
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
-    in_place = frozenset()
     derived = frozenset({"sourceInstance"})
     id_forms = (
         "projects/PROJECT/global/instanceTemplates/NAME",

@@ -31,7 +31,6 @@ class Traits:
         volatile: set by the server, and another after an update in place.
         always: present in every output: the server gives it whatever the user sets, and no field mask leaves it out.
         param: goes into the URL, not into the body.
-        immutable: a change replaces the resource.
         secret: never shown.
         write_only: the API takes it and never returns it.
         patches: the property beside it that names what this one is laid over by JSON Merge Patch (RFC 7396). Where that
@@ -65,7 +64,6 @@ class Traits:
     volatile: bool = False
     always: bool = False
     param: bool = False
-    immutable: bool = False
     secret: bool = False
     write_only: bool = False
     patches: str = ""

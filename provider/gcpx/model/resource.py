@@ -76,7 +76,7 @@ class Resource(abc.ABC):
         id_forms: what `import` accepts; the first is the canonical form.
         autoname: how a missing name is made up, if it is.
         derived: inputs that an import leaves out, because others say what came of them.
-        in_place: the paths that can change without a replacement, or None where each property says it for itself.
+        in_place: the paths whose properties, and all below them, change in place; any other change replaces it.
     """
 
     token: ClassVar[str]
@@ -85,7 +85,7 @@ class Resource(abc.ABC):
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
     derived: ClassVar[frozenset[str]] = frozenset()
-    in_place: ClassVar[frozenset[Path] | None] = None
+    in_place: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod
     def __init__(self, google: Any, lookups: Any) -> None:
@@ -141,13 +141,6 @@ class Resource(abc.ABC):
         del inputs, outputs
         return NOWHERE
 
-    def stays(self, path: Path, was: Home, new: dict[str, Any]) -> bool:
-        """Tell whether project, region or zone is written or left out, and comes to where the resource is anyway."""
-        if len(path) > 1 or path[0] not in ("project", "region", "zone"):
-            return False
-        place = getattr(self.home(new, {}), path[0])
-        return place is not None and place == getattr(was, path[0])
-
     def meaning(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
         """Compare what a user wrote with what Google shows: both in the same place."""
         home = self.home(inputs, outputs)
@@ -169,11 +162,6 @@ class Resource(abc.ABC):
         identity = self.identity(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
         return identity is not None and identity == self.identity(taken)
-
-    @classmethod
-    def replaces(cls, path: Path) -> bool:
-        """Tell whether a change at a path replaces the resource, whatever the property itself says."""
-        return cls.in_place is not None and not any(path[: len(kept)] == kept for kept in cls.in_place)
 
     @abc.abstractmethod
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
