@@ -55,8 +55,8 @@ class Findings:
 
     def sentence(self, finding: Finding, separator: str = ": ") -> str:
         """Write a finding as one text: the path, and the reason."""
-        told = finding.told if self.marked and not hidden(self.inputs, finding.path) else None
-        reason = finding.reason if told is None else told
+        value = finding.with_value if self.marked and not hidden(self.inputs, finding.path) else None
+        reason = finding.reason if value is None else value
         return redact(separator.join(filter(None, (format_path(finding.path), reason))), self.secrets)
 
     def _printable(self, value: Any) -> bool:
