@@ -134,6 +134,8 @@ def test_without_old_inputs_the_outputs_stand_in_for_them():
 
     assert lifecycle.plan(SHELF, {}, new, LIVE).changes == []
     assert [change.path for change in lifecycle.plan(SHELF, {}, {**new, "boards": 9}, LIVE).changes] == [("boards",)]
+    less = {name: value for name, value in new.items() if name != "labels"}
+    assert [change.path for change in lifecycle.plan(SHELF, {}, less, LIVE).changes] == [("labels",)]
 
 
 @pytest.mark.parametrize("changed", [{"key": "other"}, {"varnish": UNSET}])
