@@ -1,4 +1,4 @@
-"""Inputs against their declaration: every failure at once, each with its path."""
+"""Checks of inputs against their declaration: all failures at once, each with its path."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class _Checker:
     """One walk through inputs.
 
     Attributes:
-        plain: nothing is secret, so rules see the values as they are.
-        path: where the walk is; a finding takes a copy.
+        plain: nothing is secret, so rules get the values as they are.
+        path: where the walk is; findings get a copy.
     """
 
     root: ObjectType
@@ -79,8 +79,8 @@ class _Checker:
         plain = value if self.plain else reveal(value)
         for rule in kind.rules:
             found = rule.find(plain)
-            # A reason may tell of a value. One that is found without the secrets does not; for others the rule's words
-            # stand in.
+            # A reason may reveal a value. If it is also found without the secrets it does not; otherwise the rule's
+            # words replace it.
             open_ = [] if secret else found if self.plain or not found else rule.find(conceal(value))
             for name, reason in found:
                 finding = Finding((*self.path, *place(name)), reason if (name, reason) in open_ else rule.words)

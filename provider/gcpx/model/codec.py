@@ -1,4 +1,4 @@
-"""Between Pulumi's property maps and Google's JSON, by declaration alone."""
+"""Pulumi's property maps and Google's JSON: each becomes the other by declaration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gcpx.model.values import UNKNOWN, Secret
 
 
 def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) -> dict[str, Any]:
-    """Write the REST body of inputs that hold neither secrets nor unknowns; nulls stay within a patch alone."""
+    """Give the REST body of inputs without secrets and unknowns; nulls are kept only within a JSON Merge Patch."""
     return {
         prop.wire: _to_wire(prop, prop.type, inputs[name], nulls=nulls or is_patch(prop, inputs))
         for name, prop in kind.inputs.items()
@@ -39,7 +39,7 @@ def _to_wire(prop: Property, kind: Type, value: Any, *, nulls: bool = False) -> 
 
 
 def resolved(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Write inputs, which may hold secrets and unknowns, as they are sent: short forms that only users know in full."""
+    """Replace short forms that users write by the forms that are sent; inputs may hold secrets and unknowns."""
     found = {
         name: _resolved(prop, prop.type, inputs[name])
         for name, prop in kind.resolved.items()
@@ -61,7 +61,7 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
 
 
 def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
-    """Read a REST answer into properties; fields that are not declared are left out."""
+    """Give the properties of a REST resource; fields that are not declared are left out."""
     return {
         name: _from_wire(prop.type, body[prop.wire])
         for name, prop in kind.properties.items()
@@ -83,7 +83,7 @@ def _from_wire(kind: Type, value: Any) -> Any:
 
 
 def uses_beta(kind: ObjectType, inputs: dict[str, Any]) -> bool:
-    """Tell whether inputs set a property that only the beta path takes."""
+    """Tell whether inputs set a property that only the API's beta version accepts."""
     return any(
         prop.traits.beta or _uses_beta(prop.type, inputs[name])
         for name, prop in kind.inputs.items()
@@ -104,7 +104,10 @@ def _uses_beta(kind: Type, value: Any) -> bool:
 def outputs(
     kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
-    """Merge the live object with the inputs: the user's spelling where it means the same, else what is live."""
+    """Give the outputs: Google's values, in the user's spelling where that means the same.
+
+    `inputs` are without secrets and unknowns; `live` are properties as `from_body` gives them.
+    """
     result = dict(live)
     for name, prop in kind.inputs.items():
         merged = _merge(prop, prop.type, inputs.get(name), live.get(name), how)
@@ -134,7 +137,7 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
 def _is_unseen(prop: Property, user: Any) -> bool:
     """Tell whether Google may leave a value out.
 
-    It never returns it, or not once what it names is deleted; or the value is an object of nothing else.
+    It never returns the property, or not after what it names was deleted; or the value is an object of such properties.
     """
     if prop.traits.write_only or prop.traits.forgotten:
         return True
@@ -146,9 +149,9 @@ def _is_unseen(prop: Property, user: Any) -> bool:
 
 
 def preview(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Predict outputs: what the user set stays, but an object that the server adds to is unknown as a whole.
+    """Predict the outputs that inputs determine; an object to which the server adds values is unknown as a whole.
 
-    SDKs treat an object with anything unknown in it as unknown, so naming each part would only make it slow.
+    SDKs treat an object that contains an unknown as unknown, so a more exact prediction would only be slower.
     """
     return {
         name: UNKNOWN if has_outputs(prop.type) else inputs[name]
@@ -160,7 +163,7 @@ def preview(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
 def refreshed(
     kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: dict[str, Any], how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
-    """Bring inputs up to what is live: the user's keys with live values, and what drifted since `last`.
+    """Give the inputs that a refresh writes: the user's properties with Google's values, and what drifted since `last`.
 
     A key that the user left out joins only when the server's value is not the one it had in the last outputs, so
     that server defaults never look like drift. After a creation that was not read back there is nothing to compare
@@ -170,14 +173,14 @@ def refreshed(
 
 
 def _part(last: Any, name: str) -> Any:
-    """Give a property's old value; a property of an unknown value has none."""
+    """Give a property of the last outputs; if these are unknown, so is the property."""
     if last is UNKNOWN:
         return UNKNOWN
     return last.get(name) if isinstance(last, dict) else None
 
 
 def _element(last: Any, index: int) -> Any:
-    """Give what an element of a list was, likewise."""
+    """Give an element of a list in the last outputs; if these are unknown, so is the element."""
     if last is UNKNOWN:
         return UNKNOWN
     return last[index] if isinstance(last, list) and index < len(last) else None
@@ -185,7 +188,7 @@ def _element(last: Any, index: int) -> Any:
 
 @attrs.frozen
 class _Refresh:
-    """One walk through inputs, what is live, and what was last known of it: UNKNOWN where nothing was."""
+    """A walk through inputs, Google's values, and the last outputs, which are UNKNOWN if they were never read."""
 
     how: Comparison
 
@@ -233,7 +236,7 @@ class _Refresh:
 
 
 def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Comparison = ANYWHERE) -> dict[str, Any]:
-    """Find the smallest inputs that describe a live object: no output, no default, nothing empty or implied."""
+    """Give the smallest inputs that describe Google's values: without outputs, defaults, empty and implied values."""
     known = kind.implied(live) | (implied if isinstance(implied, dict) else {})
     result = {}
     for name, prop in kind.inputs.items():
@@ -246,7 +249,7 @@ def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Co
 
 
 def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
-    """Reduce one live value to what a user would write."""
+    """Give the smallest value that a user would write for one of Google's."""
     if isinstance(kind, ObjectType) and isinstance(live, dict):
         return minimal(kind, live, implied, how)
     if isinstance(kind, ListOf) and isinstance(live, list):

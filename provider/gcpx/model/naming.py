@@ -64,7 +64,7 @@ class NameRequest:
 
 
 def visible(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the hidden inputs, which are for the engine's state alone."""
+    """Leave out hidden inputs, which are only kept in state."""
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
 
 

@@ -17,7 +17,7 @@ class Plugin(Protocol):
 
     version: str
     cancelled: threading.Event
-    """Set when the user asks to stop; every wait watches it."""
+    """Set when the engine cancels; every wait watches it."""
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -41,7 +41,7 @@ class Plugin(Protocol):
         """Compare two configurations."""
 
     def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration; no network."""
+        """Take a configuration; offline."""
 
     def resource(self, token: str) -> Resource:
         """Find the resource of a type token."""
