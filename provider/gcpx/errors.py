@@ -9,7 +9,7 @@ class ProviderError(Exception):
     """Ends a call with a message for the user.
 
     Attributes:
-        code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which have a meaning in the protocol, and never UNKNOWN
+        code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which the protocol uses itself, nor UNKNOWN
             or INTERNAL, which the engine reads as a corrupt state.
     """
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from gcpx.model import codec, naming
+from gcpx.model import naming, state
 from gcpx.model.call import Call
 from gcpx.model.check import Finding, Report, check, place
 from gcpx.model.compare import Comparison
@@ -115,24 +115,24 @@ def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) ->
         for name, value in last.items()
         if name in kind.properties and name not in kind.inputs and not kind.properties[name].traits.volatile
     }
-    return stable | codec.preview(kind, visible(inputs)) | resource.predict(inputs)
+    return stable | state.predicted(kind, visible(inputs)) | resource.predict(inputs)
 
 
 def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[str, Any]:
     """Give the outputs that go into state: Google's values, in the user's spelling where that means the same."""
     given = visible(inputs)
-    return codec.outputs(resource.type, given, live.properties, resource.meaning(given, live.properties))
+    return state.outputs(resource.type, given, live.properties, resource.meaning(given, live.properties))
 
 
 def refresh(resource: Resource, live: Live, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
     """Give the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
     how = resource.meaning(inputs, live.properties)
-    return codec.refreshed(resource.type, inputs, live.properties, last, how)
+    return state.refreshed(resource.type, inputs, live.properties, last, how)
 
 
 def import_inputs(resource: Resource, live: Live) -> dict[str, Any]:
     """Give the smallest inputs that describe an imported resource: without defaults and what others imply."""
     defaults = resource.defaults()
-    inputs = codec.minimal(resource.type, live.properties, None, resource.meaning({}, live.properties))
+    inputs = state.minimal(resource.type, live.properties, None, resource.meaning({}, live.properties))
     kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
     return {name: value for name, value in kept.items() if name not in resource.derived} | {naming.IMPORTED: True}
