@@ -5,7 +5,8 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-LIBRARIES := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
+# Those beside the plugin, whose pyproject.toml is in the root.
+DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
 
 .PHONY: help demo test search shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
@@ -72,10 +73,10 @@ build: $(READY) ## Build every wheel into dist
 clean: ## Remove what was made here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
 
-$(READY): constraints.txt pyproject.toml $(LIBRARIES:%=%/pyproject.toml)
+$(READY): constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
 	@command -v $(PYTHON) > /dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is $$($(PYTHON) -V); Python 3.11 or later is needed: make PYTHON=..." >&2; exit 1; }
 	@echo "Setting up .venv ..." >&2
 	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' $(LIBRARIES:%=-e %) >&2
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' $(DISTRIBUTIONS:%=-e %) >&2
 	@touch $@

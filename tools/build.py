@@ -1,4 +1,4 @@
-"""Build the wheel of every distribution: `build.py FOLDER`, whose wheels are replaced."""
+"""Build the wheel of every distribution: `build.py FOLDER`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from workspace import ROOT
 
 
 def build(folder: Path) -> None:
-    """Build every wheel into a folder, with the build backends that are installed here.
+    """Replace the wheels in a folder by newly built ones, with the build backends that are installed here.
 
     Raises:
         subprocess.CalledProcessError: if a wheel cannot be built; pip has printed why.
@@ -31,7 +31,7 @@ def _copy_sdk(folder: Path) -> Path:
     """Copy the SDK, because setuptools writes into the folder that it builds, and builds what it left there before."""
     source = ROOT / "sdk" / "python"
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
-    # Pulumi's generator puts the README into the package, but names it in pyproject.toml as if it were beside that.
+    # Pulumi's generator puts the README into the package, but its pyproject.toml expects it in the root.
     shutil.copy(source / "pulumi_gcpx" / "README.md", folder)
     return folder
 
