@@ -1,4 +1,4 @@
-"""`pubsub:verifyPushToken`: whether a push's token is good, as `gcpx.push` finds.
+"""`pubsub:verifyPushToken`: checks the token of a push with `gcpx_push`.
 
 Source: documentation of push authentication, section 5.2.
 """
@@ -13,7 +13,7 @@ from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, answer, field, object_type, record
 from gcpx.model.function import Function
-from gcpx.push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
+from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
 
 @record
@@ -56,7 +56,7 @@ class PushTokenVerdict(Record):
 
 
 class VerifyPushToken(Function):
-    """The verifier of `gcpx.push`, as a function."""
+    """The verifier of `gcpx_push`, as a function."""
 
     token = "gcpx:pubsub:verifyPushToken"
     description = (
