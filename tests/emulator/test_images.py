@@ -109,7 +109,13 @@ def test_a_malformed_project_is_refused(api, project):
 def test_the_provider_knows_the_families_that_there_are(project, family):
     whole = f"projects/{project}/global/images/family/{family}"
 
-    assert full_image_name(family) == full_image_name(f"family/{family}") == full_image_name(f"{project}/{family}") == full_image_name(whole) == whole
+    assert (
+        full_image_name(family)
+        == full_image_name(f"family/{family}")
+        == full_image_name(f"{project}/{family}")
+        == full_image_name(whole)
+        == whole
+    )
 
 
 @pytest.mark.parametrize(

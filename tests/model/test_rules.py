@@ -1,4 +1,4 @@
-"""Each rule of RULES.md, on both of its sides, through the plugin: what it takes, and what it refuses or warns about."""
+"""Each rule of RULES.md, through the plugin: it accepts the good values, and refuses or warns of the bad ones."""
 
 from __future__ import annotations
 
@@ -53,17 +53,12 @@ def ssd(**parameters):
 
 
 def items(*sizes):
-    """Metadata of values of so many bytes, each character of which takes two."""
+    """Give metadata with values of these sizes in bytes; each character has two bytes."""
     return {"items": [{"key": f"k{index}", "value": "é" * (size // 2)} for index, size in enumerate(sizes)]}
 
 
-def counted(prefix, good, bad):
-    """Give a form of the elements of a list."""
-    return {prefix: ([good], [bad], f"{prefix}[0]")}
-
-
 CASES = {
-    # names, in all their places
+    # names and projects, of each object
     **{f"{owner}.name form": ({"name": NAME63}, {"name": NAME64}) for owner in ("InstanceTemplate", "MachineImage")},
     "AttachedDiskInitializeParams.diskName form": ({"diskName": "a-1"}, {"diskName": "a-"}),
     "Tags.items form": ({"items": [NAME63]}, {"items": ["a", "1a"]}, "items[1]"),
@@ -226,42 +221,25 @@ CASES = {
     "PushTokenQuery.clockSkewSeconds least": ({"clockSkewSeconds": 0}, {"clockSkewSeconds": -1}),
     "PushTokenQuery.clockSkewSeconds most": ({"clockSkewSeconds": 300}, {"clockSkewSeconds": 301}),
     **{f"{owner}: resource_manager_tags_have_a_known_form": ({"resourceManagerTags": {"tagKeys/1": "tagValues/2", "my-project/env": "prod"}}, {"resourceManagerTags": {"env": "prod"}}, "resourceManagerTags.env") for owner in ("InstanceProperties", "AttachedDiskInitializeParams", "MachineImageParams")},
-    # values that need others beside them
+    # values that need other properties
     "AccessConfig.type values": ({"type": "ONE_TO_ONE_NAT"}, {"type": "ONE_TO_ONE"}),
     "AccessConfig.type new values": None,
     "Scheduling.instanceTerminationAction values": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "STOPP", "provisioningModel": "SPOT"}),
     "Scheduling.instanceTerminationAction new values": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "NEW_VALUE_42", "provisioningModel": "SPOT"}),
-    # elements of lists that are missing what they need
+    # properties that elements of lists require
     "GuestOsFeature.type required": ({"type": "GVNIC"}, {}),
     "MetadataItem.key required": ({"key": "k"}, {"value": "v"}),
     "LocationPolicyZone.zone required": ({"zone": "zones/us-east1-b"}, {}),
 }  # fmt: skip
-"""By rule: what it takes, what it does not, and where the finding is, where that is not the property itself."""
+"""By rule: content that it accepts, content that it refuses or warns of, and the path of the finding within the object.
 
-
-def _case(row):
-    """Give the sides of a rule; those of values and of what is required follow from the declaration."""
-    if row.key in CASES:
-        return CASES[row.key]
-    if row.kind == "required":
-        return {}, {row.property: None}
-    known = (
-        row.words.split("`")[1]
-        if row.kind == "values"
-        else ROWS[f"{row.object}.{row.property} values"].words.split("`")[1]
-    )
-    listed = NEEDS_LIST.get(f"{row.object}.{row.property}", False)
-    other = f"{known}X" if row.kind == "values" else "NEW_VALUE_42"
-    wrap = (lambda value: [value]) if listed else (lambda value: value)
-    return {row.property: wrap(known)}, {row.property: wrap(other)}
-
-
-NEEDS_LIST = {"NotificationConfig.eventTypes": True}
-TESTED = {key: row for key, row in ROWS.items() if CASES.get(key, "by declaration") is not None}
-UNREACHABLE = {"AccessConfig.type new values": "each list of access configs takes one type alone"}
-
-
-AT = {
+Content is merged into valid inputs, and None removes a property. The path is left out where it is the rule's property.
+A rule without a case here takes its case from its declaration (`_case`); None marks a rule that no inputs can reach.
+"""
+LIST_PROPERTIES = {"NotificationConfig.eventTypes"}
+TESTED = {key: row for key, row in ROWS.items() if CASES.get(key, "from the declaration") is not None}
+UNREACHABLE = {"AccessConfig.type new values": "each list of access configs accepts only its own type"}
+PLACES = {
     "AccessConfig.externalIpv6PrefixLength": ("properties", "networkInterfaces", "[]", "ipv6AccessConfigs", "[]"),
     **{
         f"AttachedDisk: {name}": ("properties", "disks", 1)
@@ -274,20 +252,34 @@ AT = {
     },
     "Duration": ("properties", "scheduling", "maxRunDuration"),
 }
-"""Places other than the shortest one, where another rule would have its say."""
+"""Where to put an object if another rule refuses the case's content at the object's shortest path."""
 ZONE_KEY = "zones/us-east1-b"
 
 
-def _at(row):
-    """Write where the rule's object stands, with keys and places of elements in it."""
-    path = AT.get(row.key) or AT.get(f"{row.object}.{row.property}") or AT.get(row.object) or row.path
+def _case(row):
+    """Give the case of a rule; those of known values and of required properties follow from the declaration."""
+    if row.key in CASES:
+        return CASES[row.key]
+    if row.kind == "required":
+        return {}, {row.property: None}
+    values = row if row.kind == "values" else ROWS[f"{row.object}.{row.property} values"]
+    known = values.words.split("`")[1]
+    other = f"{known}X" if row.kind == "values" else "NEW_VALUE_42"
+    if f"{row.object}.{row.property}" in LIST_PROPERTIES:
+        return {row.property: [known]}, {row.property: [other]}
+    return {row.property: known}, {row.property: other}
+
+
+def _object_path(row):
+    """Give the path of the rule's object in the inputs, with an index or key for each element of a list or map."""
+    path = PLACES.get(row.key) or PLACES.get(f"{row.object}.{row.property}") or PLACES.get(row.object) or row.path
     before = ("", *path)
     return [0 if part == "[]" else (ZONE_KEY if before[index] == "locations" else "a") if part == "*" else part
             for index, part in enumerate(path)]  # fmt: skip
 
 
-def _put(owner, path, content):
-    """Put a case's content where its object stands."""
+def _merge_at(owner, path, content):
+    """Merge content into the object at a path, which is created if it is missing."""
     if not path:
         _merge(owner, content)
         return
@@ -297,7 +289,7 @@ def _put(owner, path, content):
         owner.setdefault(head, empty)
     elif head == len(owner):
         owner.append(empty)
-    _put(owner[head], rest, content)
+    _merge_at(owner[head], rest, content)
 
 
 def _merge(owner, content):
@@ -311,11 +303,11 @@ def _merge(owner, content):
 
 
 def _inputs(row, content):
+    """Give valid inputs of the rule's resource or function, with the content merged into the rule's object."""
     inputs = copy.deepcopy(BASE.get(row.token, {}))
     if row.object == "PerInstanceProperties":
-        inputs = {**inputs, "namePattern": None, "count": None}
-        inputs = {name: value for name, value in inputs.items() if value is not None}
-    _put(inputs, _at(row), content)
+        inputs = {name: value for name, value in inputs.items() if name not in {"namePattern", "count"}}
+    _merge_at(inputs, _object_path(row), content)
     if row.object in {"DiskInstantiationConfig", "SourceInstanceParams"}:
         inputs["sourceInstance"] = "zones/z/instances/i"
         inputs.pop("properties")
@@ -323,52 +315,52 @@ def _inputs(row, content):
 
 
 @pytest.fixture(scope="module")
-def asked(_emulator):
-    """An engine; what functions then call is answered by the emulator."""
-    with driver.engine(project="demo", emulatorHost=_emulator.host) as made:
-        yield made
+def emulated_engine(_emulator):
+    """An engine whose functions call the emulator."""
+    with driver.engine(project="demo", emulatorHost=_emulator.host) as engine:
+        yield engine
 
 
-def _judged(engine, row, content):
-    """Give failures and warnings, each as path and reason in one text."""
+def _findings(engine, row, content):
+    """Check the content, and give failures and warnings, each as one text of path and reason."""
     engine.log.messages.clear()
     inputs = _inputs(row, content)
     if row.token in BASE and ":get" not in row.token and ":verify" not in row.token:
-        found = [f"{failure.property} {failure.reason}" for failure in engine.check(row.token, "x", inputs).failures]
+        failures = [f"{failure.property} {failure.reason}" for failure in engine.check(row.token, "x", inputs).failures]
     else:
         try:
-            found = [f"{name} {reason}" for name, reason in engine.refusals(row.token, **inputs).items()]
+            failures = [f"{name} {reason}" for name, reason in engine.refusals(row.token, **inputs).items()]
         except grpc.RpcError:
-            found = []  # it went on to the call, and what was asked for is not there
-    return found, [message for severity, _, message in engine.log.messages if severity == "WARNING"]
+            failures = []  # the inputs were accepted, and the call failed because the emulator is empty
+    return failures, [message for severity, _, message in engine.log.messages if severity == "WARNING"]
 
 
-def _place(row, where):
-    path = format_path(tuple(_at(row)))
+def _finding_path(row, where):
+    path = format_path(tuple(_object_path(row)))
     return f"{path}.{where}" if path else where
 
 
 @pytest.mark.parametrize("key", TESTED)
-def test_both_sides(asked, key):
+def test_both_sides(emulated_engine, key):
     row = ROWS[key]
     good, bad, *where = _case(row)
-    place = _place(row, where[0] if where else row.property)
-    taken, unwarned = _judged(asked, row, good)
-    refused, warned = _judged(asked, row, bad)
+    path = _finding_path(row, where[0] if where else row.property)
+    failures_of_good, warnings_of_good = _findings(emulated_engine, row, good)
+    failures, warnings = _findings(emulated_engine, row, bad)
 
-    assert taken == [], "what the rule takes is taken"
+    assert failures_of_good == [], "a rule accepts its good content"
     if row.warns:
-        assert not [text for text in unwarned if text.startswith(place) and row.kind != "deprecated"]
-        assert refused == [], "what is only warned about is taken"
-        assert [text for text in warned if text.startswith(place)]
-    elif "needs one of" in place:
-        assert [text for text in refused if "needs one of" in text]
+        assert not [text for text in warnings_of_good if text.startswith(path) and row.kind != "deprecated"]
+        assert failures == [], "a rule that warns accepts its bad content, too"
+        assert [text for text in warnings if text.startswith(path)]
+    elif "needs one of" in path:
+        assert [text for text in failures if "needs one of" in text]
     else:
-        assert [text for text in refused if text.strip().startswith(place)], refused
+        assert [text for text in failures if text.strip().startswith(path)], failures
 
 
 def test_every_rule_has_a_case():
-    assert set(CASES) <= set(ROWS), "cases of rules that are no more"
+    assert set(CASES) <= set(ROWS), "there are cases of rules that no longer exist"
     assert {key for key, case in CASES.items() if case is None} == set(UNREACHABLE)
     by_hand = {key for key, row in ROWS.items() if row.kind not in {"values", "new values", "required"}}
     assert by_hand <= set(CASES)
