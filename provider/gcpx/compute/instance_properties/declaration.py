@@ -79,16 +79,18 @@ class InstanceProperties(Record):
         "Processor and firmware options, such as `{threadsPerCore: 1}`."
     )
     can_ip_forward: bool = field(
-        "Let instances send packets from and receive packets for addresses other than their own, as an IP gateway does. Default: false.",
+        "Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.",
         default=False,
     )
-    confidential_instance_config: ConfidentialInstanceConfig = field("Confidential VM options.")
+    confidential_instance_config: ConfidentialInstanceConfig = field(
+        "Confidential VM options, such as `{enableConfidentialCompute: true}`."
+    )
     description: str = field("A description of the instances.")
     disks: list[AttachedDisk] = field(
         "The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.",
         identity=("deviceName", "source", "initializeParams.diskName"),
     )
-    display_device: DisplayDevice = field("The virtual display.", beta=True)
+    display_device: DisplayDevice = field("A virtual display, such as `{enableDisplay: true}`.", beta=True)
     guest_accelerators: list[AcceleratorConfig] = field(
         "GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.",
         identity=("acceleratorType",),
@@ -116,8 +118,12 @@ class InstanceProperties(Record):
     min_cpu_platform: str = field(
         "The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones."
     )
-    network_interfaces: list[NetworkInterface] = field("The network interfaces in order; the first is `nic0`.")
-    network_performance_config: NetworkPerformanceConfig = field("Bandwidth of the instances.")
+    network_interfaces: list[NetworkInterface] = field(
+        "The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`."
+    )
+    network_performance_config: NetworkPerformanceConfig = field(
+        "Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`."
+    )
     partner_metadata: dict[str, StructuredEntries] = field(
         "Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`.", beta=True
     )
@@ -149,7 +155,7 @@ class InstanceProperties(Record):
     service_accounts: list[ServiceAccount] = field(
         "The service account that instances run as, in a list of at most one element.", identity=("email",), max_items=1
     )
-    shielded_instance_config: ShieldedInstanceConfig = field("Shielded VM options.")
+    shielded_instance_config: ShieldedInstanceConfig = field("Shielded VM options, such as `{enableSecureBoot: true}`.")
     shielded_vm_config: ShieldedVmConfig = field(
         "Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.",
         beta=True,

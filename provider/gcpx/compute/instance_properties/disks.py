@@ -228,7 +228,7 @@ class AttachedDisk(Record):
         minimum=1,
     )
     force_attach: bool = field(
-        "Attach a regional disk even if it is attached to another instance; a zonal disk cannot be forced. Google does not return it.",
+        "Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.",
         write_only=True,
     )
     guest_os_features: list[GuestOsFeature] = field(

@@ -76,7 +76,7 @@ class AdvancedMachineFeatures(Record):
     )
     enable_uefi_networking: bool = field("Enable UEFI networking.")
     performance_monitoring_unit: str = field(
-        "The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the last-level cache.",
+        "The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.",
         enum=("ARCHITECTURAL", "ENHANCED", "STANDARD"),
     )
     threads_per_core: int = field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gcpx.compute.sources import HOST_MAINTENANCE, rest
+from gcpx.compute.sources import SPOT_VMS, rest
 from gcpx.model import forms
 from gcpx.model.fields import Record, field, record
 from gcpx.model.rules import Failure, exclusive, nested, number, rule
@@ -35,10 +35,7 @@ def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Fa
     return failures
 
 
-@rule(
-    "Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false",
-    HOST_MAINTENANCE,
-)
+@rule("Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
 def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Failure]:
     """Refuse live migration and automatic restart of Spot and preemptible instances."""
     if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
@@ -153,7 +150,7 @@ class Scheduling(Record):
         source=rest("instances", "scheduling.hostErrorTimeoutSeconds"),
     )
     instance_termination_action: str = field(
-        "What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Needs one of these. Default: `STOP`.",
+        "What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.",
         enum=("DELETE", "STOP"),
     )
     local_ssd_recovery_timeout: Duration = field(
