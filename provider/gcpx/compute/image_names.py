@@ -25,8 +25,8 @@ _FULL: Final = re.compile(
 _SHORT: Final = re.compile(rf"(?:(?P<project>{PROJECT_ID})/)?(?P<name>{_NAME})")
 _DATED: Final = r"[-a-z0-9]*-v\d{8}"
 FORMS: Final = (
-    "projects/PROJECT/global/images/IMAGE, projects/PROJECT/global/images/family/FAMILY, both also without "
-    "projects/PROJECT/ or as a URL, PROJECT/NAME, family/FAMILY or NAME"
+    "projects/PROJECT/global/images/IMAGE or projects/PROJECT/global/images/family/FAMILY, with or without "
+    "projects/PROJECT/ or as a URL, or a short name: PROJECT/NAME, family/FAMILY or NAME"
 )
 """The known forms, in words: the full ones, and the short ones that are resolved."""
 
@@ -128,8 +128,8 @@ def image_name_form(name: str) -> Rule:
         return [(name, f"must be {FORMS}")] if given and full_image_name(given) is None else []
 
     words = (
-        f"{name} must be {FORMS}; the last three are resolved by the names of public families and images: debian-12 "
-        "and family/debian-12 become projects/debian-cloud/global/images/family/debian-12; other names are families "
-        "and images of the user's own project, such as global/images/NAME"
+        f"{name} must be {FORMS}; short names of public families and images are completed with their project, and other "
+        "short names are of the user's own project, so debian-12 becomes "
+        "projects/debian-cloud/global/images/family/debian-12, and web becomes global/images/web"
     )
     return Rule(f"{name} form", words, rest("instances", "disks[].initializeParams.sourceImage"), find)
