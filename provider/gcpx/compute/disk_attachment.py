@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import attrs
 
 from gcpx.compute.collection import Collection
-from gcpx.compute.instance_properties.declaration import AttachedDisk
+from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.lists.parameters import Filtered
 from gcpx.compute.lists.resource_ids import scoped
 from gcpx.errors import CancelledError, ProviderError

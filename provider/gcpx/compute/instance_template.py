@@ -13,11 +13,14 @@ import attrs
 
 from gcpx.compute import image_names as images
 from gcpx.compute.collection import Collection
-from gcpx.compute.instance_properties.declaration import NAME, InstanceProperties, no_customer_keys
-from gcpx.compute.instance_properties.instance_rules import LATE, boot_disk_is_missing
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.encryption_keys import no_customer_keys
+from gcpx.compute.instance_properties.instance_rules import boot_disk_is_missing
 from gcpx.compute.lists.parameters import Filtered
 from gcpx.compute.lists.resource_ids import scoped
+from gcpx.compute.names import NAME
 from gcpx.compute.online_checks import instance_checks
+from gcpx.compute.sources import rest
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
@@ -48,13 +51,13 @@ def _custom_image_fits(values: dict[str, Any]) -> list[Failure]:
 class DiskInstantiationConfig(Record):
     """What becomes of one disk of the source instance."""
 
-    RULES = (_custom_image_fits, images.image_is_named("customImage"))
+    RULES = (_custom_image_fits, images.image_name_form("customImage"))
 
     auto_delete: bool = field("Delete the disk together with its instance.")
     custom_image: str = field(
         "The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.",
         url="global/images",
-        resolve=images.resolved,
+        resolve=images.resolve,
     )
     device_name: str = field("The device name of the disk on the source instance.")
     instantiate_from: str = field(
@@ -89,7 +92,7 @@ def _source_params_need_source(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("the properties of a template have machineType", LATE)
+@rule("the properties of a template have machineType", rest("instanceTemplates", "properties.machineType"))
 def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if isinstance(properties, dict) and not properties.get("machineType"):
@@ -97,7 +100,7 @@ def _needs_machine_type(values: dict[str, Any]) -> list[Failure]:
     return []
 
 
-@rule("the properties of a template have a boot disk, which is disks[0]", LATE)
+@rule("the properties of a template have a boot disk, which is disks[0]", rest("instanceTemplates", "properties.disks"))
 def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if not isinstance(properties, dict):
@@ -105,7 +108,9 @@ def _needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     return [(("properties", str(name)), reason) for name, reason in boot_disk_is_missing(properties)]
 
 
-@rule("the properties of a template have a network interface", LATE)
+@rule(
+    "the properties of a template have a network interface", rest("instanceTemplates", "properties.networkInterfaces")
+)
 def _needs_a_network_interface(values: dict[str, Any]) -> list[Failure]:
     properties = values.get("properties")
     if not isinstance(properties, dict) or properties.get("networkInterfaces") not in (None, []):

@@ -10,22 +10,22 @@ from functools import partial
 from typing import Any
 
 from gcpx.compute.collection import Collection
-from gcpx.compute.instance_properties import instance_rules as rules
-from gcpx.compute.instance_properties.declaration import (
-    NAME,
-    AcceleratorConfig,
-    CustomerEncryptionKey,
-    GuestOsFeature,
-    InstanceProperties,
-    Metadata,
-    NetworkInterface,
-    Scheduling,
-    ServiceAccount,
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.disks import GuestOsFeature
+from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
+from gcpx.compute.instance_properties.labels_and_tags import (
     Tags,
+    labels_are_valid,
+    resource_manager_tags_have_a_known_form,
 )
-from gcpx.compute.instance_properties.label_rules import labels_are_plain
+from gcpx.compute.instance_properties.machine_types import AcceleratorConfig
+from gcpx.compute.instance_properties.metadata import Metadata
+from gcpx.compute.instance_properties.network_interfaces import NetworkInterface
+from gcpx.compute.instance_properties.scheduling import Scheduling
+from gcpx.compute.instance_properties.security import ServiceAccount
 from gcpx.compute.lists.parameters import Filtered
 from gcpx.compute.lists.resource_ids import listing
+from gcpx.compute.names import NAME
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
@@ -61,7 +61,7 @@ class SourceDiskEncryptionKey(Record):
 class MachineImageParams(Record):
     """What is asked for with the request and not kept."""
 
-    RULES = (exclusive("excludedDisks", "includedDisks"), rules.tags_are_of_a_known_form)
+    RULES = (exclusive("excludedDisks", "includedDisks"), resource_manager_tags_have_a_known_form)
 
     excluded_disks: list[str] = field(
         "Device names of disks to exclude. Conflicts with `includedDisks`.", identity="set"
@@ -136,7 +136,7 @@ class MachineImageModel(Record):
     every other change replaces the image.
     """
 
-    RULES = (labels_are_plain,)
+    RULES = (labels_are_valid,)
 
     creation_timestamp: str = field("When the image was created (RFC 3339).", output=True, always=True)
     description: str = field("A description of the image.", max_length=2048)
