@@ -18,7 +18,7 @@ from gcpx.compute.operations import Operations, Outcome
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.client import COMPUTE, Google, Request
 from gcpx.gcp.errors import ApiError, NotFound
-from gcpx.gcp.list_method import Listing
+from gcpx.gcp.list_method import ListMethod
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
 
@@ -69,7 +69,7 @@ class Fleet:
 
     def _listed(self, call: Call) -> Iterator[dict[str, Any]]:
         path = f"beta/projects/{self.project}/aggregated/instances"
-        for page in Listing(google=self.google, path=path, query={"filter": self._filter}).pages(call):
+        for page in ListMethod(google=self.google, path=path, query={"filter": self._filter}).pages(call):
             for scope in page.get("items", {}).values():
                 yield from scope.get("instances", ())
 
