@@ -226,7 +226,7 @@ class DiskAttachment(Resource):
         ours = attrs.evolve(address, device=inputs.get("deviceName") or "", disk=source)
         known = Live.unread(ours.id, {**inputs, "project": address.project, "zone": address.zone})
         with self._alone(call, address), keeping_state(lambda _: known) as creation:
-            self._instances(address).act(call, address.instance, "attachDisk", body, **query)
+            self._instances(address).invoke(call, address.instance, "attachDisk", body, **query)
             creation.created()
             live = self._find(call, ours, inputs)
             if live is None:
@@ -247,7 +247,7 @@ class DiskAttachment(Resource):
             return live
         device = live.properties["deviceName"]
         with self._alone(call, address):
-            self._instances(address).act(
+            self._instances(address).invoke(
                 call, address.instance, "setDiskAutoDelete", None, autoDelete=wanted, deviceName=device
             )
         return super().update(call, resource_id, old, new)
@@ -261,7 +261,7 @@ class DiskAttachment(Resource):
                 return
             try:
                 device = live.properties["deviceName"]
-                self._instances(address).act(call, address.instance, "detachDisk", None, deviceName=device)
+                self._instances(address).invoke(call, address.instance, "detachDisk", None, deviceName=device)
             except (NotFound, Rejected) as error:
                 if self._find(call, address, call.last) is not None:
                     raise error from None
@@ -285,7 +285,7 @@ class DiskAttachment(Resource):
         Google's answers tell the device name; before the first of them, and in an ID that names the disk, the disk
         decides. In an import by device name, the device name decides.
         """
-        instance = self._instances(address).get(address.instance, call)
+        instance = self._instances(address).get(call, address.instance)
         device = known.get("deviceName") or address.device
         disk = address.disk or (self._source(address, known["disk"]) if known.get("disk") else "")
         for found in instance.get("disks", ()) if instance else ():

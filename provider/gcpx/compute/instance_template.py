@@ -275,13 +275,13 @@ class InstanceTemplate(InProject):
         with keeping_state(known) as creation:
             operation = collection.insert(call, body, address.name)
             creation.created(operation)
-            return self._live(address, collection.made(call, address.name, operation))
+            return self._live(address, collection.read_inserted(call, address.name, operation))
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by name; another template that took the name in the meantime is not ours."""
         address = self._parse(resource_id)
         beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
-        found = self._collection(address, beta=beta).get(address.name, call)
+        found = self._collection(address, beta=beta).get(call, address.name)
         if found is None or self._is_other(call, found) or not resource_id.endswith(_unique(resource_id, found)):
             return None
         return self._live(address, found)
@@ -291,7 +291,7 @@ class InstanceTemplate(InProject):
         address = self._parse(resource_id)
         collection = self._collection(address, beta=False)
         if call.last.get("numericId"):
-            found = collection.get(address.name, call)
+            found = collection.get(call, address.name)
             if found is None or self._is_other(call, found):
                 return
         collection.delete(call, address.name)
@@ -305,7 +305,7 @@ class InstanceTemplate(InProject):
 
     def _needs_beta(self, call: Call, address: _Address) -> bool:
         """Ask the beta path, the only one that shows every field, whether a template to be imported has a beta one."""
-        found = self._collection(address, beta=True).get(address.name, call)
+        found = self._collection(address, beta=True).get(call, address.name)
         return found is not None and codec.uses_beta(
             self.type, codec.minimal(self.type, codec.from_body(self.type, found))
         )

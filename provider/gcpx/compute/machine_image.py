@@ -234,13 +234,13 @@ class MachineImage(InProject):
         with keeping_state(known) as creation:
             operation = images.insert(call, codec.to_body(self.type, inputs), name, query)
             creation.created(operation)
-            return self._live(project, images.made(call, name, operation))
+            return self._live(project, images.read_inserted(call, name, operation))
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Get by name; another image that took the name in the meantime is not ours."""
         del inputs
         project, name = self._parse(resource_id)
-        found = self._images(project).get(name, call)
+        found = self._images(project).get(call, name)
         if found is None or self._is_other(call, found):
             return None
         return self._live(project, found)
@@ -249,7 +249,7 @@ class MachineImage(InProject):
         """Set the labels, keeping those that other tools add."""
         project, name = self._parse(resource_id)
         if old.get("labels") != new.get("labels"):
-            self._images(project).edit(call, name, "setLabels", lambda found: self._labels(found, new))
+            self._images(project).read_modify_write(call, name, "setLabels", lambda found: self._labels(found, new))
         return super().update(call, resource_id, old, new)
 
     def _labels(self, found: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.collection import Collection
-from gcpx.compute.creation import Creation
-from gcpx.compute.operations import Operations, Outcome
+from gcpx.compute.idempotent_insert import IdempotentInsert
+from gcpx.compute.operations import Operations, Outcome, Wait
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.client import COMPUTE, Google, Request
 from gcpx.gcp.errors import ApiError, NotFound
-from gcpx.gcp.list_method import Listing
+from gcpx.gcp.list_method import ListMethod
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
 
@@ -69,7 +69,7 @@ class Fleet:
 
     def _listed(self, call: Call) -> Iterator[dict[str, Any]]:
         path = f"beta/projects/{self.project}/aggregated/instances"
-        for page in Listing(google=self.google, path=path, query={"filter": self._filter}).pages(call):
+        for page in ListMethod(google=self.google, path=path, query={"filter": self._filter}).pages(call):
             for scope in page.get("items", {}).values():
                 yield from scope.get("instances", ())
 
@@ -103,21 +103,23 @@ class Fleet:
 
     def was_made(self, call: Call, body: dict[str, Any]) -> bool:
         """Tell whether an earlier run requested these very instances, and Google did not refuse."""
-        scope, request_ids = f"regions/{self.region}", self._creation(call, body, []).derived
+        scope, request_ids = f"regions/{self.region}", self._creation(call, body, []).derived_request_ids
         return any(self._operations.requested(call, scope, request_id) is not None for request_id in request_ids)
 
     @property
     def _operations(self) -> Operations:
         return Operations(google=self.google, version="beta", project=self.project)
 
-    def _creation(self, call: Call, body: dict[str, Any], before: list[dict[str, Any]]) -> Creation:
+    def _creation(self, call: Call, body: dict[str, Any], before: list[dict[str, Any]]) -> IdempotentInsert:
         there = hashlib.sha256(",".join(sorted(str(item["id"]) for item in before)).encode()).hexdigest()
-        return Creation(
+        return IdempotentInsert(
             namespace=_NAMESPACE,
             content=[call.urn, self.project, self.region, self.id, body, there],
             send=lambda request_id: self._insert(call, body, request_id),
-            follow=lambda operation: self._operations.outcome(operation, call, "bulk insert", _TIMEOUT, progress_of),
-            there=lambda outcome: _made_some(outcome) and len(self.members(call)) > len(before),
+            wait=lambda operation: self._operations.outcome(
+                call, operation, Wait("bulk insert", _TIMEOUT, progress_of)
+            ),
+            exists=lambda outcome: _made_some(outcome) and len(self.members(call)) > len(before),
         )
 
     def _insert(self, call: Call, body: dict[str, Any], request_id: str) -> dict[str, Any]:

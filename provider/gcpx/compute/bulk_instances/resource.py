@@ -238,7 +238,7 @@ class BulkInstances(InProject):
 
         def work(zone: Collection, item: dict[str, Any]) -> None:
             for verb, wanted in settings(item, old, new).items():
-                zone.edit(call, item["name"], verb, wanted)
+                zone.read_modify_write(call, item["name"], verb, wanted)
 
         stale = [item for item in members if settings(item, old, new)]
         fleet.each(call, stale, "changed", work)

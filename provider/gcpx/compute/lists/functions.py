@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from gcpx.gcp.in_project import InProjectFunction
-from gcpx.gcp.list_method import Listing
+from gcpx.gcp.list_method import ListMethod
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, answer, record
@@ -61,7 +61,7 @@ class ListFunction(InProjectFunction):
         size = as_integer(arguments.get("maxResults")) or 0
         query = {name: arguments[name] for name in _QUERY if arguments.get(name) not in (None, "")}
         mask = self.mask(arguments)
-        listing = Listing(
+        listing = ListMethod(
             google=self._google,
             path=f"{self.version}/projects/{self._project(arguments)}/{self.path}",
             query={**query, "fields": mask} if mask else query,

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from gcpx.gcp.client import Google
-from gcpx.gcp.list_method import Listing
+from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.place_defaults import place_or_default
 from gcpx.model.call import Call
 
 
-def listing(google: Google, query: dict[str, Any], path: str, mask: str) -> Listing:
+def listing(google: Google, query: dict[str, Any], path: str, mask: str) -> ListMethod:
     """Ask for what a list of IDs needs, and no more; `{}` in the path stands for the project."""
     asked = {"filter": query.get("filter") or None, "fields": f"{mask},nextPageToken"}
-    return Listing(google=google, path=path.format(place_or_default(google.settings, "project", query)), query=asked)
+    return ListMethod(google=google, path=path.format(place_or_default(google.settings, "project", query)), query=asked)
 
 
 def scoped(
