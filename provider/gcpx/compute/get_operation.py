@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from gcpx.compute.bulk_instances.declaration import LocationStatus
+from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.lists.functions import ApiWarning
 from gcpx.gcp.client import COMPUTE, Request
 from gcpx.gcp.in_project import InProjectFunction
