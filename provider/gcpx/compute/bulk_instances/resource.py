@@ -43,7 +43,7 @@ from gcpx.model.rules import Failure, text
 
 _ID: Final = re.compile(
     r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/"
-    r"(?:bulkInstances/(?P<fleet>[^/]+)|(?P<search>labels/[^/]+=[^/]*|namePattern/[^/]+))"
+    r"(?:bulkInstances/(?P<tracked>[^/]+)|(?P<found_by>labels/[^/]+=[^/]*|namePattern/[^/]+))"
 )
 
 
@@ -114,9 +114,9 @@ class BulkInstances(InProject):
 
     def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Delete the old fleet first also if one of the two fleets would find the members of the other."""
-        kept = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
-        by_our_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
-        return kept or not by_our_label or super().collides(old, new)
+        same_id = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
+        both_by_tracking_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
+        return same_id or not both_by_tracking_label or super().collides(old, new)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
@@ -131,7 +131,7 @@ class BulkInstances(InProject):
             return self._grow(call, insert, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """List the members; a fleet without any is gone."""
+        """Read the fleet by its members; None if it has none. Without inputs, an import, describe the members as inputs too."""
         fleet = self._parse(resource_id)
         members = fleet.members(call)
         if not members:
@@ -141,7 +141,7 @@ class BulkInstances(InProject):
         return live_fleet(fleet, members, inputs, last_creation_outputs(call.last))
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
-        """Delete surplus members, change those that stay where they differ, and create missing ones."""
+        """Delete surplus members, change labels, tags and metadata of the others, and create missing ones."""
         fleet = self._parse(resource_id)
         members = fleet.members(call)
         scaling = plan_scaling(members, old, new)
@@ -207,7 +207,7 @@ class BulkInstances(InProject):
 
     def _parse(self, resource_id: str) -> Fleet:
         found = _ID.fullmatch(path_of(resource_id))
-        fleet_id = (found["fleet"] or found["search"]) if found else ""
+        fleet_id = (found["tracked"] or found["found_by"]) if found else ""
         if found is None or not FLEET_ID[0].fullmatch(fleet_id):
             raise InvalidId(self.token, resource_id, self.id_forms)
         fleet_id = fleet_id.removeprefix(f"labels/{TRACKING_LABEL}=")
