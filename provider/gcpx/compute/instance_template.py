@@ -21,7 +21,7 @@ from gcpx.compute.online_checks import instance_checks
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
-from gcpx.model import codec
+from gcpx.model import codec, state
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of, path_of
@@ -240,7 +240,6 @@ class InstanceTemplate(InProject):
     model = InstanceTemplateModel
     query = InstanceTemplateQuery
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
-    in_place = frozenset()
     derived = frozenset({"sourceInstance"})
     id_forms = (
         "projects/PROJECT/global/instanceTemplates/NAME",
@@ -307,7 +306,7 @@ class InstanceTemplate(InProject):
         """Ask the beta path, the only one that shows every field, whether a template to be imported has a beta one."""
         found = self._collection(address, beta=True).get(call, address.name)
         return found is not None and codec.uses_beta(
-            self.type, codec.minimal(self.type, codec.from_body(self.type, found))
+            self.type, state.minimal(self.type, codec.from_body(self.type, found))
         )
 
     def _live(self, address: _Address, found: dict[str, Any]) -> Live:

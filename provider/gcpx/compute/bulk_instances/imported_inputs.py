@@ -10,7 +10,7 @@ from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.gcp.client import COMPUTE, Request
 from gcpx.gcp.errors import NotFound
-from gcpx.model import codec
+from gcpx.model import codec, state
 from gcpx.model.call import Call
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of, path_of
@@ -42,7 +42,7 @@ def _instance_properties(call: Call, fleet: Fleet, instance: Instance) -> dict[s
     labels = {key: value for key, value in instance.get("labels", {}).items() if key != TRACKING_LABEL}
     body = {**instance, "machineType": name_of(instance.get("machineType", "")), "labels": labels}
     return {
-        **codec.minimal(kind, codec.from_body(kind, body)),
+        **state.minimal(kind, codec.from_body(kind, body)),
         "disks": [_disk(call, fleet, disk) for disk in instance.get("disks", ())],
         "networkInterfaces": [_network_interface(interface) for interface in instance.get("networkInterfaces", ())],
     }

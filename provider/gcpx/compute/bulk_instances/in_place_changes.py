@@ -146,7 +146,9 @@ def _template_properties(call: Call, fleet: Fleet, template: str) -> dict[str, A
     try:
         found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), call)
     except ApiError as error:
-        call.warn(f"{template} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}")
+        call.warn(
+            f"{template} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}"
+        )
         return {}
     properties: dict[str, Any] = found.get("properties", {})
     return properties
