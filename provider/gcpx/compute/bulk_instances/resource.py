@@ -17,9 +17,9 @@ from gcpx.compute.bulk_instances.fleet import TRACKING_LABEL, Fleet, shortfall
 from gcpx.compute.bulk_instances.members import made_up, member, scaling, settings, size
 from gcpx.compute.bulk_instances.overrides import differ, laid_over
 from gcpx.compute.collection import Collection
-from gcpx.compute.lists.resource_ids import grouped, listing
 from gcpx.compute.online_checks import check_quotas, instance_checks
 from gcpx.compute.operations import Outcome
+from gcpx.compute.resource_list import ResourceList
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import Google
 from gcpx.gcp.errors import ApiError
@@ -165,15 +165,20 @@ class BulkInstances(InProject):
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the fleets that gcpx made, by the label of their instances: all at once, since one spans pages."""
         del token, size
-        mask, path = "items/*(instances(zone,labels))", "beta/projects/{}/aggregated/instances"
-        marked = {**query, "filter": f"labels.{TRACKING_LABEL}:*"}
         project, wanted = self._project(query), name_of(query.get("region") or "")
         fleets: dict[tuple[str, str], None] = {}
-        for page in listing(self._google, marked, path, mask).pages(call):
-            for item in grouped(page, "instances"):
-                region = name_of(item["zone"]).rpartition("-")[0]
-                if wanted in {"", region}:
-                    fleets[region, item["labels"][TRACKING_LABEL]] = None
+        instances = ResourceList(
+            google=self._google,
+            project=project,
+            version="beta",
+            collection="instances",
+            fields="zone,labels",
+            filter=f"labels.{TRACKING_LABEL}:*",
+        )
+        for item in instances.read_all(call):
+            region = name_of(item["zone"]).rpartition("-")[0]
+            if wanted in {"", region}:
+                fleets[region, item["labels"][TRACKING_LABEL]] = None
         return Page([
             Found(f"projects/{project}/regions/{region}/bulkInstances/{fleet}", fleet) for region, fleet in fleets
         ])  # fmt: skip
