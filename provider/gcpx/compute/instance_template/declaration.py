@@ -10,7 +10,7 @@ from gcpx.compute.instance_properties.declaration import NAME, InstancePropertie
 from gcpx.compute.instance_template import template_rules
 from gcpx.compute.list_query import ListQuery
 from gcpx.compute.sources import rest
-from gcpx.model.fields import Record, field, record
+from gcpx.model.fields import Record, answer, field, record
 from gcpx.model.links import name_of
 from gcpx.model.places import PROJECT, REGION
 from gcpx.model.rules import exclusive, one_required
@@ -33,7 +33,7 @@ class DiskInstantiationConfig(Record):
     )
     device_name: str = field("The disk's device name on the source instance, such as `persistent-disk-1`.")
     instantiate_from: str = field(
-        "Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does without an entry for the disk).",
+        "Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).",
         enum=(
             "ATTACH_READ_ONLY",
             "BLANK",
@@ -76,16 +76,16 @@ class InstanceTemplateModel(Record):
         template_rules.customer_supplied_keys_are_absent,
     )
 
-    creation_timestamp: str = field("When the template was created (RFC 3339).", output=True, always=True)
+    creation_timestamp: str = answer("When the template was created (RFC 3339).", always=True)
     description: str = field("A description of the template, at most 2,048 characters.", max_length=2048)
-    kind: str = field("Always `compute#instanceTemplate`.", output=True, always=True)
+    kind: str = answer("Always `compute#instanceTemplate`.", always=True)
     name: str = field(
         "The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.",
         always=True,
         pattern=NAME,
         source=rest("instanceTemplates", "name"),
     )
-    numeric_id: str = field("The numeric ID that Google assigned to the template.", output=True, wire="id", always=True)
+    numeric_id: str = answer("The numeric ID that Google assigned to the template.", wire="id", always=True)
     project: str = field(
         "The ID or number of the project, such as `my-project`. Default: the provider's project.",
         always=True,
@@ -103,10 +103,9 @@ class InstanceTemplateModel(Record):
         pattern=REGION,
         normalize=name_of,
     )
-    self_link: str = field("The template's URL.", output=True, always=True)
-    self_link_unique: str = field(
+    self_link: str = answer("The template's URL.", always=True)
+    self_link_unique: str = answer(
         "The template's URL with its numeric ID. Unlike `selfLink`, it never refers to a later template with the same name.",
-        output=True,
         always=True,
     )
     source_instance: str = field(

@@ -98,18 +98,18 @@ class InstanceTemplate(InProject):
         """Read by name; a template with another numeric ID is not this resource."""
         address = self._parse(resource_id)
         beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
-        found = self._collection(address, beta=beta).get(call, address.name)
-        if found is None or self._is_other(call, found) or _has_other_unique_id(resource_id, found):
+        template = self._collection(address, beta=beta).get(call, address.name)
+        if template is None or self._is_other(call, template) or _has_other_unique_id(resource_id, template):
             return None
-        return self._live(address, found)
+        return self._live(address, template)
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete by name, unless another template has the name by now."""
         address = self._parse(resource_id)
         collection = self._collection(address, beta=False)
         if call.last.get("numericId"):
-            found = collection.get(call, address.name)
-            if found is None or self._is_other(call, found):
+            template = collection.get(call, address.name)
+            if template is None or self._is_other(call, template):
                 return
         collection.delete(call, address.name)
 
@@ -129,14 +129,14 @@ class InstanceTemplate(InProject):
 
     def _needs_beta(self, call: Call, address: _Address) -> bool:
         """Tell whether a template to be imported has beta properties, which only the beta path returns."""
-        found = self._collection(address, beta=True).get(call, address.name)
-        return found is not None and codec.uses_beta(
-            self.type, codec.minimal(self.type, codec.from_body(self.type, found))
+        template = self._collection(address, beta=True).get(call, address.name)
+        return template is not None and codec.uses_beta(
+            self.type, codec.minimal(self.type, codec.from_body(self.type, template))
         )
 
-    def _live(self, address: _Address, found: dict[str, Any]) -> Live:
-        properties = codec.from_body(self.type, found)
-        unique_link = f"{found.get('selfLink', '')}?uniqueId={found.get('id')}"
+    def _live(self, address: _Address, template: dict[str, Any]) -> Live:
+        properties = codec.from_body(self.type, template)
+        unique_link = f"{template.get('selfLink', '')}?uniqueId={template.get('id')}"
         region = {"region": address.region} if address.region else {}
         return Live(address.id, {**properties, "project": address.project, "selfLinkUnique": unique_link, **region})
 
@@ -169,7 +169,7 @@ class InstanceTemplate(InProject):
         raise InvalidId(self.token, resource_id, self.id_forms)
 
 
-def _has_other_unique_id(resource_id: str, found: dict[str, Any]) -> bool:
+def _has_other_unique_id(resource_id: str, template: dict[str, Any]) -> bool:
     """Tell whether an ID ends with `?uniqueId=` and the numeric ID of another template."""
     _, has_unique_id, unique_id = resource_id.partition("?uniqueId=")
-    return bool(has_unique_id) and unique_id != str(found.get("id"))
+    return bool(has_unique_id) and unique_id != str(template.get("id"))

@@ -71,10 +71,10 @@ class MachineImage(InProject):
         """Read by name; an image with another numeric ID is not this resource."""
         del inputs
         project, name = self._parse(resource_id)
-        found = self._images(project).get(call, name)
-        if found is None or self._is_other(call, found):
+        image = self._images(project).get(call, name)
+        if image is None or self._is_other(call, image):
             return None
-        return self._live(project, found)
+        return self._live(project, image)
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Set the labels, and keep those that other tools add."""
@@ -108,8 +108,8 @@ class MachineImage(InProject):
         items, next_token = images.read_page(call, token, size)
         return Page([Found(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
 
-    def _live(self, project: str, found: dict[str, Any]) -> Live:
-        return Live(_id(project, found["name"]), {**codec.from_body(self.type, found), "project": project})
+    def _live(self, project: str, image: dict[str, Any]) -> Live:
+        return Live(_id(project, image["name"]), {**codec.from_body(self.type, image), "project": project})
 
     def _images(self, project: str) -> Collection:
         return Collection(
