@@ -8,6 +8,7 @@ import attrs
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Type, object_type
 from gcpx.model.function import Function
+from gcpx.model.lifecycle import replaces
 from gcpx.model.resource import Resource
 
 Json = dict[str, Any]
@@ -32,7 +33,7 @@ class Types:
             written["secret"] = True
         if prop.traits.deprecated:
             written["deprecationMessage"] = prop.traits.deprecated
-        if not output and (prop.traits.immutable or (owner is not None and owner.replaces((prop.name,)))):
+        if not output and owner is not None and replaces(owner, (prop.name,)):
             written["willReplaceOnChanges"] = True
         return written
 

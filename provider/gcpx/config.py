@@ -216,7 +216,7 @@ def check_config(inputs: dict[str, Any], environment: Mapping[str, str] = os.env
 
 
 def _of_variable(variable: str, finding: Finding) -> Finding:
-    return Finding((), f"the environment variable {variable} {finding.told or finding.reason}")
+    return Finding((), f"the environment variable {variable} {finding.with_value or finding.reason}")
 
 
 def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:

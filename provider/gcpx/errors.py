@@ -1,4 +1,4 @@
-"""Errors that carry their meaning to the engine."""
+"""Errors whose messages are for the user."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import ClassVar
 
 
 class ProviderError(Exception):
-    """Anything that ends a call with a message for the user.
+    """Ends a call with a message for the user.
 
     Attributes:
-        code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which the engine reads as protocol, nor UNKNOWN or
-            INTERNAL, which it reads as a corrupt state.
+        code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which the protocol uses itself, nor UNKNOWN
+            or INTERNAL, which the engine reads as a corrupt state.
     """
 
     code: ClassVar[str] = "FAILED_PRECONDITION"
@@ -24,12 +24,12 @@ def words_of(error: Exception, what: str = "") -> str:
 
 
 class UserError(ProviderError):
-    """Something only the user can mend; the text says how."""
+    """Something that the user has to correct; the message says how."""
 
     code = "INVALID_ARGUMENT"
 
 
 class CancelledError(ProviderError):
-    """The user asked to stop before anything was sent."""
+    """The user cancelled before anything was sent."""
 
     code = "CANCELLED"

@@ -111,7 +111,6 @@ class SshKeyModel(Record):
     key: str = field(
         "The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.",
         required=True,
-        immutable=True,
         normalize=_canonical,
     )
     name: str = field("The key's full name: `users/U/sshPublicKeys/FINGERPRINT`.", output=True, always=True)
@@ -131,7 +130,6 @@ class SshKeyModel(Record):
         "The user: an e-mail address or unique ID.",
         required=True,
         param=True,
-        immutable=True,
         pattern=_USER,
         normalize=lambda user: str(user).removeprefix("users/"),
     )
@@ -168,6 +166,7 @@ class SshKey(Resource):
     token = "gcpx:oslogin:SshKey"
     model = SshKeyModel
     query = SshKeyQuery
+    in_place = frozenset({("expirationTimeUsec",), ("projectId",), ("regions",)})
     id_forms = ("users/USER/sshPublicKeys/FINGERPRINT", "USER/FINGERPRINT")
 
     def __init__(self, google: Google, lookups: Lookups) -> None:

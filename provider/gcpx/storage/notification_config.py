@@ -135,7 +135,6 @@ class NotificationConfig(Resource):
     token = "gcpx:storage:NotificationConfig"
     model = NotificationConfigModel
     query = NotificationConfigQuery
-    in_place = frozenset()
     id_forms = (
         "BUCKET/notificationConfigs/ID",
         "projects/_/buckets/BUCKET/notificationConfigs/ID",

@@ -8,7 +8,7 @@ from typing import Any
 
 from gcpx.compute.bulk_instances.fleet import TRACKING_LABEL, Fleet, natural
 from gcpx.compute.instance_properties.declaration import InstanceProperties
-from gcpx.model import codec
+from gcpx.model import codec, state
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
@@ -108,7 +108,7 @@ def made_up(fleet: Fleet, members: list[dict[str, Any]], image: Callable[[str], 
     first = dict(members[0])
     first["machineType"] = name_of(first.get("machineType", ""))
     first["labels"] = {key: value for key, value in first.get("labels", {}).items() if key != TRACKING_LABEL}
-    properties = codec.minimal(kind, codec.from_body(kind, first))
+    properties = state.minimal(kind, codec.from_body(kind, first))
     properties["disks"] = [_disk_of(disk, image) for disk in first.get("disks", ())]
     properties["networkInterfaces"] = [_network_of(nic) for nic in first.get("networkInterfaces", ())]
     found: dict[str, Any] = {"__found": True, "instanceProperties": properties}

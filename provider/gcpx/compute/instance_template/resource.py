@@ -19,7 +19,7 @@ from gcpx.compute.resource_list import ResourceList
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
-from gcpx.model import codec
+from gcpx.model import codec, state
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
@@ -57,7 +57,6 @@ class InstanceTemplate(InProject):
     model = InstanceTemplateModel
     query = InstanceTemplateQuery
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
-    in_place = frozenset()
     derived = frozenset({"sourceInstance"})
     id_forms = (
         "projects/PROJECT/global/instanceTemplates/NAME",
@@ -131,7 +130,7 @@ class InstanceTemplate(InProject):
         """Tell whether a template to be imported has beta properties, which only the beta path returns."""
         template = self._collection(address, beta=True).get(call, address.name)
         return template is not None and codec.uses_beta(
-            self.type, codec.minimal(self.type, codec.from_body(self.type, template))
+            self.type, state.minimal(self.type, codec.from_body(self.type, template))
         )
 
     def _live(self, address: _Address, template: dict[str, Any]) -> Live:
