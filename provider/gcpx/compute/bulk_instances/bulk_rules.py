@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gcpx.compute.instance_properties.instance_rules import LATE, boot_disk_is_missing
+from gcpx.compute.instance_properties.instance_rules import boot_disk_is_missing
+from gcpx.compute.sources import BULK_CREATION
 from gcpx.model.links import name_of
 from gcpx.model.rules import Failure, elements, nested, rule, text
 from gcpx.model.values import Path
@@ -35,7 +36,7 @@ def boots_from_no_snapshot(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-@rule("bulk creation does not support sole-tenant affinity", LATE)
+@rule("bulk creation does not support sole-tenant affinity", BULK_CREATION)
 def is_on_no_node(values: dict[str, Any]) -> list[Failure]:
     """Refuse sole-tenant nodes."""
     if not nested(nested(values, "instanceProperties"), "scheduling").get("nodeAffinities"):
@@ -52,7 +53,7 @@ def machine_is_a_bare_name(values: dict[str, Any]) -> list[Failure]:
     return [("instanceProperties.machineType", "must be a bare name: the part behind the last slash")]
 
 
-@rule("instanceProperties have a boot disk, unless sourceInstanceTemplate has one", LATE)
+@rule("instanceProperties have a boot disk, unless sourceInstanceTemplate has one", BULK_CREATION)
 def needs_a_boot_disk(values: dict[str, Any]) -> list[Failure]:
     """Miss a boot disk where no template gives one."""
     properties = values.get("instanceProperties")

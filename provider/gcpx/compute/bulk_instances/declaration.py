@@ -11,7 +11,10 @@ from typing import Any, Final
 from gcpx.compute.bulk_instances import bulk_rules
 from gcpx.compute.bulk_instances.membership_rules import label_stays, names_stay, tracking_label_is_ours
 from gcpx.compute.bulk_instances.overrides import labels_are_removed_one_by_one, overrides_hold_something
-from gcpx.compute.instance_properties.declaration import NAME, AttachedDisk, InstanceProperties, no_customer_keys
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.disks import AttachedDisk
+from gcpx.compute.instance_properties.encryption_keys import no_customer_keys
+from gcpx.compute.names import NAME
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer

@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from gcpx.compute.disk_attachment.address import DISK, INSTANCE
-from gcpx.compute.instance_properties.declaration import AttachedDisk
+from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.list_query import ListQuery
 from gcpx.compute.sources import rest
 from gcpx.model.fields import field, record

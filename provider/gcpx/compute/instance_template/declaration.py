@@ -6,9 +6,10 @@ Source: REST reference, `instanceTemplates` and `regionInstanceTemplates`.
 from __future__ import annotations
 
 from gcpx.compute import image_names
-from gcpx.compute.instance_properties.declaration import NAME, InstanceProperties
+from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_template import template_rules
 from gcpx.compute.list_query import ListQuery
+from gcpx.compute.names import NAME
 from gcpx.compute.sources import rest
 from gcpx.model.fields import Record, answer, field, record
 from gcpx.model.links import name_of
@@ -22,14 +23,14 @@ class DiskInstantiationConfig(Record):
 
     RULES = (
         template_rules.custom_image_and_instantiate_from_require_each_other,
-        image_names.image_is_named("customImage"),
+        image_names.image_name_form("customImage"),
     )
 
     auto_delete: bool = field("Delete the disk when its instance is deleted.")
     custom_image: str = field(
         "The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.",
         url="global/images",
-        resolve=image_names.resolved,
+        resolve=image_names.resolve,
     )
     device_name: str = field("The disk's device name on the source instance, such as `persistent-disk-1`.")
     instantiate_from: str = field(

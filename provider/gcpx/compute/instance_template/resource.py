@@ -12,8 +12,8 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.collection import Collection
-from gcpx.compute.instance_properties.declaration import NAME
 from gcpx.compute.instance_template.declaration import InstanceTemplateModel, InstanceTemplateQuery
+from gcpx.compute.names import NAME
 from gcpx.compute.online_checks import instance_checks
 from gcpx.compute.resource_list import ResourceList
 from gcpx.gcp.in_project import InProject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gcpx.compute.instance_properties.declaration import no_customer_keys
+from gcpx.compute.instance_properties.encryption_keys import no_customer_keys
 from gcpx.compute.instance_properties.instance_rules import boot_disk_is_missing
 from gcpx.compute.sources import rest
 from gcpx.model.rules import Failure, elements, nested, rule
@@ -41,8 +41,7 @@ def properties_include_machine_type(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule(
-    "the properties of a template include a boot disk, which is disks[0]",
-    rest("instanceTemplates", "properties.disks[]"),
+    "the properties of a template include a boot disk, which is disks[0]", rest("instanceTemplates", "properties.disks")
 )
 def properties_include_boot_disk(values: dict[str, Any]) -> list[Failure]:
     """Require a boot disk, which Google requires when the template is created."""
@@ -54,7 +53,7 @@ def properties_include_boot_disk(values: dict[str, Any]) -> list[Failure]:
 
 @rule(
     "the properties of a template include a network interface",
-    rest("instanceTemplates", "properties.networkInterfaces[]"),
+    rest("instanceTemplates", "properties.networkInterfaces"),
 )
 def properties_include_network_interface(values: dict[str, Any]) -> list[Failure]:
     """Require a network interface, which Google requires when the template is created."""

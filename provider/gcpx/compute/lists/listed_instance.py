@@ -5,7 +5,9 @@ Source: REST reference (beta), `instances`.
 
 from __future__ import annotations
 
-from gcpx.compute.instance_properties.declaration import CustomerEncryptionKey, Duration, InstanceProperties
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
+from gcpx.compute.instance_properties.scheduling import Duration
 from gcpx.model.fields import Record, answer, record
 
 

@@ -7,21 +7,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx.compute.instance_properties import instance_rules
-from gcpx.compute.instance_properties.declaration import (
-    NAME,
-    AcceleratorConfig,
-    CustomerEncryptionKey,
-    GuestOsFeature,
-    InstanceProperties,
-    Metadata,
-    NetworkInterface,
-    Scheduling,
-    ServiceAccount,
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.disks import GuestOsFeature
+from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
+from gcpx.compute.instance_properties.labels_and_tags import (
     Tags,
+    labels_are_valid,
+    resource_manager_tags_have_a_known_form,
 )
-from gcpx.compute.instance_properties.label_rules import labels_are_plain
+from gcpx.compute.instance_properties.machine_types import AcceleratorConfig
+from gcpx.compute.instance_properties.metadata import Metadata
+from gcpx.compute.instance_properties.network_interfaces import NetworkInterface
+from gcpx.compute.instance_properties.scheduling import Scheduling
+from gcpx.compute.instance_properties.security import ServiceAccount
 from gcpx.compute.list_query import ListQuery
+from gcpx.compute.names import NAME
 from gcpx.compute.sources import rest
 from gcpx.model.fields import Record, answer, field, record
 from gcpx.model.patterns import form
@@ -49,7 +49,7 @@ class SourceDiskEncryptionKey(Record):
 class MachineImageParams(Record):
     """Parameters of the creation, which Google does not store."""
 
-    RULES = (exclusive("excludedDisks", "includedDisks"), instance_rules.tags_are_of_a_known_form)
+    RULES = (exclusive("excludedDisks", "includedDisks"), resource_manager_tags_have_a_known_form)
 
     excluded_disks: list[str] = field(
         "Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.",
@@ -136,7 +136,7 @@ class MachineImageModel(Record):
     in place; every other change replaces the image.
     """
 
-    RULES = (labels_are_plain,)
+    RULES = (labels_are_valid,)
 
     creation_timestamp: str = answer("When the image was created (RFC 3339).", always=True)
     description: str = field("A description of the image, at most 2,048 characters.", max_length=2048)

@@ -10,8 +10,8 @@ from functools import partial
 from typing import Any, Final
 
 from gcpx.compute.collection import Collection
-from gcpx.compute.instance_properties.declaration import NAME
 from gcpx.compute.machine_image.declaration import MachineImageModel, MachineImageQuery
+from gcpx.compute.names import NAME
 from gcpx.compute.resource_list import ResourceList
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
