@@ -90,7 +90,7 @@ def test_a_template_of_another_region_than_the_providers_is_refused(cloud):
 
 def test_iops_out_of_bounds_warn_also_of_the_default_type(engine):
     assert engine.failures(TEMPLATE, _disk(provisionedIops=5)) == {}
-    assert [text for _, _, text in engine.log.messages if "provisionedIops is outside the documented" in text]
+    assert [text for _, _, text in engine.log.messages if "provisionedIops should be 10,000 to 120,000" in text]
     engine.log.messages.clear()
     assert engine.failures(TEMPLATE, _disk(provisionedIops=5, diskType=UNKNOWN)) == {}
     assert not engine.log.messages

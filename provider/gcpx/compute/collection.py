@@ -43,7 +43,7 @@ class Collection:
 
     @property
     def url(self) -> str:
-        """The collection's path below the API's."""
+        """The path of requests to the collection: version, project, scope and collection."""
         return f"{self.version}/projects/{self.project}/{self.path}"
 
     def get(self, call: Call, name: str) -> dict[str, Any] | None:
@@ -69,10 +69,7 @@ class Collection:
             ApiError: the request or the operation failed, and nothing was created.
             Unfinished: Google accepted the request, and its result is not known.
         """
-        outcome = self._insertion(call, body, name, query or {}).run()
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.operation
+        return self._insertion(call, body, name, query or {}).run().result()
 
     def _insertion(self, call: Call, body: dict[str, Any], name: str, query: Mapping[str, Any]) -> IdempotentInsert:
         wait = self._wait(f"insert {self.path}/{name}")
@@ -115,17 +112,10 @@ class Collection:
         return self._operations.wait(call, operation, self._wait(f"{method} of {self.path}/{name}"))
 
     def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:
-        """Call a method whose body depends on the resource; try again once if someone else changed it meanwhile.
+        """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.
 
-        Args:
-            call: the engine's call.
-            name: the resource's name.
-            method: the method to call, such as `setLabels`.
-            body_from: makes the request body, with the current fingerprint, from the resource.
-
-        Raises:
-            NotFound: the resource does not exist.
-            PreconditionFailed: someone else changed it twice.
+        The body contains the fingerprint, so the call fails if someone else changed the resource meanwhile. It is then
+        tried once more. Raises `NotFound` if the resource does not exist.
         """
         for is_last in (False, True):
             live = self.get(call, name)

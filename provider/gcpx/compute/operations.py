@@ -63,6 +63,12 @@ class Outcome:
     operation: dict[str, Any]
     error: ApiError | None
 
+    def result(self) -> dict[str, Any]:
+        """Return the operation if it succeeded; raise its error if it failed."""
+        if self.error is not None:
+            raise self.error
+        return self.operation
+
     @property
     def per_location(self) -> dict[str, Any]:
         """The status of each location that a bulk creation used, by name such as `zones/us-east1-b`."""
@@ -91,10 +97,7 @@ class Operations:
             ApiError: the operation failed.
             Unfinished: its result is not known, as in `outcome`.
         """
-        outcome = self.outcome(call, operation, wait)
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.operation
+        return self.outcome(call, operation, wait).result()
 
     def outcome(self, call: Call, operation: dict[str, Any], wait: Wait) -> Outcome:
         """Wait until an operation has ended, whether it succeeded or failed.
@@ -111,7 +114,7 @@ class Operations:
         try:
             ended = _Watch(self, call, wait, operation, deadline).until_done()
             return Outcome(ended, from_operation(wait.what, ended) if ended.get("error") else None)
-        except Exception as error:  # also a response that is not an operation: Google accepted the request
+        except Exception as error:  # whatever went wrong, Google has accepted the request
             raise Unfinished(words_of(error, wait.what), operation) from error
 
     def requested(self, call: Call, scope: str, request_id: str) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
 from gcpx.compute.bulk_instances.scaling import Scaling
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.compute.idempotent_insert import IdempotentInsert
-from gcpx.compute.operations import Operations, Outcome, Wait
+from gcpx.compute.operations import Operations, Outcome, Wait, percentage
 from gcpx.gcp.client import COMPUTE, Request
 from gcpx.model import codec
 from gcpx.model.call import Call
@@ -115,7 +115,7 @@ def describe_progress(operation: dict[str, Any]) -> str:
     """Describe the progress of a bulk creation (REST JSON): `140/200 VMs, zone us-east1-b rolling forward`."""
     locations = operation.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
     if not locations:
-        return f"{operation.get('progress', 0)}%"
+        return percentage(operation)
     target = sum(status.get("targetVmCount", 0) for status in locations.values())
     zones = (
         f"zone {name_of(name)} {_DIRECTIONS.get(status.get('status', ''), 'waiting')}"

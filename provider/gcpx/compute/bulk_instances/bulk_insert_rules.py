@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from gcpx.compute.instance_properties.declaration import no_customer_keys
+from gcpx.compute.instance_properties.encryption_keys import no_customer_keys
 from gcpx.compute.sources import BULK_CREATION, rest
 from gcpx.model.rules import Failure, elements, nested, rule, text
 from gcpx.model.values import Path

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from gcpx.compute.bulk_instances.size import FleetSize
-from gcpx.compute.instance_properties.declaration import NAME
+from gcpx.compute.names import NAME
 from gcpx.compute.sources import NAMES, rest
 from gcpx.model.numbers import as_integer
 from gcpx.model.rules import Failure, nested, rule, text

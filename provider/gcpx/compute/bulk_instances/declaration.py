@@ -11,7 +11,8 @@ from typing import Any, Final
 from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID
-from gcpx.compute.instance_properties.declaration import AttachedDisk, InstanceProperties
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.sources import rest
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of

@@ -121,7 +121,10 @@ class Fleet:
         return " ".join(f'labels.{key} = "{value}"' for key, value in self.labels.items())
 
     def _has_member(self, instance: Instance) -> bool:
-        """Tell whether a listed instance is a member: the filter knows no regions, and takes no label for an empty one."""
+        """Tell whether a listed instance is a member.
+
+        The filter ignores the region, and treats a missing label like an empty one.
+        """
         pattern = self.name_pattern
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
         has_labels = self.labels.items() <= instance.get("labels", {}).items()

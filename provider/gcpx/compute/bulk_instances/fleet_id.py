@@ -1,4 +1,4 @@
-"""Fleet IDs, which say by what the members of a fleet are found.
+"""Fleet IDs, which say how gcpx finds the members of a fleet.
 
 A fleet ID (`fleetId`) has one of three forms:
 

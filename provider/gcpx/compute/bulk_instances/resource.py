@@ -27,7 +27,7 @@ from gcpx.compute.bulk_instances.outputs import (
 from gcpx.compute.bulk_instances.scaling import plan_scaling
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
-from gcpx.compute.lists.resource_ids import grouped, listing
+from gcpx.compute.resource_list import ResourceList
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import Google
 from gcpx.gcp.in_project import InProject
@@ -161,11 +161,15 @@ class BulkInstances(InProject):
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the fleets that gcpx created, by the label of their instances; on one page, because fleets span pages."""
         del token, size
-        mask, path = "items/*(instances(zone,labels))", "beta/projects/{}/aggregated/instances"
-        query = {**query, "filter": f"labels.{TRACKING_LABEL}:*"}
         project, wanted = self._project(query), name_of(query.get("region") or "")
-        pages = listing(self._google, query, path, mask).pages(call)
-        instances = [instance for page in pages for instance in grouped(page, "instances")]
+        instances = ResourceList(
+            google=self._google,
+            project=project,
+            version="beta",
+            collection="instances",
+            fields="zone,labels",
+            filter=f"labels.{TRACKING_LABEL}:*",
+        ).read_all(call)
         fleets = dict.fromkeys((region_of(instance), instance["labels"][TRACKING_LABEL]) for instance in instances)
         return Page([
             Found(Fleet(self._google, project, region, fleet_id).resource_id, fleet_id)

@@ -16,7 +16,7 @@ from gcpx.compute.bulk_instances.size import FleetSize
 
 @attrs.frozen(kw_only=True)
 class Scaling:
-    """The way from the members that a fleet has to those that its inputs ask for.
+    """What to delete and what to create, so that a fleet has the members that its inputs ask for.
 
     Attributes:
         members: the members that exist.

@@ -32,7 +32,7 @@ class FleetSize:
     def request_minimum(self, missing: int, existing: int) -> int:
         """Give the `minCount` of a request that creates the missing instances beside the existing ones.
 
-        Only a minimum of 0 lets a request succeed that creates nothing.
+        A request that creates nothing may succeed only if the fleet's minimum is 0.
         """
         at_least = min(1, self.minimum)
         return min(missing, max(at_least, self.minimum - existing))
