@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 RESOURCES: Final = {
     "gcpx:compute:BulkInstances": "gcpx.compute.bulk_instances.resource",
-    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment",
-    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template",
-    "gcpx:compute:MachineImage": "gcpx.compute.machine_image",
+    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment.resource",
+    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template.resource",
+    "gcpx:compute:MachineImage": "gcpx.compute.machine_image.resource",
     "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key",
     "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config",
 }
@@ -33,7 +33,7 @@ RESOURCES: Final = {
 FUNCTIONS: Final = {
     "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.lists.aggregated_list_instance_templates",
     "gcpx:compute:aggregatedListInstances": "gcpx.compute.lists.aggregated_list_instances",
-    "gcpx:compute:getOperation": "gcpx.compute.get_operation",
+    "gcpx:compute:getOperation": "gcpx.compute.get_operation.function",
     "gcpx:compute:listInstanceTemplates": "gcpx.compute.lists.list_instance_templates",
     "gcpx:compute:listRegions": "gcpx.compute.lists.list_regions",
     "gcpx:oauth2:getTokenInfo": "gcpx.oauth2.get_token_info",

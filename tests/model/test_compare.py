@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from programs import BLOB, EXPIRY, OTHER_BLOB, key, notification, template
 
-from gcpx.compute.instance_template import InstanceTemplateModel
+from gcpx.compute.instance_template.declaration import InstanceTemplateModel
 from gcpx.model.diff import diff
 from gcpx.model.fields import object_type
 from gcpx.model.links import Home, same_link

@@ -15,7 +15,7 @@ PAGE: Final = 500
 
 
 @attrs.frozen(kw_only=True)
-class Listing:
+class ListMethod:
     """One list method with what is asked of it.
 
     Attributes:

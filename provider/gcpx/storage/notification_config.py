@@ -15,7 +15,7 @@ import attrs
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import PUBSUB, STORAGE, Google, Request, segment
 from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed, ServerError, Unreachable
-from gcpx.gcp.list_method import Listing
+from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import place_or_default, require_project
@@ -274,7 +274,7 @@ class NotificationConfig(Resource):
             "fields": "items(name),nextPageToken",
             **payer,
         }
-        buckets = Listing(google=self._google, api=STORAGE, path="v1/b", query=asked)
+        buckets = ListMethod(google=self._google, api=STORAGE, path="v1/b", query=asked)
         page = buckets.page(call, token, min(size, _BUCKETS))
         found = [item for bucket in page.get("items", ()) for item in self._of_bucket(call, bucket["name"], query)]
         return Page(found, page.get("nextPageToken", ""))

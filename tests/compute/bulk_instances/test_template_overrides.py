@@ -1,9 +1,10 @@
-"""What a fleet lays over its template: a null removes, and what is laid over is no more and no less than was written."""
+"""Instance properties override those of the template exactly as written: a null removes what the template has."""
 
 from __future__ import annotations
 
 import driver
 import pytest
+from fleets import instance_path
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 BULK = "compute.regionInstances.bulkInsert"
@@ -12,7 +13,7 @@ NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 
 @pytest.fixture
 def fleet_of(engine):
-    """A template with a bit of everything; gives a fleet's inputs by what is laid over it."""
+    """Create a template; gives a function from the overrides to the inputs of a fleet."""
     made = engine.create(
         TEMPLATE,
         "base",
@@ -37,7 +38,7 @@ def fleet_of(engine):
 
 
 def _instance(cloud, name="t-1"):
-    return cloud.get(f"projects/{PROJECT}/zones/us-east1-b/instances/{name}")
+    return cloud.get(instance_path(name))
 
 
 def _own(labels):
@@ -69,7 +70,7 @@ def test_a_null_is_sent_and_removes_what_the_template_has(engine, cloud, fleet_o
     "overrides",
     [{"canIpForward": None}, {"labels": {"a": None}}, {"tags": None}, {"scheduling": {"preemptible": None}}],
 )
-def test_nulls_stay_without_a_change(engine, fleet_of, overrides):
+def test_nulls_are_kept_and_are_no_change(engine, fleet_of, overrides):
     created = engine.create(FLEET, "workers", fleet_of(overrides))
     refreshed = engine.refresh(created)
 
@@ -94,7 +95,7 @@ def test_nulls_stay_without_a_change(engine, fleet_of, overrides):
         ({}, {"tags": {"items": []}}, "tags", False),
     ],
 )
-def test_null_a_default_and_nothing_are_three_things(engine, fleet_of, old, new, path, replaces):
+def test_a_null_a_default_and_a_missing_property_differ(engine, fleet_of, old, new, path, replaces):
     created = engine.create(FLEET, "workers", fleet_of({"description": "x", **old}))
     found = engine.diff(created, fleet_of({"description": "x", **new}))
 
@@ -103,7 +104,7 @@ def test_null_a_default_and_nothing_are_three_things(engine, fleet_of, old, new,
 
 
 @pytest.mark.parametrize(("old", "new"), [({}, {"labels": {}}), ({"scheduling": {}}, {}), ({"tags": {}}, {})])
-def test_an_empty_object_is_laid_over_like_nothing(engine, fleet_of, old, new):
+def test_an_empty_object_is_the_same_as_none(engine, fleet_of, old, new):
     created = engine.create(FLEET, "workers", fleet_of({"description": "x", **old}))
 
     assert engine.diff(created, fleet_of({"description": "x", **new})).changes == NO_CHANGE
@@ -155,14 +156,14 @@ def test_a_template_that_cannot_be_read_is_reported(engine, cloud, fleet_of):
     assert any("stay unchanged on the instances" in said for _, _, said in engine.log.messages)
 
 
-def test_all_labels_at_once_cannot_be_removed(engine, fleet_of):
+def test_a_null_for_all_labels_is_refused(engine, fleet_of):
     failures = engine.failures(FLEET, fleet_of({"labels": None}))
 
     assert "must not be null" in failures["instanceProperties.labels"]
     assert "set each of their keys to null" in failures["instanceProperties.labels"]
 
 
-def test_what_is_empty_is_warned_about_since_a_null_may_have_been_lost(engine, fleet_of):
+def test_an_empty_object_causes_a_warning(engine, fleet_of):
     engine.checked(FLEET, "workers", fleet_of({"scheduling": {}, "labels": {"a": None}, "networkInterfaces": [{}]}))
     warned = [said for severity, _, said in engine.log.messages if severity == "WARNING"]
 
@@ -171,7 +172,7 @@ def test_what_is_empty_is_warned_about_since_a_null_may_have_been_lost(engine, f
     assert "YAML" in warned[0]
 
 
-def test_elsewhere_null_is_absent(engine, cloud):
+def test_a_null_in_another_resource_is_a_missing_property(engine, cloud):
     created = engine.create(TEMPLATE, "web", template(labels={"a": None}, canIpForward=None))
     body = cloud.requests("compute.instanceTemplates.insert")[0]["body"]["properties"]
 
@@ -183,7 +184,7 @@ def test_elsewhere_null_is_absent(engine, cloud):
     assert engine.diff(refreshed, template(labels={"a": None})).changes == NO_CHANGE
 
 
-def test_without_a_template_there_is_nothing_to_remove(engine, cloud):
+def test_a_null_without_a_template_is_a_missing_property(engine, cloud):
     created = engine.create(FLEET, "workers", fleet(labels={"a": None, "b": "2"}, canIpForward=None))
     body = cloud.requests(BULK)[0]["body"]["instanceProperties"]
 

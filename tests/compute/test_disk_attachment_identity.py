@@ -1,4 +1,4 @@
-"""Which disk on an instance is ours: our disk under our device name, and nothing else."""
+"""Which disk on an instance belongs to an attachment: its disk under its device name, and no other."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def _attached(cloud):
     return {disk["deviceName"]: disk["source"].rpartition("/")[2] for disk in cloud.get(VM)["disks"][1:]}
 
 
-def _swap(cloud, device, **change):
-    """Change an attached disk behind everyone's back."""
+def _change_disk(cloud, device, **change):
+    """Change an attached disk without the provider."""
 
     def edit(body):
         next(disk for disk in body["disks"] if disk["deviceName"] == device).update(change)
@@ -24,7 +24,7 @@ def _swap(cloud, device, **change):
     cloud.change(VM, edit)
 
 
-def test_a_device_named_like_our_disk_is_left_alone(engine, cloud, vm):
+def test_another_device_with_our_disks_name_is_left_alone(engine, cloud, vm):
     cloud.make_disk("other")
     ours = engine.create(ATTACHMENT, "a", attachment(deviceName="d1"))
     theirs = engine.create(ATTACHMENT, "b", attachment(disk="other", deviceName="example-data"))
@@ -36,7 +36,7 @@ def test_a_device_named_like_our_disk_is_left_alone(engine, cloud, vm):
     assert engine.refresh(theirs) == theirs
 
 
-def test_each_of_two_that_are_named_crosswise_is_itself(engine, cloud, vm):
+def test_two_attachments_are_told_apart_if_one_device_has_the_others_disk_name(engine, cloud, vm):
     cloud.make_disk("other")
     ours = engine.create(ATTACHMENT, "a", attachment(deviceName="d1"))
     engine.create(ATTACHMENT, "b", attachment(disk="other", deviceName="example-data"))
@@ -46,20 +46,20 @@ def test_each_of_two_that_are_named_crosswise_is_itself(engine, cloud, vm):
     assert _attached(cloud) == {"example-data": "other"}
 
 
-def test_a_disk_named_like_ours_elsewhere_is_not_followed(engine, cloud, vm):
+def test_a_regional_disk_with_our_disks_name_under_another_device_is_not_ours(engine, cloud, vm):
     regional = cloud.make_regional_disk("example-data")
     ours = engine.create(ATTACHMENT, "a", attachment(deviceName="d1"))
-    _swap(cloud, "d1", deviceName="d2", source=f"https://www.googleapis.com/compute/beta/{regional}")
+    _change_disk(cloud, "d1", deviceName="d2", source=f"https://www.googleapis.com/compute/beta/{regional}")
 
     assert engine.refresh(ours) is None
     engine.delete(ours)
     assert _attached(cloud) == {"d2": "example-data"}
 
 
-@pytest.mark.parametrize("elsewhere", [f"projects/other-project/zones/{ZONE}", f"projects/{PROJECT}/zones/us-east1-c"])
-def test_a_disk_of_our_name_from_elsewhere_under_our_device_is_not_ours(engine, cloud, vm, elsewhere):
+@pytest.mark.parametrize("owner", [f"projects/other-project/zones/{ZONE}", f"projects/{PROJECT}/zones/us-east1-c"])
+def test_a_disk_of_another_project_or_zone_under_our_device_name_is_not_ours(engine, cloud, vm, owner):
     ours = engine.create(ATTACHMENT, "a", attachment(deviceName="d1"))
-    _swap(cloud, "d1", source=f"https://www.googleapis.com/compute/beta/{elsewhere}/disks/example-data")
+    _change_disk(cloud, "d1", source=f"https://www.googleapis.com/compute/beta/{owner}/disks/example-data")
 
     assert engine.refresh(ours) is None
     engine.delete(ours)
@@ -67,19 +67,19 @@ def test_a_disk_of_our_name_from_elsewhere_under_our_device_is_not_ours(engine, 
     assert cloud.calls("compute.instances.detachDisk") == []
 
 
-def test_our_disk_under_another_device_is_not_ours(engine, cloud, vm):
+def test_our_disk_under_another_device_name_is_not_ours(engine, cloud, vm):
     ours = engine.create(ATTACHMENT, "a", attachment())
-    _swap(cloud, "persistent-disk-0", deviceName="by-hand")
+    _change_disk(cloud, "persistent-disk-0", deviceName="by-hand")
 
     assert engine.refresh(ours) is None
     engine.delete(ours)
     assert _attached(cloud) == {"by-hand": "example-data"}
 
 
-def test_an_update_does_not_touch_a_stranger(engine, cloud, vm):
+def test_an_update_leaves_another_disk_under_our_device_name_alone(engine, cloud, vm):
     cloud.make_disk("stranger")
     ours = engine.create(ATTACHMENT, "a", attachment(deviceName="d1"))
-    _swap(cloud, "d1", source=f"{SOURCE}/stranger")
+    _change_disk(cloud, "d1", source=f"{SOURCE}/stranger")
     with failing() as failed:
         engine.update(ours, attachment(deviceName="d1", autoDelete=True))
 
@@ -87,12 +87,12 @@ def test_an_update_does_not_touch_a_stranger(engine, cloud, vm):
     assert cloud.calls("compute.instances.setDiskAutoDelete") == []
 
 
-def test_a_disk_that_disappears_while_it_is_detached_is_not_an_error(engine, cloud, vm):
+def test_a_refused_detachment_is_an_error_only_while_the_disk_is_attached(engine, cloud, vm):
     ours = engine.create(ATTACHMENT, "a", attachment())
     cloud.fail("compute.instances.detachDisk", status=400, message="No attached disk found")
     with failing() as failed:
         engine.delete(ours)
-    assert "No attached disk found" in failed[0].message, "it is still there, so the refusal stands"
+    assert "No attached disk found" in failed[0].message, "the disk is still attached"
     cloud.change(VM, lambda body: body["disks"].pop(1))
     engine.delete(ours)
 
@@ -106,7 +106,7 @@ def test_a_disk_that_disappears_while_it_is_detached_is_not_an_error(engine, clo
         f"https://www.googleapis.com/compute/beta/projects/{PROJECT}/zones/{ZONE}/disks/example-data",
     ],
 )
-def test_every_spelling_of_a_disk_finds_it(engine, cloud, vm, disk):
+def test_a_disk_is_found_however_the_input_is_written(engine, cloud, vm, disk):
     ours = engine.create(ATTACHMENT, "a", attachment(disk=disk))
 
     assert engine.refresh(ours) == ours
@@ -114,14 +114,14 @@ def test_every_spelling_of_a_disk_finds_it(engine, cloud, vm, disk):
     assert _attached(cloud) == {}
 
 
-def test_an_import_goes_by_the_device_and_not_by_the_name_of_a_disk(engine, cloud, vm):
+def test_an_import_by_device_name_does_not_match_names_of_disks(engine, cloud, vm):
     engine.create(ATTACHMENT, "a", attachment(deviceName="d1"))
 
     assert engine.import_(ATTACHMENT, "a", f"{VM}/example-data") is None
     assert engine.import_(ATTACHMENT, "a", f"{PROJECT}/{ZONE}/example-vm/d1").id == f"{VM}/d1"
 
 
-def test_an_import_can_name_the_disk_by_its_path(engine, cloud, vm):
+def test_an_import_by_the_disks_path_finds_the_device_name(engine, cloud, vm):
     created = engine.create(ATTACHMENT, "a", attachment())
     found = engine.import_(ATTACHMENT, "a", f"{VM}/projects/{PROJECT}/zones/{ZONE}/disks/example-data")
 
@@ -130,7 +130,7 @@ def test_an_import_can_name_the_disk_by_its_path(engine, cloud, vm):
 
 
 @pytest.mark.parametrize("device", ["a/b", "50%", "what?", "two words", "Gr\u00fc\u00dfe", "a%2Fb"])
-def test_a_device_name_may_hold_any_characters(engine, cloud, vm, device):
+def test_a_device_name_may_contain_any_characters(engine, cloud, vm, device):
     created = engine.create(ATTACHMENT, "a", attachment(deviceName=device))
 
     assert engine.refresh(created) == created
