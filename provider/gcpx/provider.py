@@ -27,8 +27,8 @@ RESOURCES: Final = {
     "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment",
     "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template",
     "gcpx:compute:MachineImage": "gcpx.compute.machine_image",
-    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key",
-    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config",
+    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key.resource",
+    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config.resource",
 }
 """Type token to module; a module is loaded when its resource is first used."""
 FUNCTIONS: Final = {
@@ -125,7 +125,7 @@ class Provider:
                 if self._lookups is not None:
                     self._lookups.forget()
                 return
-            settings = config.checked_settings(args)
+            settings = config.settings(args)
             # Calls of an earlier run may still be under way, so its connections are closed only at the end.
             if self._client is not None:
                 self._retired.append(self._client)

@@ -10,8 +10,9 @@ from typing import Any
 
 from gcpx.compute.bulk_instances.declaration import LocationStatus
 from gcpx.compute.lists.functions import ApiWarning
-from gcpx.gcp.client import COMPUTE, Request
+from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.in_project import InProjectFunction
+from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, answer, field, record

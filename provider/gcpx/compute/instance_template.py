@@ -282,7 +282,7 @@ class InstanceTemplate(InProject):
         address = self._parse(resource_id)
         beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
         found = self._collection(address, beta=beta).get(address.name, call)
-        if found is None or self._is_other(call, found) or not resource_id.endswith(_unique(resource_id, found)):
+        if found is None or self._is_another(call, found) or not resource_id.endswith(_unique(resource_id, found)):
             return None
         return self._live(address, found)
 
@@ -292,7 +292,7 @@ class InstanceTemplate(InProject):
         collection = self._collection(address, beta=False)
         if call.last.get("numericId"):
             found = collection.get(address.name, call)
-            if found is None or self._is_other(call, found):
+            if found is None or self._is_another(call, found):
                 return
         collection.delete(call, address.name)
 

@@ -241,7 +241,7 @@ class MachineImage(InProject):
         del inputs
         project, name = self._parse(resource_id)
         found = self._images(project).get(name, call)
-        if found is None or self._is_other(call, found):
+        if found is None or self._is_another(call, found):
             return None
         return self._live(project, found)
 

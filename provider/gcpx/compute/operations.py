@@ -8,19 +8,12 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import words_of
-from gcpx.gcp.client import COMPUTE, Google, Request
-from gcpx.gcp.errors import (
-    ApiError,
-    RateLimited,
-    Refused,
-    ServerError,
-    TimedOut,
-    Uncallable,
-    Unfinished,
-    Unreachable,
-    from_operation,
-)
+from gcpx.errors import safe_message
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
+from gcpx.gcp.request import Request
+from gcpx.gcp.retries import may_pass
 from gcpx.model.call import Call
 
 _LONG_POLL: Final = 5.0
@@ -84,7 +77,7 @@ class Operations:
         except ApiError:
             raise
         except Exception as error:  # also a response that is not an operation: Google accepted the request
-            raise Unfinished(words_of(error, what), operation) from error
+            raise Unfinished(safe_message(error, what), operation) from error
 
     def _ended(
         self,
@@ -149,8 +142,7 @@ class Operations:
         except ApiError as error:
             if poll.long and error.status in _NO_LONG_POLL:
                 return operation, _Poll(long=False, pause=False)
-            passing = isinstance(error, Unreachable | RateLimited | ServerError)
-            if passing and not isinstance(error, Refused | Uncallable):
+            if may_pass(error):
                 call.progress(f"{what}: {error.message}; asking again")
                 return operation, _Poll(long=poll.long, pause=True)
             raise Unfinished(f"{what}: the status of its operation could not be read: {error}") from error

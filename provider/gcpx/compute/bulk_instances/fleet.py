@@ -16,9 +16,11 @@ from gcpx.compute.collection import Collection
 from gcpx.compute.creation import Creation
 from gcpx.compute.operations import Operations, Outcome
 from gcpx.errors import CancelledError, ProviderError
-from gcpx.gcp.client import COMPUTE, Google, Request
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.client import Google
 from gcpx.gcp.errors import ApiError, NotFound
 from gcpx.gcp.list_method import Listing
+from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
 
