@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import driver
 import httpx
 import pytest
-from driver import failing, secret
+from driver import failing
 from programs import FLEET as FLEET_TOKEN
 from programs import PROJECT, TEMPLATE, ZONE, fleet, template
 from steered import HANGS
@@ -17,11 +15,8 @@ TEMPLATES = "gcpx:compute:listInstanceTemplates"
 ALL_TEMPLATES = "gcpx:compute:aggregatedListInstanceTemplates"
 REGIONS = "gcpx:compute:listRegions"
 OPERATION = "gcpx:compute:getOperation"
-INFO = "gcpx:oauth2:getTokenInfo"
-VERIFY = "gcpx:pubsub:verifyPushToken"
 LISTS = {INSTANCES: "compute.instances.aggregatedList", TEMPLATES: "compute.instanceTemplates.list",
          ALL_TEMPLATES: "compute.instanceTemplates.aggregatedList", REGIONS: "compute.regions.list"}  # fmt: skip
-EMAIL = "pusher@example.com"
 
 
 def _post(cloud, path, body):
@@ -274,101 +269,3 @@ def test_an_operation_that_is_none(engine, cloud):
     assert engine.refusals(OPERATION, name="a/b").keys() == {"name"}
     assert engine.refusals(OPERATION, name="a", zone="z", region="r").keys() == {"zone"}
     assert engine.refusals(OPERATION).keys() == {"name"}
-
-
-def _token(cloud, **order):
-    return _post(cloud, "/_emulator/tokens", {"email": EMAIL, "audience": "me", **order})["token"]
-
-
-def test_a_token_is_inspected_and_never_shown(engine, cloud):
-    token = _token(cloud)
-    found = engine.invoke(INFO, idToken=secret(token))
-
-    assert (found["email"], found["emailVerified"], found["alg"], found["aud"]) == (EMAIL, "true", "RS256", "me")
-    assert set(found) == {"alg", "aud", "azp", "email", "emailVerified", "exp", "iat", "iss", "kid", "sub", "typ"}
-    assert [entry["path"] for entry in cloud.requests("oauth2.tokeninfo")] == ["/tokeninfo"]
-    assert token not in json.dumps(list(cloud.emulator.requests.kept))
-
-
-@pytest.mark.parametrize("wrap", [secret, str])
-def test_a_bad_token_is_an_error_without_the_token(engine, cloud, wrap):
-    token = _token(cloud)[:-3]
-    cloud.fail("oauth2.tokeninfo", status=400, message=f"bad token {token}")
-    with failing() as failures:
-        engine.invoke(INFO, idToken=wrap(token))
-
-    assert token not in failures[0].message
-    assert "[secret]" in failures[0].message
-    with failing() as failures:
-        engine.invoke(INFO, idToken=wrap(token))
-    assert "invalid_token" in failures[0].message
-
-
-def test_tokens_are_inspected_without_anyones_credentials(cloud):
-    endpoint = f"http://{cloud.host}"
-    with driver.engine(oauth2CustomEndpoint=endpoint, project=PROJECT, accessToken="ya29.not-to-be-sent") as engine:
-        engine.invoke(INFO, idToken=_token(cloud))
-
-    assert [entry["authorized"] for entry in cloud.requests("oauth2.tokeninfo")] == [False]
-
-
-def _verdict(engine, cloud, **order):
-    return engine.invoke(VERIFY, token=secret(_token(cloud, **order)), audience="me", serviceAccountEmail=EMAIL)
-
-
-def test_a_push_token_is_verified(engine, cloud):
-    good, bad = _verdict(engine, cloud), _verdict(engine, cloud, audience="you")
-
-    assert good["valid"] is True
-    assert good["claims"]["email"] == EMAIL
-    assert good["claims"]["emailVerified"] is True
-    assert bad == {"valid": False, "reason": "the token is for another audience"}
-    assert cloud.calls("oauth2") == ["oauth2.certs"]
-
-
-def test_a_push_token_is_verified_without_the_network(engine, cloud):
-    certificates = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", trust_env=False, timeout=HANGS).json()
-    token = _token(cloud)
-    cloud.emulator.requests.kept.clear()
-    given = {"token": secret(token), "audience": "me", "serviceAccountEmail": EMAIL}
-
-    assert engine.invoke(VERIFY, **given, certificates=certificates)["valid"]
-    assert cloud.calls() == []
-    with failing() as failures:
-        engine.invoke(VERIFY, **given, certificates={"a": "b"})
-    assert "PEM" in failures[0].message
-
-
-@pytest.mark.parametrize("claims", [
-    {"iss": ["accounts.google.com"]}, {"exp": 10**400}, {"sub": 1}, {"azp": {}}, {"nbf": 1 << 39}, {"nbf": "0"},
-])  # fmt: skip
-def test_a_claim_of_another_type_is_a_verdict(engine, cloud, claims):
-    verdict = _verdict(engine, cloud, claims=claims)
-
-    assert verdict["valid"] is False
-    assert verdict["reason"]
-
-
-@pytest.mark.parametrize("missing", ["audience", "serviceAccountEmail"])
-def test_what_a_push_token_is_held_to_is_not_empty(engine, cloud, missing):
-    given = {"token": secret(_token(cloud)), "audience": "me", "serviceAccountEmail": EMAIL}
-    with failing() as failures:
-        engine.invoke(VERIFY, **(given | {missing: ""}))
-
-    assert "must not be empty" in failures[0].message
-
-
-def test_a_proxys_assertion_is_verified(engine, cloud):
-    claims = {"iss": "https://cloud.google.com/iap"}
-    given = {"token": secret(_token(cloud, iap=True, claims=claims)), "audience": "me", "serviceAccountEmail": EMAIL}
-
-    assert engine.invoke(VERIFY, **given, identityAwareProxy=True)["valid"]
-    assert not engine.invoke(VERIFY, **given)["valid"]
-
-
-def test_keys_that_cannot_be_had_are_an_error(engine, cloud):
-    cloud.fail("oauth2.certs", status=503)
-    with failing() as failures:
-        _verdict(engine, cloud)
-
-    assert "give certificates" in failures[0].message

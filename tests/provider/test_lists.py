@@ -113,18 +113,6 @@ def test_fleets_are_listed_once_and_by_region(engine, cloud):
     assert engine.list(FLEET, {"region": "us-central1"})[0] == [two.id]
 
 
-def test_notifications_of_one_bucket_or_all(engine, cloud):
-    bucket = {"kind": "storage#bucket", "name": "other-bucket", "id": "other-bucket", "_project": PROJECT}
-    cloud.emulator.store.put("b/other-bucket", bucket)
-    one = engine.create(NOTIFICATION, "one", notification())
-    two = engine.create(NOTIFICATION, "two", notification(bucket="other-bucket"))
-
-    assert engine.list(NOTIFICATION)[0] == [one.id, two.id]
-    assert engine.list(NOTIFICATION, {"bucket": BUCKET})[0] == [one.id]
-    first, after = engine.list(NOTIFICATION, size=1)
-    assert (first, engine.list(NOTIFICATION, size=1, after=after)[0]) == ([one.id], [two.id])
-
-
 @pytest.mark.parametrize(("token", "query", "words"), [
     (TEMPLATE, {"filter": "name ~ x"}, "filter: is malformed at character 6"),
     (TEMPLATE, {"regoin": "x"}, "did you mean region?"),
