@@ -30,18 +30,18 @@ class Listing:
     query: Mapping[str, Any] = attrs.Factory(dict)
     api: Api = COMPUTE
 
-    def page(self, waiting: Call, token: str = "", size: int = PAGE) -> dict[str, Any]:
+    def page(self, call: Call, token: str = "", size: int = PAGE) -> dict[str, Any]:
         """Read the page that a token leads to, with at most `size` results; an empty token gives the first page.
 
         Returns the response as it is; its `nextPageToken` is missing on the last page.
         """
         query = {**self.query, "maxResults": min(size, PAGE), "pageToken": token or None}
-        return self.google.send(Request(api=self.api, method="GET", path=self.path, query=query), waiting)
+        return self.google.send(Request(api=self.api, method="GET", path=self.path, query=query), call)
 
-    def pages(self, waiting: Call, token: str = "") -> Iterator[dict[str, Any]]:
+    def pages(self, call: Call, token: str = "") -> Iterator[dict[str, Any]]:
         """Read all pages, beginning with the one that a token leads to."""
         while True:
-            page = self.page(waiting, token)
+            page = self.page(call, token)
             yield page
             token = page.get("nextPageToken", "")
             if not token:

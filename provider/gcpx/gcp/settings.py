@@ -24,6 +24,7 @@ from gcpx.model.values import UNKNOWN
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _SECONDS_PER_UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST_TIMEOUT: Final = 86_400
+_README: Final = "README.md of gcpx: Settings"
 _SECRET_PARTS: Final = ("private_key", "private_key_id", "client_secret", "refresh_token")
 """Members of a credentials file that must not be shown."""
 
@@ -51,7 +52,7 @@ _TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, b
 _LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
 
 
-@rule("requestTimeout is more than 0, and at most 24 hours", "README.md of gcpx: Settings")
+@rule("requestTimeout is more than 0, and at most 24 hours", _README)
 def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Failure]:
     given = values.get("requestTimeout")
     if not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT:
@@ -99,7 +100,11 @@ class Settings(Record):
     values that were checked, and nothing checks them again.
     """
 
-    RULES = (exclusive("credentials", "accessToken"), _ipv6_addresses_are_valid, _request_timeout_is_at_most_24_hours)
+    RULES = (
+        exclusive("credentials", "accessToken", source=_README),
+        _ipv6_addresses_are_valid,
+        _request_timeout_is_at_most_24_hours,
+    )
 
     project: str | None = _setting(
         "The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.",

@@ -20,7 +20,12 @@ from gcpx.model.function import Function
 class TokenInfoQuery(Record):
     """The token to inspect."""
 
-    id_token: str = field("The ID token to inspect, an OpenID Connect JWT. It is a secret.", required=True, secret=True)
+    id_token: str = field(
+        "The ID token to inspect, an OpenID Connect JWT. It is a secret.",
+        required=True,
+        secret=True,
+        source="Token inspection endpoint https://oauth2.googleapis.com/tokeninfo: id_token",
+    )
 
 
 @record

@@ -5,7 +5,7 @@ Source: Google's documentation of authentication for push subscriptions.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gcpx.errors import UserError
 from gcpx.gcp.client import Google
@@ -16,6 +16,8 @@ from gcpx.model.fields import Record, answer, field, object_type, record
 from gcpx.model.function import Function
 from gcpx.push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
+_VERIFIER: Final = "gcpx.push: PushVerifier, {}"
+
 
 @record
 class PushTokenQuery(Record):
@@ -24,6 +26,7 @@ class PushTokenQuery(Record):
     audience: str = field(
         "The audience that the subscription sets, such as `https://example.com/push`. A subscription that sets none uses its push endpoint.",
         required=True,
+        source=_VERIFIER.format("audience"),
     )
     certificates: dict[str, str] = field(
         "The issuer's certificates or public keys by key ID, each as PEM, to verify without network access. Default: they are fetched from Google."
@@ -32,6 +35,7 @@ class PushTokenQuery(Record):
         "By how many seconds the clocks of the issuer and of this machine may differ. Default: 10. At most 300.",
         minimum=0,
         maximum=300,
+        source=_VERIFIER.format("clock_skew"),
     )
     identity_aware_proxy: bool = field(
         "Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false."
@@ -39,8 +43,14 @@ class PushTokenQuery(Record):
     service_account_email: str = field(
         "The e-mail address of the subscription's push authentication service account, such as `pusher@my-project.iam.gserviceaccount.com`.",
         required=True,
+        source=_VERIFIER.format("service_account_email"),
     )
-    token: str = field("The token to verify, an OpenID Connect JWT. It is a secret.", required=True, secret=True)
+    token: str = field(
+        "The token to verify, an OpenID Connect JWT. It is a secret.",
+        required=True,
+        secret=True,
+        source=_VERIFIER.format("verify"),
+    )
 
 
 @record

@@ -17,6 +17,7 @@ _EARLIEST_EXPIRATION: Final = 10**15
 """September 2001 in microseconds, long before OS Login; a smaller number counts seconds or milliseconds."""
 _SSH_PUBLIC_KEY: Final = "OS Login REST reference: SshPublicKey, {}"
 _IMPORT: Final = "OS Login REST reference: users.importSshPublicKey, {}"
+_PARENT: Final = "OS Login REST reference: users.sshPublicKeys.create, parent"
 
 
 def without_users_prefix(user: Any) -> str:
@@ -72,6 +73,7 @@ class SshKeyModel(Record):
         pattern=(re.compile(r"\d{1,19}"), "microseconds since 1970 as digits"),
         normalize=lambda text: str(text).lstrip("0"),
         default="0",
+        source=_SSH_PUBLIC_KEY.format("expirationTimeUsec"),
     )
     fingerprint: str = field("The key's SHA-256 hash in hexadecimal.", output=True, always=True)
     key: str = field(
@@ -79,12 +81,14 @@ class SshKeyModel(Record):
         required=True,
         immutable=True,
         normalize=without_comment,
+        source=_SSH_PUBLIC_KEY.format("key"),
     )
     name: str = field("The key's full name, `users/USER/sshPublicKeys/FINGERPRINT`.", output=True, always=True)
     project_id: str = field(
         "The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.",
         param=True,
         pattern=PROJECT,
+        source=_IMPORT.format("projectId"),
     )
     regions: list[str] = field(
         "The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.",
@@ -92,14 +96,16 @@ class SshKeyModel(Record):
         identity="set",
         pattern=REGION,
         normalize=name_of,
+        source=_IMPORT.format("regions"),
     )
     user: str = field(
-        "The user: an e-mail address, such as `me@example.com`, or an account ID. A change replaces the resource.",
+        "The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.",
         required=True,
         param=True,
         immutable=True,
         pattern=_USER,
         normalize=without_users_prefix,
+        source=_PARENT,
     )
 
 
@@ -108,7 +114,7 @@ class SshKeyQuery(Record):
     """The user whose keys are listed."""
 
     user: str = field(
-        "List the keys of this user: an e-mail address, such as `me@example.com`, or an account ID.",
+        "The e-mail address of the user whose keys are listed, such as `me@example.com`, or the user's account ID.",
         required=True,
         pattern=_USER,
     )

@@ -24,12 +24,10 @@ _TOPIC = form(
     ),
 )
 _MOST_ATTRIBUTES: Final = 5
+_REFERENCE: Final = "Cloud Storage REST reference: notifications, {}"
 
 
-@rule(
-    f"customAttributes has at most {_MOST_ATTRIBUTES} entries",
-    "Cloud Storage REST reference: notifications, custom_attributes",
-)
+@rule(f"customAttributes has at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
 def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Failure]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
@@ -47,7 +45,13 @@ class NotificationConfigModel(Record):
 
     RULES = (_custom_attributes_are_at_most_5,)
 
-    bucket: str = field("The bucket's name, such as `my-uploads`.", required=True, param=True, pattern=_BUCKET)
+    bucket: str = field(
+        "The bucket's name, such as `my-uploads`.",
+        required=True,
+        param=True,
+        pattern=_BUCKET,
+        source=_REFERENCE.format("bucket"),
+    )
     custom_attributes: dict[str, str] = field(
         "Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.",
         wire="custom_attributes",
@@ -58,6 +62,7 @@ class NotificationConfigModel(Record):
         wire="event_types",
         identity="set",
         enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
+        source=_REFERENCE.format("event_types"),
     )
     kind: str = field("Always `storage#notification`.", output=True, always=True)
     notification_id: str = field(
@@ -67,6 +72,7 @@ class NotificationConfigModel(Record):
         "Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.",
         wire="object_name_prefix",
         max_length=1024,
+        source=_REFERENCE.format("object_name_prefix"),
     )
     payload_format: str = field(
         "What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.",
@@ -74,6 +80,7 @@ class NotificationConfigModel(Record):
         enum=("JSON_API_V1", "NONE"),
         closed=True,
         default="JSON_API_V1",
+        source=_REFERENCE.format("payload_format"),
     )
     self_link: str = field("The configuration's URL.", output=True, always=True)
     topic: str = field(
@@ -81,6 +88,7 @@ class NotificationConfigModel(Record):
         required=True,
         url="topics",
         pattern=_TOPIC,
+        source=_REFERENCE.format("topic"),
     )
     user_project: str = field(
         "The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.",
@@ -95,10 +103,10 @@ class NotificationConfigQuery(Record):
     RULES = (exclusive("bucket", "project"),)
 
     bucket: str = field(
-        "List the configurations of this bucket, such as `my-uploads`. Conflicts with `project`.", pattern=_BUCKET
+        "The bucket whose configurations are listed, such as `my-uploads`. Conflicts with `project`.", pattern=_BUCKET
     )
     project: str = field(
-        "List the configurations of all buckets of this project, such as `my-project`. Default: the provider's project.",
+        "The project whose buckets' configurations are listed, such as `my-project`. Default: the provider's project. Conflicts with `bucket`.",
         pattern=PROJECT,
     )
     user_project: str = field(
