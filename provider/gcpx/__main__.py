@@ -9,7 +9,7 @@ from gcpx.provider import Provider
 
 
 def main() -> None:
-    """Serve the provider to the engine whose address is the last argument; flags are the engine's own affair."""
+    """Serve the provider to the engine whose address is the last argument; the engine's flags are ignored."""
     addresses = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
     serve(Provider(), addresses[-1] if addresses else None)
 

@@ -1,4 +1,4 @@
-"""Errors that carry their meaning to the engine."""
+"""The errors that end a call of the engine with a message for the user."""
 
 from __future__ import annotations
 
@@ -6,30 +6,34 @@ from typing import ClassVar
 
 
 class ProviderError(Exception):
-    """Anything that ends a call with a message for the user.
+    """An error whose text is written for the user and contains no secret.
 
     Attributes:
-        code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which the engine reads as protocol, nor UNKNOWN or
-            INTERNAL, which it reads as a corrupt state.
+        code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which the protocol uses itself, nor UNKNOWN
+            or INTERNAL, which the engine reads as a corrupt state.
     """
 
     code: ClassVar[str] = "FAILED_PRECONDITION"
 
 
-def words_of(error: Exception, what: str = "") -> str:
-    """Say what went wrong. Only our own errors speak for themselves: the text of any other may show a secret."""
-    if isinstance(error, ProviderError):
-        return str(error)
-    return f"{what}: Google's response could not be parsed ({type(error).__name__})".removeprefix(": ")
-
-
 class UserError(ProviderError):
-    """Something only the user can mend; the text says how."""
+    """A mistake that only the user can correct; the text says how."""
 
     code = "INVALID_ARGUMENT"
 
 
 class CancelledError(ProviderError):
-    """The user asked to stop before anything was sent."""
+    """The user cancelled before the request was sent."""
 
     code = "CANCELLED"
+
+
+def safe_message(error: Exception, what: str = "") -> str:
+    """Give the message of an error, without secrets.
+
+    A `ProviderError` gives its own text. The text of any other exception may quote a secret, so the message only names
+    its type, and says that Google's response to `what` could not be parsed.
+    """
+    if isinstance(error, ProviderError):
+        return str(error)
+    return f"{what}: Google's response could not be parsed ({type(error).__name__})".removeprefix(": ")

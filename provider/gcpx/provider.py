@@ -1,4 +1,4 @@
-"""The composition root: which resources there are, and how they meet Google."""
+"""The composition root: the resources and functions, and the client that they share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx import __version__
 from gcpx.errors import UserError
-from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
@@ -24,27 +23,27 @@ if TYPE_CHECKING:
 
 RESOURCES: Final = {
     "gcpx:compute:BulkInstances": "gcpx.compute.bulk_instances.resource",
-    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment",
-    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template",
-    "gcpx:compute:MachineImage": "gcpx.compute.machine_image",
-    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key",
-    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config",
+    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment.resource",
+    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template.resource",
+    "gcpx:compute:MachineImage": "gcpx.compute.machine_image.resource",
+    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key.resource",
+    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config.resource",
 }
-"""Type token to module; a module is loaded when its resource is first used."""
+"""The module of each resource; it is loaded when the resource is first used."""
 FUNCTIONS: Final = {
     "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.lists.aggregated_list_instance_templates",
     "gcpx:compute:aggregatedListInstances": "gcpx.compute.lists.aggregated_list_instances",
-    "gcpx:compute:getOperation": "gcpx.compute.get_operation",
+    "gcpx:compute:getOperation": "gcpx.compute.get_operation.function",
     "gcpx:compute:listInstanceTemplates": "gcpx.compute.lists.list_instance_templates",
     "gcpx:compute:listRegions": "gcpx.compute.lists.list_regions",
     "gcpx:oauth2:getTokenInfo": "gcpx.oauth2.get_token_info",
     "gcpx:pubsub:verifyPushToken": "gcpx.pubsub.verify_push_token",
 }
-"""Token to module, likewise."""
+"""The module of each function, likewise."""
 
 
 def resource_class(token: str) -> type[Resource]:
-    """Load the class behind a type token."""
+    """Load the class of a resource; raises UserError if there is none."""
     if token not in RESOURCES:
         raise UserError(f"{token} is not a resource of gcpx; the resources are {', '.join(RESOURCES)}")
     module = importlib.import_module(RESOURCES[token])
@@ -53,7 +52,7 @@ def resource_class(token: str) -> type[Resource]:
 
 
 def function_class(token: str) -> type[Function]:
-    """Load the class behind a function's token."""
+    """Load the class of a function; raises UserError if there is none."""
     if token not in FUNCTIONS:
         raise UserError(f"{token} is not a function of gcpx; the functions are {', '.join(FUNCTIONS)}")
     module = importlib.import_module(FUNCTIONS[token])
@@ -63,7 +62,7 @@ def function_class(token: str) -> type[Function]:
 
 
 class Provider:
-    """The provider as the servicer serves it."""
+    """The provider that the plugin serves; implements `protocol.plugin.Plugin`."""
 
     version = __version__
 
@@ -76,21 +75,21 @@ class Provider:
         self._resources: dict[str, Resource] = {}
         self._functions: dict[str, Function] = {}
         self._lock = threading.RLock()
-        """Calls come from many threads at once, and share one client, and one object for each resource."""
-        self._cancelled = threading.Event()
+        """Many threads call at once. They share one client, and one object for each resource type."""
+        self.cancelled = threading.Event()
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Texts of the configuration that no message may hold."""
+        """Texts of the configuration that no message may contain."""
         return self._settings.secrets if self._settings is not None else frozenset()
 
     @property
     def validates_online(self) -> bool:
-        """Whether the user wants Google asked at preview."""
+        """Whether the user wants online checks at preview."""
         return self._settings is not None and self._settings.validate_online
 
     def schema(self) -> str:
-        """Give the packaged schema, or in a checkout the generated file."""
+        """Give the schema: the packaged file or, in a checkout, the generated one."""
         packaged = importlib.resources.files("gcpx") / "schema.json"
         if packaged.is_file():
             return packaged.read_text()
@@ -99,12 +98,12 @@ class Provider:
     @property
     def config_type(self) -> ObjectType:
         """The configuration's declaration as data."""
-        from gcpx import config  # noqa: PLC0415 - a process that only gives its schema needs none of it
+        from gcpx import config  # noqa: PLC0415 - a process that only gives its schema does not need it
 
         return config.KIND
 
     def check_config(self, inputs: dict[str, Any]) -> Report:
-        """Check the provider's configuration, and what the environment adds to it."""
+        """Check the provider's configuration, together with the environment variables that add to it."""
         from gcpx import config  # noqa: PLC0415 - as above
 
         return config.check_config(inputs)
@@ -116,16 +115,16 @@ class Provider:
         return config.diff_config(old, new)
 
     def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration; an engine that attaches does so again in every run."""
+        """Take a configuration; offline. An engine that attaches to a running plugin calls this once per run."""
         from gcpx import config  # noqa: PLC0415 - as above
 
-        self._cancelled = threading.Event()
+        self.cancelled = threading.Event()
         with self._lock:
             if args == self._args:
                 if self._lookups is not None:
                     self._lookups.forget()
                 return
-            settings = config.checked_settings(args)
+            settings = config.settings(args)
             # Calls of an earlier run may still be under way, so its connections are closed only at the end.
             if self._client is not None:
                 self._retired.append(self._client)
@@ -149,18 +148,14 @@ class Provider:
 
     def cancel(self) -> None:
         """Wake every wait."""
-        self._cancelled.set()
+        self.cancelled.set()
 
     def close(self) -> None:
-        """Let go of what the process holds, at its end."""
+        """Close all connections, at the end of the process."""
         self.cancel()
         with self._lock:
             for google in (*self._retired, *([self._client] if self._client is not None else [])):
                 google.close()
-
-    def call(self, **surroundings: Any) -> Call:
-        """Bundle what surrounds one call."""
-        return Call(cancelled=self._cancelled, **surroundings)
 
     @property
     def _cloud(self) -> tuple[Google, Lookups]:

@@ -1,4 +1,4 @@
-"""`List`: what exists, page by page, by IDs that can be imported."""
+"""Pulumi's `List` of every resource: pages, queries, and IDs that can be imported."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from samples import SAMPLES
 
 
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
-def test_what_is_listed_can_be_imported(engine, cloud, vm, sample):
+def test_a_listed_id_can_be_imported(engine, cloud, vm, sample):
     token = sample.token
     before, _ = engine.list(token, sample.query)
-    made = engine.create(token, "x", sample.inputs)
+    created = engine.create(token, "x", sample.inputs)
     ids, after = engine.list(token, sample.query)
 
-    assert (sorted(ids), after) == (sorted([*before, made.id]), "")
-    assert made.id not in before
-    found = engine.import_(token, "y", made.id)
-    assert found.id == made.id
+    assert (sorted(ids), after) == (sorted([*before, created.id]), "")
+    assert created.id not in before
+    found = engine.import_(token, "y", created.id)
+    assert found.id == created.id
     assert engine.diff(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE
 
 
-def _many(cloud, count, scope="global"):
+def _store_templates(cloud, count, scope="global"):
     for number in range(count):
         path = f"projects/{PROJECT}/{scope}/instanceTemplates/t{number:04}"
         body = {
@@ -45,8 +45,8 @@ def _many(cloud, count, scope="global"):
         cloud.emulator.store.put(path, body)
 
 
-def test_one_call_gives_a_page_and_the_way_to_the_next(engine, cloud):
-    _many(cloud, 1100)
+def test_a_call_returns_one_page_and_the_token_of_the_next(engine, cloud):
+    _store_templates(cloud, 1100)
     pages, after = [], ""
     while True:
         ids, after = engine.list(TEMPLATE, after=after)
@@ -64,17 +64,17 @@ def test_one_call_gives_a_page_and_the_way_to_the_next(engine, cloud):
 @pytest.mark.parametrize(
     ("limit", "size", "found", "calls"), [(3, 0, 3, 1), (600, 0, 600, 2), (0, 7, 7, 1), (10, 4, 10, 3)]
 )
-def test_as_much_is_read_as_is_asked_for(engine, cloud, limit, size, found, calls):
-    _many(cloud, 1100)
+def test_no_more_pages_are_read_than_the_limit_needs(engine, cloud, limit, size, found, calls):
+    _store_templates(cloud, 1100)
     ids, after = engine.list(TEMPLATE, limit=limit, size=size)
 
     assert (len(ids), len(cloud.requests("compute.instanceTemplates.aggregatedList"))) == (found, calls)
     assert after
 
 
-def test_templates_of_a_region_or_by_filter(engine, cloud):
-    _many(cloud, 2)
-    _many(cloud, 3, "regions/us-east1")
+def test_templates_are_listed_by_region_or_by_filter(engine, cloud):
+    _store_templates(cloud, 2)
+    _store_templates(cloud, 3, "regions/us-east1")
 
     assert len(engine.list(TEMPLATE)[0]) == 5
     assert len(engine.list(TEMPLATE, {"region": "us-east1"})[0]) == 3
@@ -83,17 +83,17 @@ def test_templates_of_a_region_or_by_filter(engine, cloud):
     ]
 
 
-def test_attachments_are_listed_by_zone_without_what_belongs_to_the_instance(engine, cloud, vm):
-    made = engine.create(ATTACHMENT, "a", attachment(deviceName="data"))
+def test_attachments_are_listed_by_zone_without_boot_disks_and_local_ssds(engine, cloud, vm):
+    created = engine.create(ATTACHMENT, "a", attachment(deviceName="data"))
     scratch = {"deviceName": "ssd", "type": "SCRATCH"}
     cloud.change(VM, lambda body: body["disks"].append(scratch))
 
-    assert engine.list(ATTACHMENT, {"zone": "us-east1-b"})[0] == [made.id]
+    assert engine.list(ATTACHMENT, {"zone": "us-east1-b"})[0] == [created.id]
     assert engine.list(ATTACHMENT, {"zone": "us-east1-c"})[0] == []
     assert engine.list(ATTACHMENT, {"filter": "name = other"})[0] == []
 
 
-def test_fleets_are_listed_once_and_by_region(engine, cloud):
+def test_each_fleet_is_listed_once_and_by_region(engine, cloud):
     one = engine.create(FLEET, "one", fleet(3, locationPolicy={"targetShape": "BALANCED"}))
     two = engine.create(FLEET, "two", fleet(1, region="us-central1", namePattern="b-##"))
 
@@ -101,7 +101,7 @@ def test_fleets_are_listed_once_and_by_region(engine, cloud):
     assert engine.list(FLEET, {"region": "us-central1"})[0] == [two.id]
 
 
-def test_notifications_of_one_bucket_or_all(engine, cloud):
+def test_notifications_are_listed_of_one_bucket_or_of_all(engine, cloud):
     bucket = {"kind": "storage#bucket", "name": "other-bucket", "id": "other-bucket", "_project": PROJECT}
     cloud.emulator.store.put("b/other-bucket", bucket)
     one = engine.create(NOTIFICATION, "one", notification())
@@ -120,7 +120,7 @@ def test_notifications_of_one_bucket_or_all(engine, cloud):
     (NOTIFICATION, {"bucket": BUCKET, "project": PROJECT}, "conflicts with"),
     ("gcpx:compute:Nothing", {}, "is not a resource of gcpx"),
 ])  # fmt: skip
-def test_a_query_that_is_wrong_is_refused(engine, cloud, token, query, words):
+def test_a_wrong_query_is_refused_before_any_call(engine, cloud, token, query, words):
     with failing() as failures:
         engine.list(token, query)
 
@@ -128,14 +128,14 @@ def test_a_query_that_is_wrong_is_refused(engine, cloud, token, query, words):
     assert cloud.calls() == []
 
 
-def test_a_query_that_is_not_known_yet_has_no_answer_yet(engine, cloud):
+def test_a_query_with_an_unknown_value_returns_an_unknown_result(engine, cloud):
     request = rpc.ListRequest(token=KEY, query=struct({"user": "04da6b54-80e4-46f7-96ec-b56ff0331ba9"}))
 
     assert [answer.WhichOneof("response") for answer in engine.stub.List(request)] == ["computed"]
     assert cloud.calls() == []
 
 
-def test_what_google_refuses_is_said(engine, cloud):
+def test_an_error_of_google_is_reported(engine, cloud):
     cloud.fail("compute.instanceTemplates.aggregatedList", status=403, message="no permission")
     with failing() as failures:
         engine.list(TEMPLATE)

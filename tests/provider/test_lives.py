@@ -182,7 +182,9 @@ def test_differences_are_told_by_paths_that_are_there(made_ready, token):
 def test_unknowns_and_secrets_keep_their_places(made_ready, token):
     engine, _ = made_ready
 
-    marked = INPUTS[token].filter(bool).flatmap(lambda inputs: st.tuples(st.just(inputs), st.sampled_from(sorted(inputs))))
+    marked = (
+        INPUTS[token].filter(bool).flatmap(lambda inputs: st.tuples(st.just(inputs), st.sampled_from(sorted(inputs))))
+    )
 
     @given(marked, st.integers(0, 2))
     @EXAMPLES

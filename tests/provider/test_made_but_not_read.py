@@ -6,22 +6,8 @@ import driver
 import grpc
 import pytest
 from driver import failing
-from programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    notification,
-    template,
-)
+from programs import ATTACHMENT, FLEET, IMAGE, KEY, TEMPLATE, attachment, fleet, image, template
 from samples import SAMPLES
-
-from gcpx_emulator.faults import Fault, Faults
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 VARIANTS = {
@@ -191,34 +177,6 @@ def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, nam
 
     assert "could not be parsed" in message
     assert state.id
-
-
-@pytest.mark.parametrize("body", ["{}", "[]", '{"kind": "storage#notification"}'])
-def test_an_answer_without_an_id_makes_one_notification(engine, cloud, body):
-    cloud.fail("storage.notifications.insert", body=body)
-    created = engine.create(NOTIFICATION, "n", notification())
-
-    assert cloud.emulator.store.counts()["notificationConfigs"] == 1
-    assert engine.drift(created) == set()
-
-
-class _RefusedAfter(Faults):
-    """Refuses one method as soon as another was called."""
-
-    def take(self, method):
-        if method == "storage.notifications.insert":
-            self.queue.append(Fault(method="storage.notifications.list", status=403, message="denied", times=9))
-        return super().take(method)
-
-
-def test_a_notification_that_may_have_been_made_says_how_to_find_it(engine, cloud, monkeypatch):
-    dropped = Fault(method="storage.notifications.insert", drop="after")
-    monkeypatch.setattr(cloud.emulator, "faults", _RefusedAfter([dropped]))
-    with failing() as failed:
-        engine.create(NOTIFICATION, "n", notification())
-
-    assert "may have been created" in failed[0].message
-    assert "pulumi do gcpx:storage:NotificationConfig list --all --bucket demo-uploads" in failed[0].message
 
 
 def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(engine, cloud):

@@ -142,6 +142,13 @@ def test_a_fleet_whose_least_number_fits_is_warned_about(asking, cloud):
     assert [text for _, _, text in asking.log.messages if "minCount can be met" in text]
 
 
+@pytest.mark.parametrize(("quota", "accepted"), [(1, True), (0, False)])
+def test_a_fleet_that_accepts_any_number_needs_quota_for_one(asking, cloud, quota, accepted):
+    _ordered(cloud, quota)
+
+    assert ("count" not in asking.failures(FLEET, _fleet(12, minCount=0))) is accepted
+
+
 def test_only_those_that_are_new_need_room(asking, cloud):
     _ordered(cloud, 10)
     made = asking.create(FLEET, "f", _fleet(8))

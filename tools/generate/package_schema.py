@@ -11,8 +11,9 @@ from workspace import ROOT
 
 from gcpx import __version__
 from gcpx.config import KIND
-from gcpx.model.fields import ObjectType, Property, object_type
+from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.function import Function
+from gcpx.model.lifecycle import replaces
 from gcpx.model.resource import Resource
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.schema_types import Json, Side, Types, always_present, required_inputs
@@ -76,15 +77,13 @@ def _settings(types: Types) -> Json:
 
 
 def _resource(resource: type[Resource], types: Types) -> Json:
-    def replaces(prop: Property) -> bool:
-        return prop.traits.immutable or resource.replaces((prop.name,))
-
     kind, module = object_type(resource.model), resource.token.split(":")[1]
+    inputs = Side(module=module, replaces=lambda prop: replaces(resource, (prop.name,)))
     return {
         "description": _documentation(resource, kind),
         "properties": types.properties(kind.properties, Side(module=module, output=True)),
         "required": always_present(kind),
-        "inputProperties": types.properties(kind.inputs, Side(module=module, replaces=replaces)),
+        "inputProperties": types.properties(kind.inputs, inputs),
         "requiredInputs": required_inputs(kind),
         "listInputs": _arguments(object_type(resource.query), module, types),
     }

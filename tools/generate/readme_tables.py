@@ -14,7 +14,7 @@ from workspace import ROOT
 
 from gcpx.config import KIND
 from gcpx.model.fields import object_type
-from gcpx.model.resource import Resource
+from gcpx.model.values import format_path
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.package_schema import example_of
 
@@ -45,15 +45,8 @@ def _resources() -> Iterator[tuple[str, ...]]:
     for token in RESOURCES:
         resource = resource_class(token)
         description = _first_sentence(object_type(resource.model).description)
-        paths = ", ".join(f"`{'.'.join(path)}`" for path in sorted(_in_place(resource)))
+        paths = ", ".join(sorted(f"`{format_path(path)}`" for path in resource.in_place))
         yield (f"`{token}`", description, paths or "nothing", _example(example_of(resource)))
-
-
-def _in_place(resource: type[Resource]) -> set[tuple[str, ...]]:
-    """Give the paths whose change does not replace the resource."""
-    if resource.in_place is not None:
-        return {tuple(map(str, path)) for path in resource.in_place}
-    return {(name,) for name, prop in object_type(resource.model).inputs.items() if not prop.traits.immutable}
 
 
 def _functions() -> Iterator[tuple[str, ...]]:

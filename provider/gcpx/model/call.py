@@ -11,15 +11,15 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class Call:
-    """What surrounds one engine call.
+    """One call of the engine.
 
     Attributes:
         urn: the resource's URN.
-        timeout: the user's custom timeout in seconds, or None.
+        timeout: the user's custom timeout in seconds; None without one.
         cancelled: set when the user asks to stop; every wait watches it.
-        progress: shows a line in the engine's Info column.
+        progress: shows a line in the engine's Info column; the next line replaces it.
         warn: prints a warning with the resource's name.
-        last: the outputs of the last operation, without secrets.
+        last: the outputs in state before this call, with secrets revealed.
     """
 
     urn: str

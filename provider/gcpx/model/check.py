@@ -1,26 +1,15 @@
-"""Inputs against their declaration: every failure at once, each with its path."""
+"""Checks of inputs against their declaration: all failures at once, each with its path."""
 
 from __future__ import annotations
 
-import difflib
-import functools
-import json
-import re
-from collections.abc import Iterator
 from typing import Any
 
 import attrs
 
-from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Property, Scalar, Traits, Type, object_of
-from gcpx.model.numbers import BITS, as_integer, as_number, fits, is_json
-from gcpx.model.patterns import Pattern, wrong_part
-from gcpx.model.values import UNKNOWN, Path, Secret, conceal, has_secret, leaves, reveal
-
-_ENUM_FORM = re.compile(r"[A-Z][A-Z0-9_]*")
-_UNDERSCORE = re.compile(r"_([a-z])")
-_SHOWN = 60
-"""Characters of a value that a message shows."""
-_ANY = SCALARS[Any]
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Traits, Type
+from gcpx.model.scalars import Requirement, describe, unmet_by_scalar, wrong_type
+from gcpx.model.unknown_properties import unknown_property
+from gcpx.model.values import UNKNOWN, Path, Secret, conceal, has_secret, reveal
 
 
 @attrs.frozen
@@ -28,30 +17,13 @@ class Finding:
     """A failure or a warning at a path.
 
     Attributes:
-        reason: what is required; it never holds the value, which the engine may show beside it.
-        told: the same with the value, for where nothing else shows it; None where the value is secret.
+        reason: what is required. It never contains the value, which the engine may show beside it.
+        with_value: the same with the value, for messages in which nothing else shows it; None if the value is secret.
     """
 
     path: Path
     reason: str
-    told: str | None = None
-
-
-@attrs.frozen
-class _Reason:
-    """What is required, and what was given instead: as a kind of thing, and as the value itself."""
-
-    required: str
-    kind: str = ""
-    value: str = ""
-
-    @property
-    def reason(self) -> str:
-        return f"{self.required}, not {self.kind}" if self.kind else self.required
-
-    @property
-    def told(self) -> str:
-        return f"{self.required}, not {self.value}" if self.value else self.reason
+    with_value: str | None = None
 
 
 @attrs.define
@@ -75,8 +47,8 @@ class _Checker:
     """One walk through inputs.
 
     Attributes:
-        plain: nothing is secret, so rules see the values as they are.
-        path: where the walk is; a finding takes a copy.
+        plain: nothing is secret, so rules get the values as they are.
+        path: where the walk is; findings get a copy.
     """
 
     root: ObjectType
@@ -90,7 +62,7 @@ class _Checker:
             self.path.append(key)
             prop = properties.get(key)
             if prop is None:
-                self._fail(self._unknown_key(kind, key))
+                self._fail(unknown_property(self.root, kind, tuple(self.path)))
             elif item is not None:
                 if prop.traits.output:
                     self._fail("must be left out: Google Cloud sets it")
@@ -107,8 +79,8 @@ class _Checker:
         plain = value if self.plain else reveal(value)
         for rule in kind.rules:
             found = rule.find(plain)
-            # A reason may tell of a value. One that is found without the secrets does not; for others the rule's words
-            # stand in.
+            # A reason may reveal a value. If it is also found without the secrets it does not; otherwise the rule's
+            # words replace it.
             open_ = [] if secret else found if self.plain or not found else rule.find(conceal(value))
             for name, reason in found:
                 finding = Finding((*self.path, *place(name)), reason if (name, reason) in open_ else rule.words)
@@ -136,7 +108,7 @@ class _Checker:
         elif isinstance(kind, ObjectType) and isinstance(value, dict):
             self.object(kind, value, secret)
         else:
-            self._refuse(_type_reason(kind, value), secret)
+            self._refuse(wrong_type(kind, value), secret)
 
     def _list(self, prop: Property, kind: ListOf, value: list[Any], secret: bool) -> None:
         least, most = prop.traits.min_items, prop.traits.max_items
@@ -150,17 +122,10 @@ class _Checker:
             self.path.pop()
 
     def _scalar(self, traits: Traits, kind: Scalar, value: Any, secret: bool) -> None:
-        if kind is _ANY:
-            reasons = [] if all(map(is_json, leaves(value))) else [_Reason("must be JSON, without NaN or infinity")]
-        elif kind.name == "boolean":
-            reasons = [] if isinstance(value, bool) else [_type_reason(kind, value)]
-        elif kind.name == "string":
-            reasons = _text_reasons(traits, value)
-        else:
-            reasons = _number_reasons(traits, kind, value)
-        for reason in reasons:
-            self._refuse(reason, secret)
-        if not reasons and traits.enum and value not in traits.enum:
+        unmet = unmet_by_scalar(traits, kind, value)
+        for requirement in unmet:
+            self._refuse(requirement, secret)
+        if not unmet and traits.enum and value not in traits.enum:
             self._warn(
                 f"is not one of the values that this version knows ({', '.join(traits.enum)}); it is sent unchanged"
             )
@@ -171,65 +136,9 @@ class _Checker:
     def _fail(self, reason: str, *below: str) -> None:
         self.report.failures.append(Finding((*self.path, *below), reason))
 
-    def _refuse(self, reason: _Reason, secret: bool) -> None:
-        told = None if secret else reason.told
-        self.report.failures.append(Finding(tuple(self.path), reason.reason, told))
-
-    def _unknown_key(self, kind: ObjectType, key: str) -> str:
-        # What SDKs do not know they send as it was written, which in Python is source_image.
-        name = _UNDERSCORE.sub(lambda found: found[1].upper(), key)
-        close = difflib.get_close_matches(name, kind.inputs, n=1, cutoff=0.6)
-        below, anywhere = self._places(kind, name)
-        if name in kind.hints:
-            return kind.hints[name]
-        if close and not below:
-            return f"is not a property here; did you mean {close[0]}?"
-        if "*" in kind.hints:
-            return kind.hints["*"]
-        if anywhere:
-            return f"does not belong here; it is a property of {' and of '.join(below or anywhere)}"
-        return f"is not a property here; the allowed properties are {', '.join(sorted(kind.inputs))}"
-
-    def _places(self, kind: ObjectType, name: str) -> tuple[list[str], list[str]]:
-        """Say where a property belongs: below this object, and anywhere."""
-        here = "".join("[]" if isinstance(part, int) else f".{part}" for part in self.path[:-1]).lstrip(".")
-        places = [place for place, owner in _homes(self.root).get(name, ()) if owner is not kind]
-        return [place for place in places if place.startswith(here)], places
-
-
-@functools.cache
-def _homes(root: ObjectType) -> dict[str, list[tuple[str, ObjectType]]]:
-    """Say where each property belongs."""
-    homes: dict[str, list[tuple[str, ObjectType]]] = {}
-    for where, owner in _owners(root):
-        for name in owner.inputs:
-            homes.setdefault(name, []).append((where, owner))
-    return homes
-
-
-def _owners(kind: ObjectType, path: str = "") -> Iterator[tuple[str, ObjectType]]:
-    yield path or "the resource itself", kind
-    for name, prop in kind.inputs.items():
-        inner = object_of(prop.type)
-        if inner is not None:
-            suffix = "[]" if isinstance(prop.type, ListOf) else ""
-            yield from _owners(inner, f"{path}.{name}{suffix}" if path else f"{name}{suffix}")
-
-
-def _type_reason(kind: Type, value: Any) -> _Reason:
-    """Say what type is required, and the form of what many write instead."""
-    given = describe_value(value)
-    hint = kind.hints.get("") if isinstance(kind, ObjectType) else None
-    if hint is not None:
-        return _Reason(hint, given)
-    return _Reason(f"must be {describe(kind)}", given, _given(value) if isinstance(kind, Scalar) else "")
-
-
-def _given(value: Any) -> str:
-    """Name a value with its type, if it is short."""
-    if isinstance(value, str):
-        return f"the string {shown(value)}"
-    return f"the number {value}" if isinstance(value, int | float) and not isinstance(value, bool) else ""
+    def _refuse(self, requirement: Requirement, secret: bool) -> None:
+        with_value = None if secret else requirement.with_value
+        self.report.failures.append(Finding(tuple(self.path), requirement.without_value, with_value))
 
 
 def _elements(least: int, most: int | None) -> str:
@@ -238,76 +147,9 @@ def _elements(least: int, most: int | None) -> str:
     return f"{'exactly' if least == most else 'at most'} {most} element{'' if most == 1 else 's'}"
 
 
-def _number_reasons(traits: Traits, kind: Scalar, value: Any) -> list[_Reason]:
-    number = as_integer(value) if kind.name == "integer" else as_number(value)
-    if number is None:
-        return [_type_reason(kind, value)]
-    if isinstance(number, int) and not fits(number):
-        return [_Reason(f"must be an integer of at most {BITS} bits")]
-    low, high, step = traits.minimum, traits.maximum, traits.multiple_of
-    given = f"{number:g}" if isinstance(number, float) else str(number)
-    reasons = []
-    if (low is not None and number < low) or (high is not None and number > high):
-        reasons.append(_Reason(f"must be {_bounds(low, high)}", value=given))
-    if step is not None and number % step:
-        reasons.append(_Reason(f"must be a multiple of {step}", value=given))
-    return reasons
-
-
-def _bounds(low: int | None, high: int | None) -> str:
-    if high is None:
-        return f"at least {low:,}"
-    return f"{low:,} to {high:,}" if low is not None else f"at most {high:,}"
-
-
-def _text_reasons(traits: Traits, value: Any) -> list[_Reason]:
-    if not isinstance(value, str):
-        return [_type_reason(SCALARS[str], value)]
-    reasons = []
-    if traits.max_length is not None and len(value) > traits.max_length:
-        reasons.append(_Reason(f"must have at most {traits.max_length:,} characters, not {len(value):,}"))
-    if traits.pattern is not None and not traits.pattern[0].fullmatch(value):
-        reasons.append(_pattern_reason(traits.pattern, value))
-    if traits.enum and value not in traits.enum:
-        close = difflib.get_close_matches(value.upper().replace("-", "_"), traits.enum, n=1, cutoff=0.75)
-        if close or traits.closed or not _ENUM_FORM.fullmatch(value):
-            hint = f"{shown(value)}; did you mean {close[0]}?" if close else shown(value)
-            reasons.append(_Reason(f"must be one of {', '.join(traits.enum)}", value=hint))
-    return reasons
-
-
-def _pattern_reason(form: Pattern, value: str) -> _Reason:
-    """Say which part of a value is wrong, where the rest shows what it was to be."""
-    part = wrong_part(form, value)
-    return _Reason(f"must be {part or form[1]}", value=shown(value))
-
-
 def place(name: str | Path) -> Path:
-    """Read where a rule found something."""
+    """Read the place that a rule names: a dotted path, or its parts."""
     return tuple(name.split(".")) if isinstance(name, str) and name else tuple(name)
-
-
-def shown(value: Any) -> str:
-    """Quote a value for a message, shortened."""
-    text = json.dumps(value, ensure_ascii=not str(value).isprintable())
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text):,} characters)"
-
-
-def describe(kind: Type) -> str:
-    """Name a type in words."""
-    if isinstance(kind, ListOf):
-        return "a list"
-    if isinstance(kind, MapOf):
-        return "a map"
-    if isinstance(kind, ObjectType):
-        return f"an object with the properties of {kind.name}"
-    return "an integer" if kind.name == "integer" else f"a {kind.name}"
-
-
-def describe_value(value: Any) -> str:
-    """Name the type of a value in words, without showing it."""
-    words = {str: "a string", bool: "a boolean", int: "a number", float: "a number", list: "a list", dict: "a map"}
-    return words.get(type(value), "an asset or another special value")
 
 
 def _first_sentence(text: str) -> str:

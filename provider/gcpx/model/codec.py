@@ -1,20 +1,17 @@
-"""Between Pulumi's property maps and Google's JSON, by declaration alone."""
+"""Pulumi's property maps and Google's JSON: each becomes the other by declaration."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import attrs
-
-from gcpx.model.compare import ANYWHERE, Comparison, is_absent, is_patch
-from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type, has_outputs
-from gcpx.model.naming import UNREAD
+from gcpx.model.compare import is_absent, is_patch
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type
 from gcpx.model.numbers import as_integer
-from gcpx.model.values import UNKNOWN, Secret
+from gcpx.model.values import Secret
 
 
 def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) -> dict[str, Any]:
-    """Write the REST body of inputs that hold neither secrets nor unknowns; nulls stay within a patch alone."""
+    """Give the REST body of inputs without secrets and unknowns; nulls are kept only within a JSON Merge Patch."""
     return {
         prop.wire: _to_wire(prop, prop.type, inputs[name], nulls=nulls or is_patch(prop, inputs))
         for name, prop in kind.inputs.items()
@@ -39,7 +36,7 @@ def _to_wire(prop: Property, kind: Type, value: Any, *, nulls: bool = False) -> 
 
 
 def resolved(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Write inputs, which may hold secrets and unknowns, as they are sent: short forms that only users know in full."""
+    """Replace short forms that users write by the forms that are sent; inputs may hold secrets and unknowns."""
     found = {
         name: _resolved(prop, prop.type, inputs[name])
         for name, prop in kind.resolved.items()
@@ -61,7 +58,7 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
 
 
 def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
-    """Read a REST answer into properties; fields that are not declared are left out."""
+    """Give the properties of a REST resource; fields that are not declared are left out."""
     return {
         name: _from_wire(prop.type, body[prop.wire])
         for name, prop in kind.properties.items()
@@ -83,7 +80,7 @@ def _from_wire(kind: Type, value: Any) -> Any:
 
 
 def uses_beta(kind: ObjectType, inputs: dict[str, Any]) -> bool:
-    """Tell whether inputs set a property that only the beta path takes."""
+    """Tell whether inputs set a property that only the API's beta version accepts."""
     return any(
         prop.traits.beta or _uses_beta(prop.type, inputs[name])
         for name, prop in kind.inputs.items()
@@ -99,158 +96,3 @@ def _uses_beta(kind: Type, value: Any) -> bool:
     if isinstance(kind, MapOf) and isinstance(value, dict):
         return any(_uses_beta(kind.item, item) for item in value.values())
     return False
-
-
-def outputs(
-    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
-) -> dict[str, Any]:
-    """Merge the live object with the inputs: the user's spelling where it means the same, else what is live."""
-    result = dict(live)
-    for name, prop in kind.inputs.items():
-        merged = _merge(prop, prop.type, inputs.get(name), live.get(name), how)
-        if merged is not None:
-            result[name] = merged
-    return result
-
-
-def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) -> Any:
-    if user is None:
-        return live
-    if live is None:
-        return user if _is_unseen(prop, user) or prop.traits.param or is_absent(prop, user) else None
-    if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
-        return outputs(kind, user, live, how)
-    if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
-        return [
-            _merge(prop, kind.item, None if left is None else user[left], live[right], how)
-            for left, right in how.match(prop, user, live)
-            if right is not None
-        ]
-    if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
-        return {key: _merge(prop, kind.item, user.get(key), item, how) for key, item in live.items()}
-    return user if how.equal(prop, kind, user, live) else live
-
-
-def _is_unseen(prop: Property, user: Any) -> bool:
-    """Tell whether Google may leave a value out.
-
-    It never returns it, or not once what it names is deleted; or the value is an object of nothing else.
-    """
-    if prop.traits.write_only or prop.traits.forgotten:
-        return True
-    if not isinstance(prop.type, ObjectType) or not isinstance(user, dict):
-        return False
-    known = prop.type.properties
-    given = {key: item for key, item in user.items() if item is not None}
-    return bool(given) and all(key in known and _is_unseen(known[key], item) for key, item in given.items())
-
-
-def preview(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Predict outputs: what the user set stays, but an object that the server adds to is unknown as a whole.
-
-    SDKs treat an object with anything unknown in it as unknown, so naming each part would only make it slow.
-    """
-    return {
-        name: UNKNOWN if has_outputs(prop.type) else inputs[name]
-        for name, prop in kind.inputs.items()
-        if inputs.get(name) is not None
-    }
-
-
-def refreshed(
-    kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: dict[str, Any], how: Comparison = ANYWHERE
-) -> dict[str, Any]:
-    """Bring inputs up to what is live: the user's keys with live values, and what drifted since `last`.
-
-    A key that the user left out joins only when the server's value is not the one it had in the last outputs, so
-    that server defaults never look like drift. After a creation that was not read back there is nothing to compare
-    with, so none joins.
-    """
-    return _Refresh(how).object(kind, inputs, live, UNKNOWN if last.get(UNREAD) else last)
-
-
-def _part(last: Any, name: str) -> Any:
-    """Give a property's old value; a property of an unknown value has none."""
-    if last is UNKNOWN:
-        return UNKNOWN
-    return last.get(name) if isinstance(last, dict) else None
-
-
-def _element(last: Any, index: int) -> Any:
-    """Give what an element of a list was, likewise."""
-    if last is UNKNOWN:
-        return UNKNOWN
-    return last[index] if isinstance(last, list) and index < len(last) else None
-
-
-@attrs.frozen
-class _Refresh:
-    """One walk through inputs, what is live, and what was last known of it: UNKNOWN where nothing was."""
-
-    how: Comparison
-
-    def object(self, kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: Any) -> dict[str, Any]:
-        result = {key: value for key, value in inputs.items() if key.startswith("__")}
-        for name, prop in kind.inputs.items():
-            value = self._property(prop, inputs.get(name), live.get(name), _part(last, name))
-            if value is not None:
-                result[name] = value
-        return result
-
-    def _property(self, prop: Property, user: Any, live: Any, last: Any) -> Any:
-        if prop.traits.param or (live is None and _is_unseen(prop, user)):
-            return user
-        if user is None:
-            drifted = last is not UNKNOWN and not is_absent(prop, live) and not self.how.same(prop, live, last)
-            return minimal_value(prop, prop.type, live, None, self.how) if drifted else None
-        if live is None:
-            return user if is_absent(prop, user) else None
-        return self._value(prop, prop.type, user, live, last)
-
-    def _value(self, prop: Property, kind: Type, user: Any, live: Any, last: Any) -> Any:
-        if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
-            return self.object(kind, user, live, last)
-        if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
-            return self._list(prop, kind, user, live, last)
-        if isinstance(kind, MapOf) and isinstance(user, dict) and isinstance(live, dict):
-            return {
-                key: self._value(prop, kind.item, user[key], item, _part(last, key)) if key in user else item
-                for key, item in live.items()
-                if key in user or key not in prop.traits.merge_keys
-            }
-        return user if self.how.equal(prop, kind, user, live) else live
-
-    def _list(self, prop: Property, kind: ListOf, user: list[Any], live: list[Any], last: Any) -> list[Any]:
-        result = []
-        for left, right in self.how.match(prop, user, live):
-            if right is None:
-                continue
-            if left is None:
-                result.append(minimal_value(prop, kind.item, live[right], None, self.how))
-            else:
-                result.append(self._value(prop, kind.item, user[left], live[right], _element(last, left)))
-        return result
-
-
-def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Comparison = ANYWHERE) -> dict[str, Any]:
-    """Find the smallest inputs that describe a live object: no output, no default, nothing empty or implied."""
-    known = kind.implied(live) | (implied if isinstance(implied, dict) else {})
-    result = {}
-    for name, prop in kind.inputs.items():
-        value = live.get(name)
-        if not is_absent(prop, value) and (isinstance(value, dict) or not how.same(prop, value, known.get(name))):
-            reduced = minimal_value(prop, prop.type, value, known.get(name), how)
-            if not is_absent(prop, reduced):
-                result[name] = reduced
-    return result
-
-
-def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
-    """Reduce one live value to what a user would write."""
-    if isinstance(kind, ObjectType) and isinstance(live, dict):
-        return minimal(kind, live, implied, how)
-    if isinstance(kind, ListOf) and isinstance(live, list):
-        return [minimal_value(prop, kind.item, item, None, how) for item in live]
-    if isinstance(kind, MapOf) and isinstance(live, dict):
-        return {key: minimal_value(prop, kind.item, item, None, how) for key, item in live.items()}
-    return live

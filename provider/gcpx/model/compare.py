@@ -1,4 +1,4 @@
-"""When two values mean the same: across spellings of URLs, numbers and absence, and across the order of lists."""
+"""Whether two values mean the same: in any spelling of links and numbers, absent or default, in any order of a set."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gcpx.model.values import UNKNOWN
 
 
 def is_absent(prop: Property, value: Any) -> bool:
-    """Tell whether a value says no more than leaving it out: empty, or what the server assumes."""
+    """Tell whether a value means the same as leaving it out: it is empty, or what the server assumes."""
     if value is UNKNOWN:
         return False
     if value is None or value in ({}, [], ""):
@@ -31,31 +31,31 @@ def is_absent(prop: Property, value: Any) -> bool:
 
 
 def is_patch(prop: Property, values: dict[str, Any]) -> bool:
-    """Tell whether an object is merged over another one, so that a null in it has a meaning."""
+    """Tell whether a property is a JSON Merge Patch, in which null removes; `values` are the object it belongs to."""
     return bool(prop.traits.patches) and values.get(prop.traits.patches) is not None
 
 
 @attrs.frozen
 class Comparison:
-    """How two sides are compared.
+    """How the values of two sides are compared.
 
     Attributes:
-        homes: what short names of either side stand for.
-        sure: links are the same only where that is certain, as between what a user wrote before and writes now. What
-            Google wrote is the same as far as it is not known to differ.
+        homes: the locations that complete the short names of each side.
+        sure: links are equal only if that is certain, as between old and new inputs. Otherwise, as between inputs and
+            Google's values, they are equal unless they are known to differ.
     """
 
     homes: tuple[Home, Home] = (NOWHERE, NOWHERE)
     sure: bool = False
 
     def same(self, prop: Property, one: Any, other: Any) -> bool:
-        """Compare two values of a property, absence included."""
+        """Tell whether two values of a property mean the same; either may be absent."""
         if is_absent(prop, one) or is_absent(prop, other):
             return is_absent(prop, one) and is_absent(prop, other)
         return self.equal(prop, prop.type, one, other)
 
     def equal(self, prop: Property, kind: Type, one: Any, other: Any) -> bool:
-        """Compare two present values; an unknown equals nothing."""
+        """Tell whether two present values mean the same; an unknown equals nothing."""
         if one is UNKNOWN or other is UNKNOWN or one is None or other is None:
             return one is None and other is None
         if isinstance(kind, Scalar):
@@ -100,7 +100,7 @@ class Comparison:
         return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
     def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:
-        """Pair the elements of two lists by the property's identity: (index in one, index in other)."""
+        """Pair the elements of two lists, as indexes, by the property's `identity`; None stands for no partner."""
         identity = prop.traits.identity
         if identity == "ordered" or not isinstance(prop.type, ListOf):
             return _by_position(list(range(len(one))), list(range(len(other))))
@@ -135,7 +135,7 @@ class Comparison:
 
 
 ANYWHERE = Comparison()
-"""Nothing is known of where either side is."""
+"""A comparison without known locations."""
 
 
 def _number(value: Any) -> Any:

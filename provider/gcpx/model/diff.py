@@ -1,4 +1,4 @@
-"""What changed between two sets of inputs, as exact paths."""
+"""Which properties differ between two sets of inputs, as exact paths."""
 
 from __future__ import annotations
 
@@ -21,35 +21,50 @@ class Change:
     """One path whose value differs.
 
     Attributes:
-        made_up: after an import it is no change: of what the server never shows, or the leaving out of what it chose.
+        unseen: inputs made up by an import cannot tell whether this is a change: Google never returns the value, or
+            chose it and the program leaves it out.
+        replaces: the change replaces the resource; `lifecycle.plan` decides that.
     """
 
     path: Path
     kind: Kind
-    replaces: bool
-    made_up: bool = False
+    unseen: bool = False
+    replaces: bool = False
 
 
 def diff(
     kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
 ) -> list[Change]:
-    """Compare old and new inputs; all without secrets.
+    """Compare old and new inputs, both without secrets; unknowns are allowed.
 
-    `live` holds the outputs: a property that the user newly sets to what the server already has is no change.
+    `live` holds the outputs: a property that the user newly sets to the value that it already has is not a change.
     """
     certain = not has_unknown(old) and not has_unknown(new)
-    return list(_Differ(certain, how, attrs.evolve(how, sure=False)).objects(kind, old, new, live, (), False))
+    return list(_Walk(certain, how, attrs.evolve(how, sure=False)).object(kind, _Values((), old, new, live)))
+
+
+@attrs.define
+class _Values:
+    """The values at one path: in the old inputs, in the new inputs, and at Google."""
+
+    path: Path
+    old: Any
+    new: Any
+    live: Any = None
+
+    def change(self, kind: Kind, *, unseen: bool = False) -> Change:
+        return Change(self.path, kind, unseen)
 
 
 @attrs.frozen
-class _Differ:
-    """One comparison.
+class _Walk:
+    """A walk through two sets of inputs.
 
     Attributes:
-        certain: nothing is unknown, so what is the same to Python is no change, and need not be walked through.
-        how: old and new inputs are compared.
-        shown: what Google shows and new inputs are compared.
-        patch: this is within what is laid over something else: null, a default and nothing at all say different things.
+        certain: nothing is unknown, so values that are equal in Python are not a change and can be skipped.
+        how: compares old and new inputs.
+        shown: compares Google's values and new inputs.
+        patch: the values are a JSON Merge Patch, in which null, a default and a missing property differ.
     """
 
     certain: bool
@@ -57,77 +72,75 @@ class _Differ:
     shown: Comparison
     patch: bool = False
 
-    def objects(
-        self, kind: ObjectType, old: dict[str, Any], new: dict[str, Any], live: Any, path: Path, replaces: bool
-    ) -> Iterator[Change]:
-        seen = live if isinstance(live, dict) else {}
+    def object(self, kind: ObjectType, values: _Values) -> Iterator[Change]:
+        seen = values.live if isinstance(values.live, dict) else {}
         absent = _MISSING if self.patch else None
         for name, prop in kind.inputs.items():
-            before, after = old.get(name, absent), new.get(name, absent)
+            before, after = values.old.get(name, absent), values.new.get(name, absent)
             if self.certain and before == after:
                 continue
-            walk = attrs.evolve(self, patch=True) if is_patch(prop, new) else self
-            changes = walk._property(  # noqa: SLF001 - another walk of this class
-                prop, before, after, seen.get(name), (*path, name), replaces or prop.traits.immutable
-            )
-            for change in changes:
-                yield attrs.evolve(change, made_up=True) if prop.traits.write_only else change
+            walk = attrs.evolve(self, patch=True) if is_patch(prop, values.new) else self
+            here = _Values((*values.path, name), before, after, seen.get(name))
+            for change in walk._property(prop, here):  # noqa: SLF001 - another walk of this class
+                yield attrs.evolve(change, unseen=True) if prop.traits.write_only else change
 
-    def _property(self, prop: Property, old: Any, new: Any, live: Any, path: Path, replaces: bool) -> Iterator[Change]:
-        if self._is_absent(prop, old):
-            if not self._is_absent(prop, new) and (self.patch or not self.shown.same(prop, live, new)):
-                yield Change(path, "add", replaces)
-        elif self._is_absent(prop, new):
-            yield Change(path, "delete", replaces, made_up=prop.traits.computed)
+    def _property(self, prop: Property, values: _Values) -> Iterator[Change]:
+        if self._is_absent(prop, values.old):
+            absent = self._is_absent(prop, values.new)
+            if not absent and (self.patch or not self.shown.same(prop, values.live, values.new)):
+                yield values.change("add")
+        elif self._is_absent(prop, values.new):
+            yield values.change("delete", unseen=prop.traits.computed)
         else:
-            yield from self._values(prop, prop.type, old, new, live, path, replaces)
+            yield from self._values(prop, prop.type, values)
 
     def _is_absent(self, prop: Property, value: Any) -> bool:
         if not self.patch:
             return is_absent(prop, value)
-        return _says_nothing(value) or (value is None and bool(prop.traits.patches))
+        return _is_empty_patch(value) or (value is None and bool(prop.traits.patches))
 
-    def _values(
-        self, prop: Property, kind: Type, old: Any, new: Any, live: Any, path: Path, replaces: bool
-    ) -> Iterator[Change]:
+    def _values(self, prop: Property, kind: Type, values: _Values) -> Iterator[Change]:
+        old, new = values.old, values.new
         if old is UNKNOWN or new is UNKNOWN:
-            yield Change(path, "update", replaces)
+            yield values.change("update")
         elif isinstance(kind, ObjectType) and isinstance(old, dict) and isinstance(new, dict):
-            yield from self.objects(kind, old, new, live, path, replaces)
+            yield from self.object(kind, values)
         elif isinstance(kind, MapOf) and isinstance(old, dict) and isinstance(new, dict):
-            yield from self._maps(prop, kind, old, new, path, replaces)
+            yield from self._map(prop, kind, values)
         elif isinstance(kind, ListOf) and isinstance(old, list) and isinstance(new, list):
-            yield from self._lists(prop, kind, old, new, live, path, replaces)
+            yield from self._list(prop, kind, values)
         elif not self.how.equal(prop, kind, old, new):
-            yield Change(path, "update", replaces)
+            yield values.change("update")
 
-    def _maps(self, prop: Property, kind: MapOf, old: Any, new: Any, path: Path, replaces: bool) -> Iterator[Change]:
+    def _map(self, prop: Property, kind: MapOf, values: _Values) -> Iterator[Change]:
+        old, new = values.old, values.new
         if not self.patch:
             old, new = _without_nulls(old), _without_nulls(new)
         for key in sorted((old.keys() | new.keys()) - prop.traits.merge_keys):
+            here = _Values((*values.path, key), old.get(key), new.get(key))
             if key not in new:
-                yield Change((*path, key), "delete", replaces)
+                yield here.change("delete")
             elif key not in old:
-                yield Change((*path, key), "add", replaces)
+                yield here.change("add")
             else:
-                yield from self._values(prop, kind.item, old[key], new[key], None, (*path, key), replaces)
+                yield from self._values(prop, kind.item, here)
 
-    def _lists(
-        self, prop: Property, kind: ListOf, old: list[Any], new: list[Any], live: Any, path: Path, replaces: bool
-    ) -> Iterator[Change]:
+    def _list(self, prop: Property, kind: ListOf, values: _Values) -> Iterator[Change]:
+        old, new, live = values.old, values.new, values.live
         for left, right in self.how.match(prop, old, new):
             if left is None:
-                yield Change((*path, right or 0), "add", replaces)
+                yield Change((*values.path, right or 0), "add")
             elif right is None:
-                yield Change((*path, left), "delete", replaces)
+                yield Change((*values.path, left), "delete")
             elif not self.certain or old[left] != new[right]:
                 element = live[left] if isinstance(live, list) and left < len(live) else None
-                yield from self._values(prop, kind.item, old[left], new[right], element, (*path, right), replaces)
+                here = _Values((*values.path, right), old[left], new[right], element)
+                yield from self._values(prop, kind.item, here)
 
 
-def _says_nothing(value: Any) -> bool:
-    """Tell whether a part of a patch changes nothing: it is not there, or there is nothing in it."""
-    return value is _MISSING or (isinstance(value, dict) and all(_says_nothing(item) for item in value.values()))
+def _is_empty_patch(value: Any) -> bool:
+    """Tell whether a part of a patch changes nothing: it is missing, or an object of which nothing is set."""
+    return value is _MISSING or (isinstance(value, dict) and all(_is_empty_patch(item) for item in value.values()))
 
 
 def _without_nulls(values: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How a property is declared: one `field()` per property, read by everything that handles properties."""
+"""Declarations of properties: one `field()` per property, which everything that handles properties reads."""
 
 from __future__ import annotations
 
@@ -19,41 +19,42 @@ Identity = Literal["ordered", "set"] | tuple[str, ...]
 
 @attrs.frozen(kw_only=True)
 class Traits:
-    """What holds for one property.
+    """The traits of one property.
 
     Attributes:
-        description: Markdown, with units, limits and default.
-        name: Pulumi's property name where camelCase of the attribute is not it.
-        wire: Google's field name where it differs from the property's.
+        description: Markdown for the documentation: what it does, its form with an example, default, limits, units.
+        name: Pulumi's property name, if it is not the attribute's in camelCase.
+        wire: Google's field name, if it is not the property's name.
         required: the user must set it.
-        output: set by the server alone.
-        computed: chosen by the server where the user leaves it out, in a way that no default can say.
-        volatile: set by the server, and another after an update in place.
-        always: present in every output: the server gives it whatever the user sets, and no field mask leaves it out.
-        param: goes into the URL, not into the body.
-        immutable: a change replaces the resource.
+        output: only the server sets it.
+        computed: if the user leaves it out, the server chooses a value that depends on more than this property.
+        volatile: an output that an update in place may change.
+        always: present in every output, whatever the user sets and whatever fields a call asks for.
+        param: part of the request's URL, not of its body.
         secret: never shown.
-        write_only: the API takes it and never returns it.
-        patches: the property beside it that names what this one is laid over by JSON Merge Patch (RFC 7396). Where that
-            is set, a null within removes, and is not the same as leaving a property out.
-        beta: only the beta path takes it.
+        write_only: the API accepts it and never returns it.
+        patches: the property beside it whose value this one changes by JSON Merge Patch (RFC 7396). If that property is
+            set, a null in this one removes a value, and is not the same as leaving a property out.
+        beta: only the API's beta version accepts it.
         deprecated: what to use instead.
-        int64: a number that travels as a string.
-        url: a link to a resource, the same in all its forms; the value is the collection that a bare name is of.
-        resolve: gives the form that is sent and shown, from the short ones that users write.
-        forgotten: Google leaves it out once what it names has been deleted.
-        enum: the values known today.
-        closed: no value can be added to them.
-        pattern: the form that the whole value has.
+        int64: an integer that is a string in JSON.
+        url: a link to a resource, equal in all its forms; the value is the collection that a bare name belongs to.
+        resolve: turns a short form that users write into the form that is sent and shown.
+        forgotten: Google no longer returns it after what it names was deleted.
+        enum: the values that are known today.
+        closed: Google will not add values to `enum`.
+        pattern: the form of the whole value.
         minimum, maximum, multiple_of: bounds of a number.
-        max_length: bound of a text, in characters.
-        min_items, max_items: bounds of a list.
-        identity: how elements of a list are told apart.
-        default: what the server assumes; the same as absent. A pattern stands for every text that matches it.
-        normalize: brings equal values to one form.
-        merge_keys: labels that the server or other tools add, which are never a change.
-        environment: variables that give a provider setting when the configuration does not.
-        source: where Google says what bounds the property.
+        max_length: the most characters of a text.
+        min_items, max_items: the fewest and the most elements of a list.
+        identity: how elements of a list are matched: by position, as a set, or by the first of these properties that
+            two elements share.
+        default: what the server assumes; the same as leaving the property out. A pattern stands for every text that
+            matches it.
+        normalize: gives values that mean the same one form, for comparisons.
+        merge_keys: keys of a map that the server or other tools add; they are never a change.
+        environment: environment variables for a provider setting that the configuration leaves out.
+        source: where Google documents the limits of the property.
     """
 
     description: str
@@ -65,7 +66,6 @@ class Traits:
     volatile: bool = False
     always: bool = False
     param: bool = False
-    immutable: bool = False
     secret: bool = False
     write_only: bool = False
     patches: str = ""
@@ -98,13 +98,13 @@ def field(description: str, **traits: Any) -> Any:
 
 
 def answer(description: str, **traits: Any) -> Any:
-    """Declare a property that the server alone sets."""
+    """Declare a property that only the server sets."""
     return field(description, output=True, **traits)
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field, answer))
 def record(cls: C) -> C:
-    """Make a class a declaration of properties; it is read, never instantiated."""
+    """Make a class a declaration of properties. It is read with `object_type` and never instantiated."""
     return attrs.define(init=False, repr=False, eq=False, slots=False)(cls)
 
 
@@ -134,9 +134,10 @@ class ObjectType:
     """A record as data: its name, description, properties by name, and rules across them.
 
     Attributes:
-        implied: values that the server sets because of others, by property; nested ones in nested maps.
-        module: where it is declared.
-        hints: what to write instead of names that are not here, by name and by `*` for any; by no name for the whole.
+        implied: gives the values that the server sets because of others, as nested maps of properties.
+        module: the Python module of the declaration.
+        hints: what to write instead of a property that does not exist, by its name, by `*` for any other, and by an
+            empty name for a value that is no object.
     """
 
     name: str
@@ -159,12 +160,12 @@ class ObjectType:
 
     @functools.cached_property
     def resolved(self) -> dict[str, Property]:
-        """The properties that hold, at any depth, something that is resolved before it is sent."""
+        """The properties that contain, at any depth, a short form that is resolved before it is sent."""
         return {name: item for name, item in self.inputs.items() if item.traits.resolve or _resolves(item.type)}
 
     @functools.cached_property
     def has_outputs(self) -> bool:
-        """Whether any property, at any depth, is set by the server alone."""
+        """Whether any property, at any depth, is set only by the server."""
         return any(item.traits.output or has_outputs(item.type) for item in self.properties.values())
 
 
@@ -182,7 +183,7 @@ class Property:
 
 
 def object_of(kind: Type) -> ObjectType | None:
-    """Find the object type at the bottom of lists and maps, if there is one."""
+    """Give the object type of the elements of lists and maps, at any depth; None for other elements."""
     while isinstance(kind, ListOf | MapOf):
         kind = kind.item
     return kind if isinstance(kind, ObjectType) else None
@@ -194,7 +195,7 @@ def _resolves(kind: Type) -> bool:
 
 
 def has_outputs(kind: Type) -> bool:
-    """Tell whether a value of this type can hold something only the server sets."""
+    """Tell whether a value of this type can contain something that only the server sets."""
     inner = object_of(kind)
     return inner is not None and inner.has_outputs
 
@@ -216,7 +217,7 @@ SCALARS: dict[Any, Scalar] = {
 
 @functools.cache
 def object_type(cls: type) -> ObjectType:
-    """Read a record's declaration."""
+    """Read the declaration of a record."""
     hints = typing.get_type_hints(cls)
     properties = {}
     for attribute in attrs.fields(cls):
@@ -246,6 +247,8 @@ def _nothing(_: dict[str, Any]) -> dict[str, Any]:
 def _type(hint: Any) -> Type:
     if hint in SCALARS:
         return SCALARS[hint]
+    if isinstance(hint, types.UnionType):  # `str | None`, in a record whose instances are read
+        return _type(typing.get_args(hint)[0])
     if isinstance(hint, types.GenericAlias):
         arguments = typing.get_args(hint)
         return ListOf(_type(arguments[0])) if typing.get_origin(hint) is list else MapOf(_type(arguments[1]))
@@ -253,17 +256,17 @@ def _type(hint: Any) -> Type:
 
 
 class Record:
-    """What a declaration may carry beside its fields."""
+    """What a declaration may have besides its fields."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
     OMIT: ClassVar[frozenset[str]] = frozenset()
-    """Properties of the record that this one builds on, which it has not."""
+    """Properties that this record does not take over from the record that it extends."""
     HINTS: ClassVar[dict[str, str]] = {}
-    """Hints for users of other providers: by property name, by `*`, or by an empty name for the whole object."""
+    """Hints for users of other providers, as in `ObjectType.hints`."""
     ALWAYS: ClassVar[frozenset[str]] = frozenset()
-    """Properties of that record that every output of this one has."""
+    """Properties of the extended record that every output of this record has."""
 
     @staticmethod
     def implied(_: dict[str, Any]) -> dict[str, Any]:
-        """Name the values that the server sets because of others."""
+        """Give the values that the server sets because of others, as nested maps of properties."""
         return {}

@@ -1,4 +1,4 @@
-"""Forms of one value: what means the same in another spelling, brought to one."""
+"""Normal forms: spellings that mean the same become one. What is no such value stays as it is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def address(given: Any) -> Any:
 
 
 def address_range(given: Any) -> Any:
-    """Write a range in full: `10.1.2.3` is `10.1.2.3/32`; a bare netmask stays."""
+    """Write a range with its length: `10.1.2.3` is `10.1.2.3/32`."""
     try:
         return str(ipaddress.ip_network(str(given), strict=False))
     except ValueError:
@@ -26,7 +26,7 @@ def address_range(given: Any) -> Any:
 
 
 def moment(given: Any) -> Any:
-    """Move a time to UTC: `2027-01-31T01:00:00+01:00` is `2027-01-31T00:00:00Z`."""
+    """Write a time in UTC: `2027-01-31T01:00:00+01:00` is `2027-01-31T00:00:00Z`."""
     try:
         found = datetime.fromisoformat(str(given))
     except ValueError:
@@ -35,7 +35,7 @@ def moment(given: Any) -> Any:
 
 
 def decoded(given: Any) -> Any:
-    """Decode base64, whatever its line breaks."""
+    """Decode base64, with or without line breaks."""
     try:
         return base64.b64decode("".join(str(given).split()), validate=True)
     except (binascii.Error, ValueError):
@@ -43,5 +43,5 @@ def decoded(given: Any) -> Any:
 
 
 def domain(given: Any) -> Any:
-    """Leave out the dot at the end of a domain name, and capitals."""
+    """Write a domain name in lower case and without a dot at the end."""
     return str(given).lower().rstrip(".")

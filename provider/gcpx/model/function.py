@@ -1,4 +1,4 @@
-"""What a function is to the engine: arguments, a result, one verb."""
+"""A function: the declarations of its arguments and its result, and one verb."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from gcpx.model.rules import Failure
 
 
 class Function(abc.ABC):
-    """One function. It takes and returns plain values: no secrets, no unknowns.
+    """One function. `invoke` takes and returns plain values, without secrets and unknowns.
 
     Attributes:
         token: Pulumi's token.
         description: Markdown for the package's documentation.
-        arguments: the record that declares what is asked.
-        result: the record that declares the answer.
+        arguments: the record that declares the arguments.
+        result: the record that declares the result.
         example: the folder of the example program that shows it.
     """
 
@@ -29,7 +29,7 @@ class Function(abc.ABC):
 
     @abc.abstractmethod
     def __init__(self, google: Any) -> None:
-        """Take what the verb calls."""
+        """Take the client of Google's APIs."""
 
     @property
     def type(self) -> ObjectType:
@@ -42,10 +42,10 @@ class Function(abc.ABC):
         return object_type(self.result)
 
     def problems(self, arguments: dict[str, Any]) -> list[Failure]:
-        """Name what is wrong with arguments beyond their declaration."""
+        """Find what is wrong with arguments beyond their declaration; offline."""
         del arguments
         return []
 
     @abc.abstractmethod
     def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Do what is asked."""
+        """Call the function; raises ProviderError for everything that the user has to know."""

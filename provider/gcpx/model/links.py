@@ -1,4 +1,4 @@
-"""Links to resources: their parts, and when two of them name one thing."""
+"""Links to resources: their parts, and whether two of them name the same resource."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Home:
 
     @classmethod
     def of(cls, *values: dict[str, Any], **settings: str | None) -> Home:
-        """Take each place from the first that knows it: inputs and outputs in turn, and the settings last."""
+        """Take project, region and zone each from the first of `values` that has it, otherwise from the settings."""
         found = {name: next((item for item in (value.get(name) for value in values) if item), settings.get(name))
                  for name in ("project", "region", "zone")}  # fmt: skip
         return cls(**{name: name_of(value) if isinstance(value, str) else None for name, value in found.items()})
 
     def __getitem__(self, scope: str) -> str | None:
-        """Give what stands behind `regions/` or `zones/` of a link that leaves it out."""
+        """Give the name that belongs after `regions` or `zones` in a link that leaves it out."""
         return {"regions": self.region, "zones": self.zone}.get(scope)
 
 
@@ -39,7 +39,7 @@ NOWHERE = Home()
 
 @attrs.frozen
 class _Link:
-    """The parts of a link; `scope` is `global`, `regions` or `zones`, and empty where the link has none."""
+    """The parts of a link; `scope` is `global`, `regions` or `zones`, and empty if the link has none."""
 
     project: str | None
     scope: str
@@ -49,7 +49,7 @@ class _Link:
 
 
 def name_of(link: Any) -> str:
-    """Give the name at the end of a link: zones, regions and types are the same in every project.
+    """Give the name at the end of a link, which is enough for zones, regions and machine types.
 
     >>> name_of("regions/us-east1")
     'us-east1'
@@ -70,11 +70,11 @@ def path_of(link: str) -> str:
 def same_link(
     one: str, other: str, bare: str, homes: tuple[Home, Home] = (NOWHERE, NOWHERE), *, sure: bool = False
 ) -> bool:
-    """Tell whether two links name one thing.
+    """Tell whether two links name the same resource.
 
     `bare` is the collection of a bare name, such as `global/networks`. A part that a link leaves out is that of its
-    home. Where a part is known on one side only, and where a project's number meets an ID, the links are taken for the
-    same, unless they have to be so for `sure`.
+    home. If a part is known on one side only, or one side has a project's number and the other an ID, the links are
+    the same, unless `sure` is set.
     """
     if one == other and homes[0] == homes[1]:
         return True
@@ -101,7 +101,7 @@ def _perhaps_one_project(one: str | None, other: str | None, *, sure: bool) -> b
 
 @functools.lru_cache(maxsize=4096)
 def _parsed(link: str, bare: str) -> _Link:
-    """Take a link apart; a bare name gets the collection that it is of, and its scope."""
+    """Split a link into its parts; a bare name gets the collection `bare` and its scope."""
     path, _, number = link.strip().partition("?uniqueId=")
     path = _HOST_AND_VERSION.sub("", path).strip("/")
     found = _PARTS.match(path)

@@ -1,31 +1,34 @@
-"""Names made up for resources whose program gives none."""
+"""Generated names, for resources that the program does not name; and the hidden inputs and outputs."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import secrets
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import attrs
 
 from gcpx.model.values import UNKNOWN, reveal
 
-AUTONAMED = "__autonamed"
-"""Marks inputs whose name was made up; the engine hides keys that begin with two underscores."""
-
-
-IMPORTED = "__imported"
-"""Marks inputs that an import made up from what Google shows, which is not all that there is."""
-
-
-UNREAD = "__unread"
-"""Marks outputs of a resource that was created but never read: Google's own values are not known yet."""
+AUTONAMED: Final = "__autonamed"
+"""Marks inputs whose name was generated. The engine hides keys that begin with two underscores."""
+IMPORTED: Final = "__imported"
+"""Marks inputs that come from an import: Google does not return everything that a user may have set."""
+UNREAD: Final = "__unread"
+"""Marks outputs of a resource that was created but never read: the values that Google chose are not known yet."""
 
 
 @attrs.frozen
 class Autoname:
-    """How names of a resource are made: the property, what it must match, and its longest form."""
+    """How names of a resource are generated.
+
+    Attributes:
+        property: holds the name.
+        pattern: what a name must match.
+        max_length: in characters.
+        suffix: the length of the random part at the end, in characters.
+    """
 
     property: str
     pattern: re.Pattern[str]
@@ -35,17 +38,44 @@ class Autoname:
 
 @attrs.frozen
 class Proposal:
-    """What the user's autonaming configuration asks for."""
+    """The name that the user's autonaming configuration gives.
+
+    Attributes:
+        mode: `propose` lets the name be shortened to fit, `enforce` does not, `disable` forbids generated names.
+    """
 
     name: str
     mode: Literal["propose", "enforce", "disable"]
 
 
+@attrs.frozen
+class NameRequest:
+    """What the engine says when a resource may need a name.
+
+    Attributes:
+        resource: the resource's name in the program.
+        seed: makes generated names repeatable; empty if the engine gives none.
+        proposal: from the user's autonaming configuration, if there is one.
+    """
+
+    resource: str
+    seed: bytes
+    proposal: Proposal | None
+
+
+def visible(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Leave out hidden inputs, which are only kept in state."""
+    return {key: value for key, value in inputs.items() if not key.startswith("__")}
+
+
 def apply(
-    rule: Autoname, name: str, olds: dict[str, Any], news: dict[str, Any], seed: bytes, proposal: Proposal | None
+    rule: Autoname, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
 ) -> tuple[dict[str, Any], str | None]:
-    """Give inputs their name; returns the inputs and, when no name can be made, the reason."""
-    key = rule.property
+    """Name a resource: as its inputs say, as before, or by a generated name.
+
+    Gives the inputs and, if no name can be generated, what is required. Both inputs may hold secrets and unknowns.
+    """
+    key, proposal = rule.property, request.proposal
     if news.get(key) is not None:
         carried = news.get(AUTONAMED) and reveal(news[key]) == reveal(olds.get(key, news[key]))
         return (news if carried else {k: v for k, v in news.items() if k != AUTONAMED}), None
@@ -55,18 +85,19 @@ def apply(
         return news, "is required, because autonaming is disabled for this resource"
     if proposal is not None and proposal.mode == "enforce":
         return news | {key: proposal.name, AUTONAMED: True}, None
-    made = _fit(rule, proposal.name) if proposal is not None else _invent(rule, name, seed)
-    return news | {key: made, AUTONAMED: True}, None
+    name = _fit(rule, proposal.name) if proposal is not None else _generate(rule, request)
+    return news | {key: name, AUTONAMED: True}, None
 
 
-def _invent(rule: Autoname, name: str, seed: bytes) -> str:
+def _generate(rule: Autoname, request: NameRequest) -> str:
+    seed, name = request.seed, request.resource
     suffix = (hashlib.sha256(seed + name.encode()).hexdigest() if seed else secrets.token_hex(16))[: rule.suffix]
     base = _slug(name)[: rule.max_length - rule.suffix - 1].rstrip("-")
     return f"{base}-{suffix}"
 
 
 def _fit(rule: Autoname, name: str) -> str:
-    """Bring a proposed name into form, keeping its end, where the random part usually stands."""
+    """Shorten a proposed name, keeping its end, which usually holds the random part."""
     slug = _slug(name)
     if len(slug) <= rule.max_length:
         return slug

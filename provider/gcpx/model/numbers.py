@@ -1,4 +1,4 @@
-"""Numbers as inputs write them: as numbers or as texts, read exactly."""
+"""Numbers in inputs, which may be numbers or texts, read exactly."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 BITS: Final = 64
-"""The widest integer that Google's APIs take, signed or not."""
+"""The size of the largest integers in Google's APIs, signed and unsigned."""
 _MOST_DIGITS: Final = 30
-"""Integers with this many digits or more are not written out, because no field can hold them."""
+"""Integers with this many digits are not computed, because no field can hold them."""
 
 
 def as_number(value: Any) -> float | None:
-    """Take a value for a number, also one that is written as a text; None where it is not a finite one."""
+    """Read a finite number, which may be written as a text; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -24,7 +24,7 @@ def as_number(value: Any) -> float | None:
 
 
 def as_integer(value: Any) -> int | None:
-    """Take a value for an integer, exactly: 3, 3.0, "3.0", "3e0", and texts beyond what a float can hold."""
+    """Read an integer exactly: 3, 3.0, "3.0", "3e0", also one that no float can hold; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -37,15 +37,15 @@ def as_integer(value: Any) -> int | None:
 
 
 def fits(number: int) -> bool:
-    """Tell whether an integer is one that Google's APIs have a type for."""
+    """Tell whether an integer fits a type of Google's APIs."""
     return -(1 << (BITS - 1)) <= number < 1 << BITS
 
 
 def is_exact(number: int) -> bool:
-    """Tell whether a float, as which numbers travel to the engine, holds an integer unchanged."""
+    """Tell whether a float, which is how numbers are sent to the engine, can hold an integer exactly."""
     return abs(number) <= 1 << 53 or (fits(number) and int(float(number)) == number)
 
 
 def is_json(leaf: Any) -> bool:
-    """Tell whether JSON can hold a value: NaN and infinity are not in it."""
+    """Tell whether JSON can represent a scalar; it has no NaN and no infinity."""
     return not isinstance(leaf, float) or math.isfinite(leaf)

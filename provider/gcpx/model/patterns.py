@@ -1,4 +1,4 @@
-"""Forms that a text may have, made of named parts, so that a refusal can say which part is wrong."""
+"""Forms of texts, made of named parts, so that a failure can name the part that is wrong."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import attrs
 
 @attrs.frozen
 class Part:
-    """A part of a form: what it matches, and the same in words.
+    """A part of a form.
 
     Attributes:
-        place: what may stand in its place, right or wrong, where the rest of the form is looked for.
+        regex: what the part must match.
+        words: the same in words.
+        place: matches anything that may be meant as this part, right or wrong.
     """
 
     regex: str
@@ -23,10 +25,12 @@ class Part:
 
 
 class Form(NamedTuple):
-    """What a whole text has to match, and its meaning in words.
+    """The form of a whole text.
 
     Attributes:
-        shapes: the ways to write it, with the names of the parts in them: `projects/PROJECT/topics/TOPIC`.
+        pattern: what the text must match.
+        words: the same in words.
+        shapes: the ways to write it, with the names of parts: `projects/PROJECT/topics/TOPIC`.
         parts: the parts by name.
     """
 
@@ -37,18 +41,18 @@ class Form(NamedTuple):
 
 
 Pattern = Form | tuple[re.Pattern[str], str]
-"""A form; one without parts may be a plain pair."""
+"""A form; one without parts can be a pair of pattern and words."""
 
 
 def form(*shapes: str, words: str = "", before: str = "", **parts: Part) -> Form:
-    """Make a form of its shapes; `before` is what may stand in front of each, as a regular expression."""
+    """Build a form from its shapes; each may begin with the regular expression `before`."""
     strict = "|".join(_regex(shape, {name: part.regex for name, part in parts.items()}) for shape in shapes)
     made = re.compile(f"(?:{before})?(?:{strict})" if before else strict)
     return Form(made, words or _listed(shapes), shapes, parts)
 
 
 def wrong_part(pattern: Pattern, text: str) -> str | None:
-    """Say which shape a text was to have, and which part of it is not as it has to be; None where no shape fits."""
+    """Name the part of a text that is wrong, with the shape that the rest fits; None if it fits no shape."""
     if not isinstance(pattern, Form):
         return None
     for shape in pattern.shapes:

@@ -1,4 +1,4 @@
-"""How projects, regions and zones are written."""
+"""The forms of projects, regions and zones, and of the parts of links."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PROJECT_ID: Final = (
     r"(?:(?:[-a-z0-9]{1,63}\.)*(?:[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?):)?"
     r"(?:[0-9]{1,19}|[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)"
 )
-"""What Google's description allows in the path of a request: an ID, also of a domain, or a number."""
+"""An ID, also with a domain, or a number, as Google's API description allows in a request's path."""
 PROJECT: Final = (
     re.compile(PROJECT_ID),
     "the ID or number of a project: lower-case letters, digits and hyphens, such as my-project",

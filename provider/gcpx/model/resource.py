@@ -1,4 +1,4 @@
-"""What a resource is to the engine: a declaration and five verbs."""
+"""A resource: a declaration, what it says about its values, and the verbs that call Google."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from gcpx.model.values import Path
 
 
 class InvalidId(UserError):  # noqa: N818 - it names the thing that is wrong
-    """An ID in none of the forms a resource takes."""
+    """An ID in none of the forms that a resource accepts."""
 
     def __init__(self, token: str, given: str, forms: tuple[str, ...]) -> None:
         super().__init__(f"{given!r} is not an ID of {token}; allowed forms are {', '.join(forms)}")
 
 
 class PartialError(Exception):
-    """The resource exists, but the work on it is not finished.
+    """The resource exists, or may exist, but the work on it is not finished.
 
     Attributes:
-        live: what is known of it; it goes into state, so that nothing half-made is forgotten.
+        live: what is known about it. It goes into state, so that the next `pulumi up` goes on with it.
     """
 
     def __init__(self, live: Live, reason: str) -> None:
@@ -38,21 +38,21 @@ class PartialError(Exception):
 
 @attrs.frozen
 class Live:
-    """A resource as Google has it: its canonical ID and its properties."""
+    """A resource as Google has it: its canonical ID and its properties, outputs included."""
 
     id: str
     properties: dict[str, Any]
 
     @classmethod
     def unread(cls, resource_id: str, known: dict[str, Any]) -> Live:
-        """Describe what was made, or may have been, by what is known without reading it."""
+        """Describe a resource that was created, or may have been, by what is known without reading it."""
         present = {name: value for name, value in known.items() if value is not None}
         return cls(resource_id, {**present, UNREAD: True})
 
 
 @attrs.frozen
 class Found:
-    """A resource in a list: an ID that can be imported, and the name to show."""
+    """A resource in a list: its ID, which `pulumi import` accepts, and the name to show."""
 
     id: str
     name: str
@@ -60,23 +60,27 @@ class Found:
 
 @attrs.frozen
 class Page:
-    """A part of a list; the token leads to the next, and is empty at the end."""
+    """A page of a list; `token` is the next page's, and empty on the last page."""
 
     found: list[Found]
     token: str = ""
 
 
 class Resource(abc.ABC):
-    """One resource type. Verbs take and return plain values: no secrets, no unknowns.
+    """One resource type.
+
+    One object serves all resources of its type, and many threads at once. The verbs (`create`, `read`, `update`,
+    `delete`, `page`) take and return plain values, without secrets and unknowns. They raise `ProviderError` for
+    everything that the user has to know. They may wait, and then watch `Call.cancelled`.
 
     Attributes:
         token: Pulumi's type token.
         model: the record that declares inputs and outputs.
         query: the record that declares what a list can be asked for.
-        id_forms: what `import` accepts; the first is the canonical form.
-        autoname: how a missing name is made up, if it is.
-        derived: inputs that an import leaves out, because others say what came of them.
-        in_place: the paths that can change without a replacement, or None where each property says it for itself.
+        id_forms: the forms of an ID that `pulumi import` accepts; the first is the canonical one.
+        autoname: how a missing name is generated; None for resources that have no name or require it.
+        derived: inputs that an import leaves out, because other inputs describe the result.
+        in_place: the paths that change in place, with everything below them; every other change replaces the resource.
     """
 
     token: ClassVar[str]
@@ -85,7 +89,7 @@ class Resource(abc.ABC):
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
     derived: ClassVar[frozenset[str]] = frozenset()
-    in_place: ClassVar[frozenset[Path] | None] = None
+    in_place: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod
     def __init__(self, google: Any, lookups: Any) -> None:
@@ -102,91 +106,96 @@ class Resource(abc.ABC):
         return object_type(self.query)
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Name what is wrong with inputs beyond their declaration; offline, and unknowns are allowed.
+        """Find what is wrong with inputs, which may hold unknowns, beyond their declaration; offline.
 
-        A reason says what is required and holds no value, which may be secret; as a rule's.
+        A reason says what is required. It contains no value, because that may be secret.
         """
         del inputs
         return []
 
     def query_problems(self, query: dict[str, Any]) -> list[Failure]:
-        """Name what is wrong with a list's query beyond its declaration; offline."""
+        """Find what is wrong with the query of a list beyond its declaration; offline."""
         del query
         return []
 
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Ask Google, where the user wants that at preview, whether what known inputs name exists and fits."""
+        """Ask Google whether what inputs name exists and fits; for users who set `validateOnline`.
+
+        `olds` are the outputs before the change, `inputs` the new inputs, which may hold unknowns.
+        """
         del call, olds, inputs
         return []
 
     def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
-        """Say of an error of creation or update what in the inputs it is about, and what to do."""
+        """Give an error of `create` or `update` in words that name the property that caused it and the next step."""
         del call, inputs
         return error
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Name the outputs that are certain before creation."""
+        """Give the outputs that are certain before a creation; `inputs` may hold unknowns."""
         del inputs
         return {}
 
     def defaults(self) -> dict[str, Any]:
-        """Name the inputs that the provider's configuration already gives, so that an import leaves them out."""
+        """Give the inputs that equal the provider's defaults, so that an import leaves them out."""
         return {}
 
     def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
-        """Say where the resource is, which is what completes short names in its inputs.
+        """Give the resource's project, region and zone, which complete short names in its inputs.
 
-        What the inputs say counts first, then where it was made, then what the provider's configuration says.
+        Each is taken from the inputs, then from the outputs, then from the provider's configuration.
         """
         del inputs, outputs
         return NOWHERE
 
-    def stays(self, path: Path, was: Home, new: dict[str, Any]) -> bool:
-        """Tell whether project, region or zone is written or left out, and comes to where the resource is anyway."""
-        if len(path) > 1 or path[0] not in ("project", "region", "zone"):
-            return False
-        place = getattr(self.home(new, {}), path[0])
-        return place is not None and place == getattr(was, path[0])
-
     def meaning(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
-        """Compare what a user wrote with what Google shows: both in the same place."""
+        """Give the comparison of the user's values with Google's: short names on both sides have the same location."""
         home = self.home(inputs, outputs)
         return Comparison((home, home))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
-        """Say what two resources may not share; a replacement that keeps it has to delete first.
+        """Give what two resources cannot share, such as a name with its scope.
 
-        None, as with a name that was made up and is another for the replacement, lets the replacement come first.
+        A replacement with an equal identity has to delete the old resource first. None means that there is none, as
+        with a generated name, because the replacement gets another one.
         """
         del inputs
         return None
 
     def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Tell whether a replacement has to wait until the resource is deleted.
+        """Tell whether a replacement must delete the old resource before it creates the new one.
 
-        A name that was made up is taken, too, where the program now writes it out.
+        A generated name is taken, too, if the program now writes it out.
         """
         identity = self.identity(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
         return identity is not None and identity == self.identity(taken)
 
-    @classmethod
-    def replaces(cls, path: Path) -> bool:
-        """Tell whether a change at a path replaces the resource, whatever the property itself says."""
-        return cls.in_place is not None and not any(path[: len(kept)] == kept for kept in cls.in_place)
-
     @abc.abstractmethod
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
-        """Create it and wait until it is ready."""
+        """Create the resource, wait until it is ready, and read it.
+
+        Raises:
+            PartialError: Google created the resource, or may have; `gcpx.gcp.partial_state` raises it.
+            ProviderError: nothing was created.
+        """
 
     @abc.abstractmethod
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """Read it; None only when Google says it is not there. No inputs means import."""
+        """Read the resource; None only if Google says that it does not exist, or another one has its name.
+
+        `inputs` are the last inputs, or None in an import. An error of any kind is raised, never taken for absence.
+        """
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
-        """Bring it from old to new inputs in place; equal ones mean that earlier work is to be finished.
+        """Change the resource in place from old to new inputs, and read it.
 
-        Without an override there is nothing that can change in place, so the live object is the answer.
+        Equal inputs mean that an earlier creation or update is to be finished. This default, for resources of which
+        nothing changes in place, only reads.
+
+        Raises:
+            PartialError: the change was begun and not finished.
+            ProviderError: nothing was changed.
         """
         del old
         live = self.read(call, resource_id, new)
@@ -196,8 +205,15 @@ class Resource(abc.ABC):
 
     @abc.abstractmethod
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete it and wait until it is gone; one that is already gone is a success."""
+        """Delete the resource and wait until it is gone. It is no error if it is gone already, or is no longer ours."""
 
     @abc.abstractmethod
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
-        """List what exists, one page from a token on; `size` is the most that a page of Google's should hold."""
+        """List what exists.
+
+        Args:
+            call: the engine's call.
+            query: values of the record `query`.
+            token: the page to read; empty for the first.
+            size: the most results that Google should put on a page.
+        """

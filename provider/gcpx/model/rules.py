@@ -1,4 +1,4 @@
-"""Rules across the properties of one object, and safe ways to read values that may be wrong or unknown."""
+"""Rules across the properties of one object, and reading of values that may be wrong or unknown."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from gcpx.model.numbers import as_number
 from gcpx.model.values import Path
 
 Failure = tuple[str | Path, str]
-"""Where, from the object on (a dotted path, or its parts; empty for the object itself), and what is wrong there."""
+"""A place within the object (a dotted path, or its parts; empty for the object itself), and what is required there."""
 Finder = Callable[[dict[str, Any]], list[Failure]]
-"""From an object's values, unknown ones included, to what is wrong across them; an unknown is never wrong."""
+"""Finds what is wrong across an object's values, without secrets; an unknown is never wrong."""
 
 
 @attrs.frozen
 class Rule:
-    """Something that has to hold across the properties of one object.
+    """A rule that the properties of one object must meet together.
 
     Attributes:
-        name: tells it apart within its object.
-        words: what has to hold; also the reason given where values are secret.
-        source: where Google says so.
-        warns: what breaks it may still be right, so it is only warned about.
+        name: unique within the object.
+        words: the rule in words; they are also the reason that is shown if values are secret.
+        source: where Google documents the rule.
+        warns: values that break the rule may still be accepted by Google, so they cause a warning, not a failure.
     """
 
     name: str
@@ -34,12 +34,12 @@ class Rule:
     warns: bool = False
 
     def __call__(self, values: dict[str, Any]) -> list[Failure]:
-        """Find what is wrong."""
+        """Find what breaks the rule."""
         return self.find(values)
 
 
 def rule(words: str, source: str, *, warns: bool = False) -> Callable[[Finder], Rule]:
-    """Make a function a rule."""
+    """Make a function a rule; its name is the rule's."""
 
     def made(find: Finder) -> Rule:
         return Rule(getattr(find, "__name__", "rule").strip("_"), words, source, find, warns)
@@ -48,7 +48,7 @@ def rule(words: str, source: str, *, warns: bool = False) -> Callable[[Finder], 
 
 
 def exclusive(*names: str, source: str = "the API's description") -> Rule:
-    """At most one of these properties may be set."""
+    """Allow at most one of these properties."""
 
     def find(values: dict[str, Any]) -> list[Failure]:
         found = [name for name in names if values.get(name) is not None]
@@ -58,7 +58,7 @@ def exclusive(*names: str, source: str = "the API's description") -> Rule:
 
 
 def one_required(*names: str, source: str = "the API's description") -> Rule:
-    """At least one of these properties must be set."""
+    """Require at least one of these properties."""
 
     def find(values: dict[str, Any]) -> list[Failure]:
         missing = all(values.get(name) is None for name in names)
@@ -68,24 +68,24 @@ def one_required(*names: str, source: str = "the API's description") -> Rule:
 
 
 def text(values: dict[str, Any], name: str) -> str:
-    """Read a text; empty where there is none, or another thing."""
+    """Read a text; empty if the value is missing, unknown or of another type."""
     value = values.get(name)
     return value if isinstance(value, str) else ""
 
 
 def number(values: dict[str, Any], name: str) -> float | None:
-    """Read a number, also one that is written as a text."""
+    """Read a number, which may be written as a text; None if it is missing, unknown or of another type."""
     return as_number(values.get(name))
 
 
 def nested(values: dict[str, Any], name: str) -> dict[str, Any]:
-    """Read an object; empty where there is none, or another thing."""
+    """Read an object; empty if the value is missing, unknown or of another type."""
     value = values.get(name)
     return value if isinstance(value, dict) else {}
 
 
 def elements(values: dict[str, Any], name: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Read the objects of a list with their places."""
+    """Read the objects of a list, with their indexes; other elements are skipped."""
     value = values.get(name)
     for index, item in enumerate(value if isinstance(value, list) else ()):
         if isinstance(item, dict):

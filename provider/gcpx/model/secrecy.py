@@ -1,4 +1,4 @@
-"""Secrets of the inputs, kept secret in everything that goes out."""
+"""Secrets: found by declaration, by place and by content, and hidden in everything that leaves the plugin."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
 from gcpx.model.values import Path, Secret, has_secret, secret_texts, transform
 
 _SHORTEST = 4
-"""Texts shorter than this are hidden only where they are a whole value: a secret `a` is no reason to hide all text."""
+"""A secret with fewer characters is hidden only as a whole value, because it is part of too many other texts."""
 _MASK = "[secret]"
 _PRIVATE: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
     r"|PuTTY-User-Key-File-.*|b3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/=\s\\]*",
     re.DOTALL,
 )
-"""Private keys, known by how they begin: PEM of every kind, PuTTY's form, and OpenSSH's without its header."""
+"""Private keys, recognized by how they begin: every kind of PEM, PuTTY's format, and OpenSSH's without its header."""
 
 
 def protect(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) -> dict[str, Any]:
-    """Wrap what the declaration or the sources hold as secret, wherever it stands in the values."""
+    """Mark what is secret by declaration, or anywhere in `sources`, which are the inputs that values come from."""
     marked: dict[str, Any] = _declared(kind, values)
     for source in sources:
         marked = {name: _positional(source.get(name), item) for name, item in marked.items()}
@@ -32,7 +32,7 @@ def protect(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) 
 
 
 def hidden(marked: Any, path: Path) -> bool:
-    """Tell whether what stands at a path is secret, is below a secret, or holds one."""
+    """Tell whether the value at a path is secret, is part of a secret, or contains one."""
     for part in path:
         if isinstance(marked, Secret):
             return True
@@ -65,7 +65,7 @@ def _mark(kind: ObjectType, name: str, value: Any) -> Any:
 
 
 def _positional(source: Any, value: Any) -> Any:
-    """Wrap a value whose place was secret in the source."""
+    """Mark a value as secret if the source has a secret at the same place."""
     if isinstance(value, Secret) or value is None:
         return value
     if isinstance(source, Secret):
@@ -87,7 +87,7 @@ def _wrap(leaf: Any, texts: frozenset[str]) -> Any:
 
 
 def redact(text: str, texts: frozenset[str]) -> str:
-    """Mask every secret and private key in a message, longest first, so that no part of one remains."""
+    """Mask every secret and every private key in a message; longer ones first, so that no part of one remains."""
     text = _PRIVATE.sub(_MASK, text)
     for secret in sorted(frozenset[str]().union(*map(_spellings, texts)), key=len, reverse=True):
         text = text.replace(secret, _MASK)
@@ -95,7 +95,7 @@ def redact(text: str, texts: frozenset[str]) -> str:
 
 
 def _spellings(secret: str) -> frozenset[str]:
-    """Give the spellings of a secret in messages: as it is, quoted, as part of a URL, and a URL by its last part."""
+    """Give the spellings of a secret in messages: plain, quoted, encoded for a URL, and the last part of a URL."""
     bare = secret.strip()
     quoted = (repr(bare)[1:-1], json.dumps(bare)[1:-1], json.dumps(bare, ensure_ascii=False)[1:-1])
     url = bare.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The two property values Python has no type for, and walks over values that may hold them."""
+"""Unknown and secret values, and walks through values that may contain them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 
 class Unknown:
-    """A value that is known only once the resource it comes from has been created."""
+    """A value that is not known before the resource that it comes from has been created."""
 
     def __repr__(self) -> str:
         return "<unknown>"
@@ -25,7 +25,7 @@ UNKNOWN: Final = Unknown()
 
 @attrs.frozen(repr=False)
 class Secret:
-    """A value that must never be shown; its place in the tree is kept."""
+    """A value that must never be shown, wrapped at its place in the tree."""
 
     value: Any
 
@@ -34,7 +34,7 @@ class Secret:
 
 
 def transform(value: Any, leaf: Callable[[Any], Any]) -> Any:
-    """Rebuild a tree of dicts and lists with `leaf` applied to everything else."""
+    """Copy a tree of dicts and lists with `leaf` applied to every other value."""
     if isinstance(value, dict):
         return {key: transform(item, leaf) for key, item in value.items()}
     if isinstance(value, list):
@@ -43,17 +43,17 @@ def transform(value: Any, leaf: Callable[[Any], Any]) -> Any:
 
 
 def reveal(value: Any) -> Any:
-    """Strip every secret wrapper."""
+    """Copy a tree with every secret replaced by its value."""
     return transform(value, lambda leaf: reveal(leaf.value) if isinstance(leaf, Secret) else leaf)
 
 
 def conceal(value: Any) -> Any:
-    """Put an unknown in the place of every secret."""
+    """Copy a tree with every secret replaced by an unknown."""
     return transform(value, lambda leaf: UNKNOWN if isinstance(leaf, Secret) else leaf)
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Yield every scalar, through secrets."""
+    """Give every scalar of a tree, also within secrets."""
     if isinstance(value, Secret):
         yield from leaves(value.value)
     elif isinstance(value, dict):
@@ -67,12 +67,12 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def has_unknown(value: Any) -> bool:
-    """Tell whether any leaf is unknown, through secrets."""
+    """Tell whether anything in a tree is unknown, also within secrets."""
     return _holds(value, Unknown)
 
 
 def has_secret(value: Any) -> bool:
-    """Tell whether anything is secret."""
+    """Tell whether anything in a tree is secret."""
     return _holds(value, Secret)
 
 
@@ -89,7 +89,7 @@ def _holds(value: Any, wanted: type) -> bool:
 
 
 def secret_texts(value: Any) -> frozenset[str]:
-    """Collect every non-empty string that stands under a secret."""
+    """Give every non-empty string within the secrets of a tree."""
     if isinstance(value, Secret):
         return frozenset(leaf for leaf in leaves(value) if isinstance(leaf, str) and leaf)
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

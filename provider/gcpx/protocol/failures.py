@@ -1,4 +1,4 @@
-"""Exceptions as gRPC statuses, once, at the border."""
+"""Exceptions as gRPC statuses, in one place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DETAILS = "grpc-status-details-bin"
 
 
 class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
-    """A resource that exists but is not finished; the engine keeps it in state with the reason."""
+    """A resource that exists, or may exist, but is not finished; the engine keeps it in state with the reason."""
 
     def __init__(self, resource_id: str, properties: struct_pb2.Struct, inputs: struct_pb2.Struct, why: str) -> None:
         super().__init__(why)
@@ -34,18 +34,18 @@ class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
 
 
 class NotUnderstood(ProviderError):  # noqa: N818 - it names the outcome
-    """An error that is not ours, most likely caused by Google's answer; its own text may hold a secret."""
+    """An unexpected exception, most likely caused by an unusual response; its own text may contain a secret."""
 
     def __init__(self, error: Exception) -> None:
         _logger.error("unexpected %s", type(error).__name__)
         super().__init__(
-            f"gcpx could not process an answer from Google: {type(error).__name__} {_origin(error)}. "
+            f"gcpx could not process a response from Google: {type(error).__name__} {_origin(error)}. "
             "Run the command again; if the error remains, please report it"
         )
 
 
 def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Turn every exception of an RPC into a status the engine understands, without a secret in it."""
+    """Turn every exception of an RPC into a status that the engine understands, without secrets."""
 
     @functools.wraps(method)
     def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
@@ -59,7 +59,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Do the same for an RPC that answers with a stream."""
+    """Do the same for an RPC that responds with a stream."""
 
     @functools.wraps(method)
     def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
@@ -73,7 +73,7 @@ def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
-    """Blank texts that are secret by declaration alone, which the request does not show."""
+    """Mask texts that are secret only by declaration, which the request does not mark."""
     try:
         yield
     except ProviderError as error:
@@ -83,7 +83,7 @@ def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def understanding_answers() -> Iterator[None]:
-    """Report answers without the documented shape; the engine takes a bare exception for a corrupt state."""
+    """Turn an unexpected exception into a ProviderError: the engine reads any other status as a corrupt state."""
     try:
         yield
     except (ProviderError, PartialError):
@@ -96,7 +96,9 @@ def _secrets_of(request: Any) -> frozenset[str]:
     texts = frozenset[str]()
     for _, value in request.ListFields():
         if isinstance(value, struct_pb2.Struct):
-            with contextlib.suppress(UserError):  # a special value, which is most often what is being reported
+            with contextlib.suppress(
+                UserError
+            ):  # an unsupported value, which is usually the error that is being reported
                 texts |= secret_texts(decode(value))
     return texts
 

@@ -1,4 +1,4 @@
-"""Messages to the user, through the engine: the only place where a plugin's words are seen."""
+"""Messages to the user, which the engine shows; it shows nothing else that a plugin prints."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import grpc
 from gcpx.protocol import proto
 
 _DEADLINE: Final = 2.0
-"""Seconds a message may take: a log line must never hold up the work it speaks of."""
+"""Seconds that sending a message may take; it must not delay the work that it reports."""
 MESSAGE_LIMIT: Final = [("grpc.max_receive_message_length", 400 << 20), ("grpc.max_send_message_length", 400 << 20)]
 _logger = logging.getLogger(__name__)
 
 
 class EngineLog:
-    """The engine's log service; silent until an address is known."""
+    """The engine's log service; messages before `connect` are dropped."""
 
     def __init__(self, deadline: float = _DEADLINE) -> None:
         self._deadline = deadline
@@ -24,12 +24,12 @@ class EngineLog:
         self._sending: set[Any] = set()
 
     def connect(self, address: str) -> None:
-        """Send to this address from now on."""
+        """Send messages to this address from now on."""
         channel = grpc.insecure_channel(address, options=MESSAGE_LIMIT)
         self._stub = proto.engine_grpc.EngineStub(channel)
 
     def progress(self, urn: str, message: str) -> None:
-        """Show a line in the resource's Info column; the next one takes its place."""
+        """Show a line in the resource's Info column; the next line replaces it."""
         self._send(proto.engine.LogSeverity.INFO, urn, message, ephemeral=True)
 
     def warn(self, urn: str, message: str) -> None:
@@ -43,7 +43,7 @@ class EngineLog:
         try:
             if ephemeral:
                 future = self._stub.Log.future(request, timeout=self._deadline)
-                self._sending.add(future)  # a call that nothing refers to is cancelled
+                self._sending.add(future)  # gRPC cancels a call that nothing refers to
                 future.add_done_callback(self._sending.discard)
             else:
                 self._stub.Log(request, timeout=self._deadline)

@@ -1,10 +1,10 @@
-"""What the servicer serves."""
+"""What the servicer needs of a provider."""
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Protocol
 
-from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
@@ -13,17 +13,19 @@ from gcpx.model.resource import Resource
 
 
 class Plugin(Protocol):
-    """A provider, as the protocol needs it."""
+    """A provider: its settings, its resources and its functions."""
 
     version: str
+    cancelled: threading.Event
+    """Set when the engine cancels; every wait watches it."""
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Texts that no message may hold."""
+        """Texts of the configuration that no message may contain."""
 
     @property
     def validates_online(self) -> bool:
-        """Whether the user wants Google asked at preview."""
+        """Whether the user wants online checks at preview."""
 
     def schema(self) -> str:
         """Give the package's schema as JSON."""
@@ -33,13 +35,13 @@ class Plugin(Protocol):
         """The configuration's declaration as data."""
 
     def check_config(self, inputs: dict[str, Any]) -> Report:
-        """Check the provider's configuration, and what the environment adds to it."""
+        """Check the provider's configuration, together with the environment variables that add to it."""
 
     def diff_config(self, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
         """Compare two configurations."""
 
     def configure(self, args: dict[str, Any]) -> None:
-        """Take a configuration; no network."""
+        """Take a configuration; offline."""
 
     def resource(self, token: str) -> Resource:
         """Find the resource of a type token."""
@@ -52,6 +54,3 @@ class Plugin(Protocol):
 
     def close(self) -> None:
         """Release all resources."""
-
-    def call(self, **surroundings: Any) -> Call:
-        """Bundle what surrounds one call."""

@@ -1,8 +1,8 @@
 """Pulumi's generated messages and services, loaded without the rest of the SDK.
 
-`import pulumi` runs several hundred modules, which triples the start of a plugin that needs only the messages. So the
-parent packages are stood in for while the messages load, and are taken away again: a later `import pulumi` in the same
-process (a test with the Automation API) still gets the real thing.
+`import pulumi` loads several hundred modules, which triples the start time of a plugin that needs only the messages. So
+empty stand-ins replace the parent packages while the messages load. They are removed afterwards, so that a later
+`import pulumi` in the same process, such as a test with the Automation API, loads the real package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The plugin's process: serve on loopback, tell the engine the port, stop when told to."""
+"""The plugin's process: serves on loopback, prints its port for the engine, and stops on a signal."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.servicer import Servicer
 
 _WORKERS: Final = 256
-"""Well above what `--parallel` is set to, so that long waits never hold up a Diff or a Cancel; threads start on use."""
+"""Far more than `--parallel` usually allows, so that long waits never delay a Diff or a Cancel; started on use."""
 _GRACE: Final = 2.0
+_WAIT: Final = 1.0
+"""Seconds. Python misses a signal that arrives at the moment when a wait begins, so no wait is without end."""
 
 
 def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:
-    """Serve on a free port of loopback; returns the server and its port."""
+    """Serve on a free port of loopback; gives the server and its port."""
     log = log or EngineLog()
     if engine_address:
         log.connect(engine_address)
@@ -33,14 +35,15 @@ def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = No
 
 
 def serve(plugin: Plugin, engine_address: str | None) -> None:
-    """Serve until the process is told to end."""
+    """Serve until SIGINT or SIGTERM."""
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
     server, port = start(plugin, engine_address)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    stopped.wait()
+    while not stopped.wait(_WAIT):
+        pass
     plugin.cancel()
     server.stop(_GRACE).wait()
     plugin.close()

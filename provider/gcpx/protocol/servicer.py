@@ -5,44 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-import attrs
 import grpc
 from google.protobuf import empty_pb2
 
 from gcpx.errors import ProviderError, UserError
-from gcpx.model import codec, naming
+from gcpx.model import codec, lifecycle
 from gcpx.model.call import Call
-from gcpx.model.check import Finding, Report, check, place
-from gcpx.model.compare import Comparison
-from gcpx.model.diff import diff
+from gcpx.model.check import Report
 from gcpx.model.fields import ObjectType
+from gcpx.model.naming import visible
 from gcpx.model.resource import Live, PartialError, Resource
-from gcpx.model.rules import Failure
-from gcpx.model.secrecy import hidden, protect, redact
+from gcpx.model.secrecy import protect, redact
 from gcpx.model.values import has_unknown, reveal, secret_texts
 from gcpx.protocol import messages, proto
 from gcpx.protocol.failures import InitFailed, disclosing_nothing, guarded, guarded_stream, understanding_answers
+from gcpx.protocol.findings import Findings
 from gcpx.protocol.log import EngineLog
 from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.wire import decode, encode
 
 _PAGE: Final = 500
-"""Results to ask for at once, where the engine does not say."""
-_NOT_THERE: Final = (
-    "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
-)
-
-
-@attrs.frozen
-class _Target:
-    """The resource a request is about."""
-
-    resource: Resource
-    urn: str
-
-    @property
-    def name(self) -> str:
-        return self.urn.rpartition("::")[2]
+"""Results per page, if the engine does not say."""
 
 
 class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[misc]
@@ -89,15 +72,15 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def CheckConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Check the provider's configuration; what the user wrote is returned as it is."""
+        """Check the provider's configuration; the inputs are returned as the user wrote them."""
         news = decode(request.news)
         report, kind = self.plugin.check_config(news), self.plugin.config_type
-        failures = self._said(request.urn, kind, news, report, marked=False)
+        failures = self._report(request.urn, report, lambda: self._findings(kind, news, marked=False))
         return proto.provider.CheckResponse(inputs=request.news, failures=failures)
 
     @guarded
     def DiffConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Compare configurations; none of them ever replaces the resources made with it."""
+        """Compare two configurations; no difference replaces the resources created with the old one."""
         old = decode(request.old_inputs) or decode(request.olds)
         return messages.diff_response(self.plugin.diff_config(reveal(old), reveal(decode(request.news))), False)
 
@@ -115,30 +98,24 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Call a function."""
         function, arguments = self.plugin.function(request.tok), decode(request.args)
         kind = function.type
-        report = self._judged(kind, arguments, function.problems(reveal(arguments)))
-        self._said("", kind, arguments, report)
-        if report.failures:
-            # A response may contain failures, but `pulumi do` does not show them, and SDKs show only the first.
-            findings = messages.Findings.of(kind, arguments, self.plugin.secrets)
-            raise findings.refusal(f"{request.tok} was not called", report.failures)
-        marked = protect(kind, _known(arguments))
+        report = lifecycle.judge(kind, arguments, function.problems(reveal(arguments)))
+        self._require(f"{request.tok} was not called", kind, arguments, report)
+        marked = protect(kind, visible(arguments))
         with disclosing_nothing(secret_texts(marked)), understanding_answers():
-            result = function.invoke(self._surroundings("", None, marked), reveal(marked))
+            result = function.invoke(self._call("", None, marked), reveal(marked))
         return proto.provider.InvokeResponse(**{"return": encode(protect(function.result_type, result, marked))})
 
     @guarded_stream
     def List(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
-        """List what exists, page by page: one page, or as much as `limit` asks for."""
+        """List what exists, page by page: one page, or as many results as `limit` says."""
         resource, query = self.plugin.resource(request.token), decode(request.query)
         message = proto.provider.ListResponse
         if has_unknown(query):
             yield message(computed=message.Computed())
             return
-        report = self._judged(resource.query_type, query, resource.query_problems(reveal(query)))
-        if report.failures:
-            findings = messages.Findings.of(resource.query_type, query, self.plugin.secrets)
-            raise findings.refusal(f"{request.token} was not listed", report.failures)
-        call = self._surroundings("", None, query)
+        report = lifecycle.judge(resource.query_type, query, resource.query_problems(reveal(query)))
+        self._require(f"{request.token} was not listed", resource.query_type, query, report)
+        call = self._call("", None, query)
         token, left = request.continuation_token, request.limit
         while context.is_active():
             with understanding_answers():
@@ -153,187 +130,144 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def Check(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Name the resource and find everything wrong with its inputs."""
-        target = self._target(request)
-        inputs, unnamed = self._named(target, request)
-        kind = target.resource.type
-        report = self._judged(kind, inputs, target.resource.problems(reveal(inputs)))
+        """Name the resource and find everything that is wrong with its inputs."""
+        resource, olds = self._resource(request), decode(request.olds)
+        kind = resource.type
+        inputs, unnamed = lifecycle.name_inputs(resource, messages.name_request(request), olds, decode(request.news))
+        report = lifecycle.judge(kind, inputs, resource.problems(reveal(inputs)))
         if not report.failures:
             inputs = codec.resolved(kind, inputs)
-        if self.plugin.validates_online and not report.failures:
-            call = self._surroundings(request.urn, None, inputs)
-            asked = target.resource.check_online(call, reveal(decode(request.olds)), reveal(inputs))
-            report.failures.extend(_missing(protect(kind, inputs, inputs), asked))
-        if unnamed is not None and target.resource.autoname is not None:
-            report.failures.append(Finding((target.resource.autoname.property,), unnamed))
-        failures = self._said(request.urn, kind, inputs, report)
+            if self.plugin.validates_online:
+                call = self._call(request.urn, None, inputs)
+                report.failures.extend(lifecycle.check_online(resource, call, olds, inputs))
+        report.failures.extend(unnamed)
+        failures = self._report(request.urn, report, lambda: self._findings(kind, inputs))
         return proto.provider.CheckResponse(inputs=encode(protect(kind, inputs)), failures=failures)
 
     @guarded
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
-        resource = self._target(request).resource
-        live, new = reveal(decode(request.olds)), reveal(decode(request.news))
-        old = reveal(decode(request.old_inputs)) or {k: v for k, v in live.items() if k in resource.type.inputs}
-        homes = (resource.home(old, live), resource.home(new, live))
-        changes = diff(resource.type, old, new, live, Comparison(homes, sure=True))
-        changes = [
-            attrs.evolve(change, replaces=change.replaces or resource.replaces(change.path)) for change in changes
-        ]
-        changes = [change for change in changes if not resource.stays(change.path, homes[0], new)]
-        if old.get(naming.IMPORTED):
-            # An import had to make up what Google never shows, and took in what Google chose: no reasons to replace.
-            changes = [change for change in changes if not (change.made_up and change.replaces)]
-        collides = any(change.replaces for change in changes) and resource.collides(old, new)
-        return messages.diff_response(changes, collides)
+        old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
+        plan = lifecycle.plan(self._resource(request), reveal(old), reveal(new), reveal(outputs))
+        return messages.diff_response(plan.changes, plan.delete_first)
 
     @guarded
     def Create(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Create the resource, or say what creating it would give."""
-        target, inputs = self._target(request), decode(request.properties)
+        """Create the resource or, in a preview, predict its outputs."""
+        resource, inputs = self._resource(request), decode(request.properties)
         if request.preview:
-            return proto.provider.CreateResponse(properties=self._predicted(target, inputs, {}))
-        plain = _known(reveal(inputs))
-        call = self._call(request, inputs, {})
-        live = self._work(target, call, inputs, lambda: target.resource.create(call, plain))
-        return proto.provider.CreateResponse(id=live.id, properties=_state(target, live, inputs))
+            return proto.provider.CreateResponse(properties=_predicted(resource, inputs, {}))
+        call = self._call(request.urn, request.timeout, inputs)
+        live = _worked(resource, call, inputs, lambda given: resource.create(call, given))
+        return proto.provider.CreateResponse(id=live.id, properties=_state(resource, live, inputs))
 
     @guarded
     def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Refresh or import; an empty ID says that the resource is gone."""
-        target = self._target(request)
-        inputs, last = decode(request.inputs), decode(request.properties)
+        """Refresh or import a resource; an empty ID in the response says that it is gone."""
+        resource, inputs, last = self._resource(request), decode(request.inputs), decode(request.properties)
         importing = not inputs and not last
-        call = self._call(request, inputs, last)
+        plain = reveal(inputs)
         with understanding_answers():
-            live = target.resource.read(call, request.id, None if importing else _known(reveal(inputs)))
+            call = self._call(request.urn, request.timeout, inputs, last)
+            live = resource.read(call, request.id, None if importing else visible(plain))
         if live is None:
             return proto.provider.ReadResponse()
-        kind, plain = target.resource.type, reveal(inputs)
-        how = target.resource.meaning(plain, live.properties)
         fresh = (
-            _imported(target.resource, live, how)
+            lifecycle.import_inputs(resource, live)
             if importing
-            else codec.refreshed(kind, plain, live.properties, reveal(last), how)
+            else lifecycle.refresh(resource, live, plain, reveal(last))
         )
-        outputs = codec.outputs(kind, _known(fresh), live.properties, how)
+        outputs = lifecycle.outputs_of(resource, live, fresh)
         return proto.provider.ReadResponse(
             id=live.id,
-            inputs=encode(protect(kind, fresh, inputs)),
-            properties=encode(protect(kind, outputs, inputs, last)),
+            inputs=encode(protect(resource.type, fresh, inputs)),
+            properties=encode(protect(resource.type, outputs, inputs, last)),
         )
 
     @guarded
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Change the resource in place, or finish what an earlier run left undone."""
-        target = self._target(request)
-        old, new, last = (decode(request.old_inputs), decode(request.news), decode(request.olds))
+        resource, old, new = self._resource(request), decode(request.old_inputs), decode(request.news)
+        last = decode(request.olds)
         if request.preview:
-            return proto.provider.UpdateResponse(properties=self._predicted(target, new, last))
-        plain_old, plain_new = _known(reveal(old)), _known(reveal(new))
-        call = self._call(request, new, last)
-        live = self._work(target, call, new, lambda: target.resource.update(call, request.id, plain_old, plain_new))
-        return proto.provider.UpdateResponse(properties=_state(target, live, new))
+            return proto.provider.UpdateResponse(properties=_predicted(resource, new, last))
+        call, before = self._call(request.urn, request.timeout, new, last), visible(reveal(old))
+        live = _worked(resource, call, new, lambda given: resource.update(call, request.id, before, given))
+        return proto.provider.UpdateResponse(properties=_state(resource, live, new))
 
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
-        target = self._target(request)
-        last = decode(request.properties)
+        resource, last = self._resource(request), decode(request.properties)
         with understanding_answers():
-            target.resource.delete(self._call(request, {}, last), request.id)
+            resource.delete(self._call(request.urn, request.timeout, {}, last), request.id)
         return empty_pb2.Empty()
 
     def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
-        """Wake every wait; comes at the end of every run, not only when a user aborts."""
+        """Wake every wait. The engine calls this at the end of every run, not only when a user aborts one."""
         self.plugin.cancel()
         return empty_pb2.Empty()
 
-    def _target(self, request: Any) -> _Target:
-        token = request.type or request.urn.split("::")[2].rpartition("$")[2]
-        return _Target(self.plugin.resource(token), request.urn)
+    def _resource(self, request: Any) -> Resource:
+        return self.plugin.resource(request.type or request.urn.split("::")[2].rpartition("$")[2])
 
-    def _named(self, target: _Target, request: Any) -> tuple[dict[str, Any], str | None]:
-        news, rule = decode(request.news), target.resource.autoname
-        if rule is None:
-            return news, None
-        proposal = messages.proposal(request)
-        name = request.name or target.name
-        return naming.apply(rule, name, decode(request.olds), news, bytes(request.randomSeed), proposal)
-
-    def _judged(self, kind: ObjectType, values: dict[str, Any], problems: list[Failure]) -> Report:
-        """Check values by their declaration, and add what is known beyond it."""
-        report = check(kind, values)
-        report.failures.extend(Finding(place(name), reason) for name, reason in problems)
-        return report
-
-    def _call(self, request: Any, inputs: dict[str, Any], last: dict[str, Any]) -> Call:
-        return self._surroundings(request.urn, request.timeout or None, inputs, last)
-
-    def _surroundings(
+    def _call(
         self, urn: str, timeout: float | None, inputs: dict[str, Any], last: dict[str, Any] | None = None
     ) -> Call:
+        """Describe the call for the resource; nothing secret in inputs and outputs gets into its messages."""
         last = last or {}
         texts = secret_texts(inputs) | secret_texts(last) | self.plugin.secrets
 
-        def said(send: Callable[[str, str], None]) -> Callable[[str], None]:
+        def redacted(send: Callable[[str, str], None]) -> Callable[[str], None]:
             return lambda message: send(urn, redact(message, texts))
 
-        return self.plugin.call(
-            urn=urn, timeout=timeout, progress=said(self._log.progress), warn=said(self._log.warn), last=reveal(last)
+        return Call(
+            urn=urn,
+            timeout=timeout or None,
+            cancelled=self.plugin.cancelled,
+            progress=redacted(self._log.progress),
+            warn=redacted(self._log.warn),
+            last=reveal(last),
         )
 
-    def _work(self, target: _Target, call: Call, inputs: dict[str, Any], verb: Callable[[], Live]) -> Live:
-        try:
-            with understanding_answers():
-                return verb()
-        except ProviderError as error:
-            raise target.resource.explained(call, reveal(inputs), error) from error
-        except PartialError as error:
-            state = _state(target, error.live, inputs)
-            raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error
+    def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:
+        return Findings.of(kind, values, self.plugin.secrets, marked=marked)
 
-    def _predicted(self, target: _Target, inputs: dict[str, Any], last: dict[str, Any]) -> Any:
-        kind, plain = target.resource.type, reveal(inputs)
-        stable = {
-            name: value
-            for name, value in last.items()
-            if name in kind.properties and name not in kind.inputs and not kind.properties[name].traits.volatile
-        }
-        values = stable | codec.preview(kind, _known(plain)) | target.resource.predict(plain)
-        return encode(protect(kind, values, inputs))
-
-    def _said(
-        self, urn: str, kind: ObjectType, inputs: dict[str, Any], report: Report, *, marked: bool = True
-    ) -> list[Any]:
-        """Print the warnings of a report, and give its failures as the engine takes them."""
+    def _report(self, urn: str, report: Report, findings: Callable[[], Findings]) -> list[Any]:
+        """Print the warnings of a report, and give its failures in the protocol's form."""
         if not report.failures and not report.warnings:
             return []
-        found = messages.Findings.of(kind, inputs, self.plugin.secrets, marked=marked)
+        writer = findings()
         for warning in report.warnings:
-            self._log.warn(urn, found.sentence(warning, " "))
-        return found.failures(report.failures)
+            self._log.warn(urn, writer.sentence(warning, " "))
+        return writer.failures(report.failures)
+
+    def _require(self, what: str, kind: ObjectType, values: dict[str, Any], report: Report) -> None:
+        """Print the warnings of a report; raise UserError if it has failures.
+
+        The responses could carry failures, but `pulumi do` does not show them, and SDKs show only the first.
+        """
+        self._report("", report, lambda: self._findings(kind, values))
+        if report.failures:
+            raise self._findings(kind, values).refusal(what, report.failures)
 
 
-def _missing(marked: dict[str, Any], asked: list[Failure]) -> list[Finding]:
-    """Take what Google does not have; a reason that would tell a part of a secret is left out."""
-    found = [(place(name), reason) for name, reason in asked]
-    return [Finding(path, _NOT_THERE if hidden(marked, path) else reason) for path, reason in found]
+def _worked(resource: Resource, call: Call, inputs: dict[str, Any], verb: Callable[[dict[str, Any]], Live]) -> Live:
+    """Create or update; what exists after a failure goes into state."""
+    plain = reveal(inputs)
+    try:
+        with understanding_answers():
+            return verb(visible(plain))
+    except ProviderError as error:
+        raise resource.explained(call, plain, error) from error
+    except PartialError as error:
+        state = _state(resource, error.live, inputs)
+        raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error
 
 
-def _known(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is for the engine alone."""
-    return {key: value for key, value in inputs.items() if not key.startswith("__")}
+def _predicted(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> Any:
+    return encode(protect(resource.type, lifecycle.predict(resource, reveal(inputs), last), inputs))
 
 
-def _state(target: _Target, live: Live, inputs: dict[str, Any]) -> Any:
-    kind, plain = target.resource.type, _known(reveal(inputs))
-    outputs = codec.outputs(kind, plain, live.properties, target.resource.meaning(plain, live.properties))
-    return encode(protect(kind, outputs, inputs))
-
-
-def _imported(resource: Resource, live: Live, how: Comparison) -> dict[str, Any]:
-    defaults = resource.defaults()
-    inputs = codec.minimal(resource.type, live.properties, None, how)
-    kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
-    return {name: value for name, value in kept.items() if name not in resource.derived} | {naming.IMPORTED: True}
+def _state(resource: Resource, live: Live, inputs: dict[str, Any]) -> Any:
+    return encode(protect(resource.type, lifecycle.outputs_of(resource, live, reveal(inputs)), inputs))

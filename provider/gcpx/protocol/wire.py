@@ -1,4 +1,4 @@
-"""Property values on the wire: google.protobuf.Struct with signed objects and sentinels for what JSON lacks."""
+"""Property values as google.protobuf.Struct: secrets are objects with a signature, unknowns are special strings."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
 
 
 def _text(value: str) -> str:
-    """Write a text that JSON may hold, and UTF-8 may not: half of a surrogate pair becomes a question mark."""
+    """Replace lone surrogates, which JSON can hold and UTF-8 cannot, by question marks."""
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 

@@ -1,0 +1,138 @@
+"""What values mean over a resource's life: what a change does, what a preview predicts, what an import keeps.
+
+The engine's calls are decided here, from the declaration and from what a resource says of itself (`Resource.home`,
+`in_place`, `identity`, ...). Nothing here knows gRPC. Inputs may hold unknowns, and the hidden inputs of `naming`.
+Unless a function says otherwise, they hold no secrets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from gcpx.model import naming, state
+from gcpx.model.call import Call
+from gcpx.model.check import Finding, Report, check, place
+from gcpx.model.compare import Comparison
+from gcpx.model.diff import Change, diff
+from gcpx.model.fields import ObjectType
+from gcpx.model.links import Home
+from gcpx.model.naming import NameRequest, visible
+from gcpx.model.resource import Live, Resource
+from gcpx.model.rules import Failure
+from gcpx.model.secrecy import hidden, protect
+from gcpx.model.values import Path, reveal
+
+_PLACES = ("project", "region", "zone")
+_NOT_THERE = "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
+
+
+@attrs.frozen
+class Plan:
+    """What a change of inputs does.
+
+    Attributes:
+        changes: the paths that differ; a resource is replaced if any of them replaces it.
+        delete_first: the old resource must be deleted before the new one is created.
+    """
+
+    changes: list[Change]
+    delete_first: bool
+
+
+def name_inputs(
+    resource: Resource, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
+) -> tuple[dict[str, Any], list[Finding]]:
+    """Add a generated name to inputs that have none; gives the inputs, and a failure if no name can be generated.
+
+    Both inputs may hold secrets.
+    """
+    rule = resource.autoname
+    if rule is None:
+        return news, []
+    named, failure = naming.apply(rule, request, olds, news)
+    return named, [Finding((rule.property,), failure)] if failure is not None else []
+
+
+def judge(kind: ObjectType, values: dict[str, Any], problems: list[Failure]) -> Report:
+    """Check values, which may hold secrets, by their declaration, and add problems found beyond it."""
+    report = check(kind, values)
+    report.failures.extend(Finding(place(name), reason) for name, reason in problems)
+    return report
+
+
+def check_online(resource: Resource, call: Call, olds: dict[str, Any], news: dict[str, Any]) -> list[Finding]:
+    """Ask Google whether what inputs name exists; a reason that would reveal a secret is replaced.
+
+    Both inputs may hold secrets.
+    """
+    marked = protect(resource.type, news, news)
+    failures = [(place(name), reason) for name, reason in resource.check_online(call, reveal(olds), reveal(news))]
+    return [Finding(path, _NOT_THERE if hidden(marked, path) else reason) for path, reason in failures]
+
+
+def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> Plan:
+    """Compare the last inputs with the new ones and decide what each difference does; offline.
+
+    Without old inputs, as in states of other tools, the outputs stand in for them.
+    """
+    old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
+    homes = (resource.home(old, outputs), resource.home(new, outputs))
+    differences = diff(resource.type, old, new, outputs, Comparison(homes, sure=True))
+    changes = [
+        attrs.evolve(change, replaces=replaces(resource, change.path))
+        for change in differences
+        if not _names_same_place(resource, change.path, homes[0], new)
+    ]
+    if old.get(naming.IMPORTED):
+        # The import made up what Google never returns, and wrote down what Google chose: no reasons to replace.
+        changes = [change for change in changes if not (change.unseen and change.replaces)]
+    return Plan(changes, any(change.replaces for change in changes) and resource.collides(old, new))
+
+
+def replaces(resource: Resource | type[Resource], path: Path) -> bool:
+    """Tell whether a change at a path replaces the resource: it is below no path that changes in place."""
+    return not any(path[: len(kept)] == kept for kept in resource.in_place)
+
+
+def _names_same_place(resource: Resource, path: Path, home: Home, new: dict[str, Any]) -> bool:
+    """Tell whether project, region or zone is written out or left out, and is where the resource is anyway."""
+    if len(path) > 1 or path[0] not in _PLACES:
+        return False
+    named = getattr(resource.home(new, {}), path[0])
+    return named is not None and named == getattr(home, path[0])
+
+
+def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+    """Predict the outputs of a creation or an update: those that are certain; an absent one is unknown.
+
+    `last` are the outputs before an update, which may hold secrets; those that an update does not change stay.
+    """
+    kind = resource.type
+    stable = {
+        name: value
+        for name, value in last.items()
+        if name in kind.properties and name not in kind.inputs and not kind.properties[name].traits.volatile
+    }
+    return stable | state.predicted(kind, visible(inputs)) | resource.predict(inputs)
+
+
+def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[str, Any]:
+    """Give the outputs that go into state: Google's values, in the user's spelling where that means the same."""
+    given = visible(inputs)
+    return state.outputs(resource.type, given, live.properties, resource.meaning(given, live.properties))
+
+
+def refresh(resource: Resource, live: Live, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
+    """Give the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
+    how = resource.meaning(inputs, live.properties)
+    return state.refreshed(resource.type, inputs, live.properties, last, how)
+
+
+def import_inputs(resource: Resource, live: Live) -> dict[str, Any]:
+    """Give the smallest inputs that describe an imported resource: without defaults and what others imply."""
+    defaults = resource.defaults()
+    inputs = state.minimal(resource.type, live.properties, None, resource.meaning({}, live.properties))
+    kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
+    return {name: value for name, value in kept.items() if name not in resource.derived} | {naming.IMPORTED: True}

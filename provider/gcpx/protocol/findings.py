@@ -1,0 +1,71 @@
+"""Failures and warnings about inputs, as the user reads them: the one place that decides which values are shown."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+
+from gcpx.errors import UserError
+from gcpx.model.check import Finding
+from gcpx.model.fields import ObjectType
+from gcpx.model.secrecy import hidden, protect, redact
+from gcpx.model.values import format_path, secret_texts
+from gcpx.protocol import proto
+
+_LONGEST: Final = 100
+"""Values with more characters are not printed."""
+
+
+@attrs.frozen
+class Findings:
+    """Writes what was found in inputs.
+
+    The engine prints the value of the property that a failure names. It prints secrets in clear, and `{<nil>}` for
+    nested paths. So a failure names a property only if its value is known, plain and short; otherwise the reason begins
+    with the path.
+
+    Attributes:
+        kind: declares the inputs.
+        inputs: the inputs, with secrets marked.
+        secrets: further texts that no message may contain.
+        marked: whether the engine marked the secrets; if it did not, no value is shown.
+    """
+
+    kind: ObjectType
+    inputs: dict[str, Any]
+    secrets: frozenset[str]
+    marked: bool = True
+
+    @classmethod
+    def of(cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str], *, marked: bool = True) -> Findings:
+        """Mark what is secret by declaration, by place or by content; `inputs` are as the engine sent them."""
+        protected = protect(kind, inputs, inputs)
+        return cls(kind, protected, secrets | secret_texts(protected), marked)
+
+    def failures(self, findings: list[Finding]) -> list[Any]:
+        """Write findings as check failures."""
+        return [self._failure(finding) for finding in findings]
+
+    def _failure(self, finding: Finding) -> Any:
+        name = str(finding.path[0]) if len(finding.path) == 1 else ""
+        if name in self.kind.inputs and self._printable(self.inputs.get(name)):
+            return proto.provider.CheckFailure(property=name, reason=redact(finding.reason, self.secrets))
+        return proto.provider.CheckFailure(reason=self.sentence(finding))
+
+    def sentence(self, finding: Finding, separator: str = ": ") -> str:
+        """Write a finding as one text: the path, and the reason."""
+        value = finding.with_value if self.marked and not hidden(self.inputs, finding.path) else None
+        reason = finding.reason if value is None else value
+        return redact(separator.join(filter(None, (format_path(finding.path), reason))), self.secrets)
+
+    def _printable(self, value: Any) -> bool:
+        """Tell whether the engine may print a value, and whether it is short enough to help."""
+        if not self.marked or not isinstance(value, str | bool | int | float) or value == "":
+            return False
+        text = str(value)
+        return len(text) <= _LONGEST and text.isprintable() and redact(text, self.secrets) == text
+
+    def refusal(self, what: str, findings: list[Finding]) -> UserError:
+        """Write findings as an error, for RPCs whose response has no failures that every user sees."""
+        return UserError(f"{what}: " + "\n  ".join(map(self.sentence, findings)))

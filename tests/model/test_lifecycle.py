@@ -1,0 +1,221 @@
+"""What a change, a preview, a refresh and an import mean for a resource: decided by the model, without an engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from gcpx.model import lifecycle
+from gcpx.model.fields import Record, field, record
+from gcpx.model.links import Home, name_of
+from gcpx.model.naming import AUTONAMED, IMPORTED, UNREAD, Autoname, NameRequest, Proposal
+from gcpx.model.places import REGION
+from gcpx.model.resource import Live, Page, Resource
+from gcpx.model.values import UNKNOWN, Secret
+
+UNSET = object()
+
+
+@record
+class ShelfLight(Record):
+    """A part that the server adds to."""
+
+    color: str = field("The colour.")
+    serial: str = field("The serial number.", output=True)
+
+
+@record
+class ShelfModel(Record):
+    """A resource with one property of each kind."""
+
+    name: str = field("The name.", always=True)
+    region: str = field("The region.", param=True, pattern=REGION, normalize=name_of)
+    wood: str = field("The wood.", default="oak")
+    boards: int = field("How many boards.")
+    labels: dict[str, str] = field("Labels.")
+    light: ShelfLight = field("The light.")
+    varnish: str = field("Chosen by the server if it is not set.", computed=True)
+    key: str = field("Taken and never returned.", write_only=True)
+    numeric_id: str = field("The number.", output=True)
+    books: int = field("The number of books now.", output=True, volatile=True)
+
+
+class Shelf(Resource):
+    """Declares what changes in place, what is unique and where a shelf stands; its verbs are not needed here."""
+
+    token = "gcpx:furniture:Shelf"
+    model = ShelfModel
+    query = ShelfModel
+    id_forms = ("NAME",)
+    autoname = Autoname(property="name", pattern=REGION[0], max_length=20)
+    in_place = frozenset({("boards",), ("light", "color")})
+    derived = frozenset({"wood"})
+
+    def __init__(self) -> None:
+        """Take nothing."""
+
+    def home(self, inputs, outputs):
+        return Home.of(inputs, outputs, region="us-east1")
+
+    def identity(self, inputs):
+        return None if inputs.get(AUTONAMED) else inputs.get("name")
+
+    def predict(self, inputs):
+        return {"region": inputs.get("region") or "us-east1"}
+
+    def defaults(self):
+        return {"region": "us-east1"}
+
+    def create(self, call, inputs):
+        raise NotImplementedError
+
+    def read(self, call, resource_id, inputs):
+        raise NotImplementedError
+
+    def delete(self, call, resource_id):
+        raise NotImplementedError
+
+    def page(self, call, query, token, size):
+        return Page([])
+
+
+SHELF = Shelf()
+OLD = {"name": "books", "wood": "pine", "boards": 4, "labels": {"room": "hall"}, "light": {"color": "red"}, "key": "k"}
+LIVE = {**OLD, "region": "us-east1", "varnish": "matt", "light": {"color": "red", "serial": "7"}, "numericId": "42"}
+
+
+def plan(old, outputs=None, **changed):
+    new = {name: value for name, value in {**old, **changed}.items() if value is not UNSET}
+    return lifecycle.plan(SHELF, old, new, LIVE if outputs is None else outputs)
+
+
+@pytest.mark.parametrize(
+    ("changed", "path", "kind", "replaces"),
+    [
+        ({"boards": 5}, ("boards",), "update", False),
+        ({"boards": UNKNOWN}, ("boards",), "update", False),
+        ({"light": {"color": "blue"}}, ("light", "color"), "update", False),
+        ({"light": UNSET}, ("light",), "delete", True),
+        ({"wood": "ash"}, ("wood",), "update", True),
+        ({"wood": UNKNOWN}, ("wood",), "update", True),
+        ({"labels": {"room": "loft"}}, ("labels", "room"), "update", True),
+        ({"labels": {"room": "hall", "floor": "1"}}, ("labels", "floor"), "add", True),
+        ({"region": "us-west1"}, ("region",), "add", True),
+        ({"varnish": "gloss"}, ("varnish",), "add", True),
+        ({"key": "other"}, ("key",), "update", True),
+    ],
+)
+def test_a_change_is_in_place_where_the_resource_says_so_and_replaces_it_elsewhere(changed, path, kind, replaces):
+    changes = plan(OLD, **changed).changes
+
+    assert [(change.path, change.kind, change.replaces) for change in changes] == [(path, kind, replaces)]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"boards": "4"},
+        {"varnish": "matt"},
+        {"region": "us-east1"},
+        {"region": "https://www.googleapis.com/compute/v1/projects/p/regions/us-east1"},
+    ],
+)
+def test_what_means_the_same_is_no_change(changed):
+    assert plan(OLD, **changed) == lifecycle.Plan([], False)
+
+
+def test_leaving_out_a_region_that_is_the_default_is_no_change():
+    assert plan({**OLD, "region": "us-east1"}, region=UNSET).changes == []
+    assert [change.path for change in plan({**OLD, "region": "us-west1"}, region=UNSET).changes] == [("region",)]
+
+
+def test_without_old_inputs_the_outputs_stand_in_for_them():
+    new = {**OLD, "varnish": "matt"}
+
+    assert lifecycle.plan(SHELF, {}, new, LIVE).changes == []
+    assert [change.path for change in lifecycle.plan(SHELF, {}, {**new, "boards": 9}, LIVE).changes] == [("boards",)]
+    less = {name: value for name, value in new.items() if name != "labels"}
+    assert [change.path for change in lifecycle.plan(SHELF, {}, less, LIVE).changes] == [("labels",)]
+
+
+@pytest.mark.parametrize("changed", [{"key": "other"}, {"varnish": UNSET}])
+def test_after_an_import_what_google_does_not_tell_replaces_nothing(changed):
+    old = {**OLD, "varnish": "matt"}
+
+    assert [change.replaces for change in plan(old, **changed).changes] == [True]
+    assert plan({**old, IMPORTED: True}, **changed).changes == []
+    assert [change.path for change in plan({**old, IMPORTED: True}, wood="ash", **changed).changes] == [("wood",)]
+
+
+def test_the_old_resource_goes_first_only_if_the_new_one_needs_its_name():
+    assert plan(OLD, wood="ash").delete_first
+    assert not plan(OLD, boards=9).delete_first
+    assert not plan(OLD, wood="ash", name="other").delete_first
+    assert not plan({**OLD, AUTONAMED: True}, wood="ash").delete_first
+    assert plan({**OLD, AUTONAMED: True}, wood="ash", **{AUTONAMED: UNSET}).delete_first
+
+
+def test_a_creation_predicts_what_is_certain():
+    predicted = lifecycle.predict(SHELF, {**OLD, AUTONAMED: True}, {})
+
+    assert predicted == {**OLD, "light": UNKNOWN, "region": "us-east1"}
+
+
+def test_an_update_keeps_outputs_that_it_does_not_change():
+    predicted = lifecycle.predict(SHELF, OLD, {**LIVE, "books": 3, "numericId": Secret("42"), "gone": "x"})
+
+    assert predicted == {**OLD, "light": UNKNOWN, "region": "us-east1", "numericId": Secret("42")}
+
+
+def test_outputs_are_in_the_users_spelling_where_it_means_the_same():
+    written = {**OLD, "boards": "4", "region": "regions/us-east1", "wood": "ash", AUTONAMED: True}
+
+    outputs = lifecycle.outputs_of(SHELF, Live("books", {**LIVE, "boards": 4}), written)
+
+    assert (outputs["boards"], outputs["region"], outputs["wood"]) == ("4", "regions/us-east1", "pine")
+    assert AUTONAMED not in outputs
+
+
+def test_a_refresh_writes_what_drifted_and_keeps_hidden_inputs():
+    given = {**OLD, AUTONAMED: True}
+    drifted = {**LIVE, "boards": 5, "varnish": "gloss"}
+
+    assert lifecycle.refresh(SHELF, Live("books", LIVE), given, LIVE) == given
+    assert lifecycle.refresh(SHELF, Live("books", drifted), given, LIVE) == {**given, "boards": 5, "varnish": "gloss"}
+    assert lifecycle.refresh(SHELF, Live("books", drifted), given, {**LIVE, UNREAD: True}) == {**given, "boards": 5}
+
+
+def test_an_import_keeps_what_a_user_would_write():
+    imported = lifecycle.import_inputs(SHELF, Live("books", {**LIVE, "labels": {}, "wood": "pine"}))
+
+    assert imported == {
+        "name": "books",
+        "boards": 4,
+        "light": {"color": "red"},
+        "varnish": "matt",
+        "key": "k",
+        IMPORTED: True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("news", "olds", "proposal", "name"),
+    [
+        ({"name": "mine"}, {}, None, "mine"),
+        ({}, {"name": "books-1234567", AUTONAMED: True}, None, "books-1234567"),
+        ({}, {}, Proposal("Proposed", "propose"), "proposed"),
+        ({}, {}, Proposal("Exactly_this", "enforce"), "Exactly_this"),
+    ],
+)
+def test_a_name_is_the_programs_the_last_one_or_the_proposed_one(news, olds, proposal, name):
+    inputs, failures = lifecycle.name_inputs(SHELF, NameRequest("books", b"", proposal), olds, news)
+
+    assert (inputs["name"], failures) == (name, [])
+    assert inputs.get(AUTONAMED, False) is ("name" not in news)
+
+
+def test_without_autonaming_a_name_is_required():
+    inputs, failures = lifecycle.name_inputs(SHELF, NameRequest("books", b"", Proposal("", "disable")), {}, {})
+
+    assert inputs == {}
+    assert [(finding.path, finding.reason.partition(",")[0]) for finding in failures] == [(("name",), "is required")]
