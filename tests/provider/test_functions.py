@@ -1,4 +1,4 @@
-"""Functions, through the plugin against the emulator."""
+"""Functions return the right results and errors, through the plugin and against the emulator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _post(cloud, path, body):
     return httpx.post(f"http://{cloud.host}{path}", json=body, trust_env=False, timeout=HANGS).json()
 
 
-def _templates(engine, *names, **more):
+def _create_templates(engine, *names, **more):
     for name in names:
         engine.create(TEMPLATE, name, {"name": name, **template(), **more})
 
@@ -39,7 +39,7 @@ def _templates(engine, *names, **more):
     (INSTANCES, f"/compute/beta/projects/{PROJECT}/aggregated/instances", "beta"),
     (REGIONS, f"/compute/beta/projects/{PROJECT}/regions", "beta"),
 ])  # fmt: skip
-def test_each_list_asks_the_documented_path(engine, cloud, token, path, version):
+def test_each_list_requests_the_documented_path(engine, cloud, token, path, version):
     engine.invoke(token)
 
     assert [entry["path"] for entry in cloud.requests(LISTS[token])] == [path]
@@ -60,7 +60,7 @@ def test_every_parameter_of_a_list_is_sent(engine, cloud, token):
     }
 
 
-def test_every_page_is_read_unless_one_is_asked_for(engine, cloud):
+def test_all_pages_are_read_unless_one_is_requested(engine, cloud):
     for number in range(1203):
         path = f"projects/{PROJECT}/global/instanceTemplates/t{number:04}"
         cloud.emulator.store.put(path, {"kind": "compute#instanceTemplate", "name": f"t{number:04}", "selfLink": path})
@@ -77,7 +77,7 @@ def test_every_page_is_read_unless_one_is_asked_for(engine, cloud):
     assert len(cloud.requests(LISTS[TEMPLATES])) == 3 + 1 + 1 + 1
 
 
-def test_instances_keep_their_scopes_over_pages(engine, cloud):
+def test_instances_keep_their_scopes_across_pages(engine, cloud):
     engine.create(FLEET_TOKEN, "f", fleet(7, locationPolicy={"targetShape": "BALANCED"}))
     everything = engine.invoke(INSTANCES)["items"]
     page = engine.invoke(INSTANCES, maxResults=2)
@@ -89,7 +89,7 @@ def test_instances_keep_their_scopes_over_pages(engine, cloud):
     assert everything["zones/us-central1-a"]["warnings"][0]["code"] == "NO_RESULTS_ON_PAGE"
 
 
-def test_an_instance_is_shown_whole(engine, cloud, vm):
+def test_a_listed_instance_has_all_its_fields(engine, cloud, vm):
     found = engine.invoke(INSTANCES, filter='name = "example-vm"')["items"][f"zones/{ZONE}"]["instances"][0]
 
     assert found["machineType"].endswith("/machineTypes/e2-medium")
@@ -98,9 +98,9 @@ def test_an_instance_is_shown_whole(engine, cloud, vm):
     assert found["zone"].endswith(ZONE)
 
 
-def test_templates_of_every_scope(engine, cloud):
-    _templates(engine, "a", "b")
-    _templates(engine, "c", region="us-east1")
+def test_templates_of_every_scope_are_listed(engine, cloud):
+    _create_templates(engine, "a", "b")
+    _create_templates(engine, "c", region="us-east1")
     found = engine.invoke(ALL_TEMPLATES)["items"]
     wide = engine.invoke(ALL_TEMPLATES, includeAllScopes=True)["items"]
 
@@ -111,7 +111,7 @@ def test_templates_of_every_scope(engine, cloud):
 
 
 @pytest.mark.parametrize(("view", "shown"), [(None, False), ("BASIC", False), ("FULL", True)])
-def test_the_view_decides_over_partner_metadata(engine, cloud, view, shown):
+def test_only_the_full_view_includes_partner_metadata(engine, cloud, view, shown):
     entries = {"example.com": {"entries": {"k": "v"}}}
     engine.create(TEMPLATE, "web", {"properties": {**template()["properties"], "partnerMetadata": entries}})
     found = engine.invoke(TEMPLATES, **({"view": view} if view else {}))["items"][0]
@@ -123,7 +123,7 @@ def test_the_view_decides_over_partner_metadata(engine, cloud, view, shown):
     ("order", "names"),
     [(None, ["a", "b", "c"]), ("name", ["a", "b", "c"]), ("creationTimestamp desc", ["a", "c", "b"])],
 )
-def test_lists_are_ordered(engine, cloud, order, names):
+def test_lists_have_the_requested_order(engine, cloud, order, names):
     for name, day in (("b", 1), ("c", 2), ("a", 3)):
         path = f"projects/{PROJECT}/global/instanceTemplates/{name}"
         made = {"kind": "compute#instanceTemplate", "name": name, "creationTimestamp": f"2026-01-0{day}T00:00:00Z"}
@@ -136,17 +136,17 @@ def test_lists_are_ordered(engine, cloud, order, names):
     assert [item["name"] for item in (*first["items"], *second["items"])] == names
 
 
-def test_only_the_fields_asked_for_are_read(engine, cloud):
-    _templates(engine, "a")
+def test_only_the_requested_fields_are_read(engine, cloud):
+    _create_templates(engine, "a")
     narrow = engine.invoke(ALL_TEMPLATES, itemFields=["properties/machineType"])["items"]["global"]
     link = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/instanceTemplates/a"
 
     assert narrow["instanceTemplates"] == [
         {"name": "a", "selfLink": link, "properties": {"machineType": "e2-small"}}
-    ], "name and link are always there, so that their types need not be optional"
+    ], "name and link are always included, so that their types are not optional"
 
 
-def test_regions_without_quotas(engine, cloud):
+def test_quotas_of_regions_can_be_omitted(engine, cloud):
     whole, narrow = engine.invoke(REGIONS)["items"], engine.invoke(REGIONS, omitQuotas=True)["items"]
 
     assert {quota["metric"] for quota in whole[0]["quotas"]} >= {"CPUS", "INSTANCES"}
@@ -155,7 +155,7 @@ def test_regions_without_quotas(engine, cloud):
     assert "quotas" not in cloud.requests(LISTS[REGIONS])[1]["query"]["fields"]
 
 
-def test_quotas_that_cannot_be_told_are_named(engine, cloud):
+def test_a_region_without_available_quotas_has_a_warning(engine, cloud):
     _post(cloud, "/_emulator/outages", {"quotas": ["us-east1"]})
     regions = {item["name"]: item for item in engine.invoke(REGIONS)["items"]}
 
@@ -168,8 +168,8 @@ def test_quotas_that_cannot_be_told_are_named(engine, cloud):
 
 
 @pytest.mark.parametrize(("token", "scope"), [(INSTANCES, f"zones/{ZONE}"), (ALL_TEMPLATES, "regions/us-east1")])
-def test_a_scope_out_of_reach_is_surfaced_and_the_rest_is_there(engine, cloud, vm, token, scope):
-    _templates(engine, "a")
+def test_an_unreachable_scope_is_reported_and_the_rest_is_returned(engine, cloud, vm, token, scope):
+    _create_templates(engine, "a")
     _post(cloud, "/_emulator/outages", {"scopes": [scope]})
     found = engine.invoke(token, returnPartialSuccess=True)
 
@@ -181,7 +181,7 @@ def test_a_scope_out_of_reach_is_surfaced_and_the_rest_is_there(engine, cloud, v
     ]
 
 
-def test_without_leave_for_partial_success_the_call_fails(engine, cloud):
+def test_an_unreachable_scope_is_an_error_without_partial_success(engine, cloud):
     cloud.fail(LISTS[INSTANCES], status=400, message="Scope 'zones/a' cannot be reached")
     with failing() as failures:
         engine.invoke(INSTANCES)
@@ -194,14 +194,14 @@ def test_without_leave_for_partial_success_the_call_fails(engine, cloud):
     ("name = a OR", 12), ("(name eq a) (zone = b)", 14), ("(name eq a) (zone eq b)", 14), ("name == a", 7),
     ("name eq a OR name eq b", 1), ("name eq a name eq b", 1), ("name eq 'a", 9), ("name", 5),
 ])  # fmt: skip
-def test_a_malformed_filter_is_refused_before_the_call_with_its_position(engine, cloud, filter_, position):
+def test_a_malformed_filter_is_refused_with_the_position_of_the_error(engine, cloud, filter_, position):
     refused = engine.refusals(INSTANCES, filter=filter_)
 
     assert refused["filter"].startswith(f"is malformed at character {position}: ")
     assert cloud.calls() == []
 
 
-def test_everything_wrong_is_said_at_once(engine, cloud):
+def test_all_invalid_arguments_are_reported_at_once(engine, cloud):
     refused = engine.refusals(
         ALL_TEMPLATES,
         filter="a ~ b",
@@ -220,7 +220,7 @@ def test_everything_wrong_is_said_at_once(engine, cloud):
     assert cloud.calls() == []
 
 
-def test_a_project_comes_from_somewhere(cloud, monkeypatch):
+def test_a_function_requires_a_project(cloud, monkeypatch):
     for name in ("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"):
         monkeypatch.delenv(name, raising=False)
     with driver.engine(emulatorHost=cloud.host) as engine:
@@ -228,24 +228,24 @@ def test_a_project_comes_from_somewhere(cloud, monkeypatch):
         assert engine.invoke(REGIONS, project="other")["items"]
 
 
-def test_an_unknown_function_is_named(engine):
+def test_an_unknown_function_is_refused_with_the_known_ones(engine):
     with failing() as failures:
         engine.invoke("gcpx:compute:listEverything")
 
     assert "gcpx:compute:listRegions" in failures[0].message
 
 
-def _operation(cloud, scope):
+def _first_operation(cloud, scope):
     return next(item for item in cloud.emulator.operations.list(PROJECT, scope))
 
 
 @pytest.mark.parametrize(("scope", "where"), [
     ("global", {}), (f"zones/{ZONE}", {"zone": ZONE}), ("regions/us-east1", {"region": "us-east1"}),
 ])  # fmt: skip
-def test_an_operation_is_read_wherever_it_is(engine, cloud, vm, scope, where):
-    _templates(engine, "a")
-    _templates(engine, "c", region="us-east1")
-    wanted = _operation(cloud, scope)
+def test_an_operation_is_read_in_every_scope(engine, cloud, vm, scope, where):
+    _create_templates(engine, "a")
+    _create_templates(engine, "c", region="us-east1")
+    wanted = _first_operation(cloud, scope)
     by_name = engine.invoke(OPERATION, name=wanted["name"], **where)
 
     assert by_name == engine.invoke(OPERATION, name=wanted["selfLink"])
@@ -253,11 +253,11 @@ def test_an_operation_is_read_wherever_it_is(engine, cloud, vm, scope, where):
     assert by_name["targetLink"] == wanted["targetLink"]
 
 
-def test_an_operation_shows_what_went_wrong(engine, cloud):
+def test_a_failed_operation_shows_its_error(engine, cloud):
     _post(cloud, "/_emulator/limits", {"instances": {"us-east1": 1}})
     with failing():
         engine.create(FLEET_TOKEN, "f", fleet(3))
-    found = engine.invoke(OPERATION, name=_operation(cloud, "regions/us-east1")["name"], region="us-east1")
+    found = engine.invoke(OPERATION, name=_first_operation(cloud, "regions/us-east1")["name"], region="us-east1")
     error = found["error"]["errors"][0]
 
     assert error["code"] == "QUOTA_EXCEEDED"
@@ -267,7 +267,7 @@ def test_an_operation_shows_what_went_wrong(engine, cloud):
     assert {status["targetVmCount"] for status in zone.values()} == {3}
 
 
-def test_an_operation_that_is_none(engine, cloud):
+def test_an_operation_that_does_not_exist_is_an_error(engine, cloud):
     with failing() as failures:
         engine.invoke(OPERATION, name="operation-none")
     assert "was not found" in failures[0].message
@@ -291,7 +291,7 @@ def test_a_token_is_inspected_and_never_shown(engine, cloud):
 
 
 @pytest.mark.parametrize("wrap", [secret, str])
-def test_a_bad_token_is_an_error_without_the_token(engine, cloud, wrap):
+def test_the_error_about_an_invalid_token_does_not_show_it(engine, cloud, wrap):
     token = _token(cloud)[:-3]
     cloud.fail("oauth2.tokeninfo", status=400, message=f"bad token {token}")
     with failing() as failures:
@@ -304,7 +304,7 @@ def test_a_bad_token_is_an_error_without_the_token(engine, cloud, wrap):
     assert "invalid_token" in failures[0].message
 
 
-def test_tokens_are_inspected_without_anyones_credentials(cloud):
+def test_tokens_are_inspected_without_sending_credentials(cloud):
     endpoint = f"http://{cloud.host}"
     with driver.engine(oauth2CustomEndpoint=endpoint, project=PROJECT, accessToken="ya29.not-to-be-sent") as engine:
         engine.invoke(INFO, idToken=_token(cloud))
@@ -326,7 +326,7 @@ def test_a_push_token_is_verified(engine, cloud):
     assert cloud.calls("oauth2") == ["oauth2.certs"]
 
 
-def test_a_push_token_is_verified_without_the_network(engine, cloud):
+def test_a_push_token_is_verified_offline_with_given_certificates(engine, cloud):
     certificates = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", trust_env=False, timeout=HANGS).json()
     token = _token(cloud)
     cloud.emulator.requests.kept.clear()
@@ -342,7 +342,7 @@ def test_a_push_token_is_verified_without_the_network(engine, cloud):
 @pytest.mark.parametrize("claims", [
     {"iss": ["accounts.google.com"]}, {"exp": 10**400}, {"sub": 1}, {"azp": {}}, {"nbf": 1 << 39}, {"nbf": "0"},
 ])  # fmt: skip
-def test_a_claim_of_another_type_is_a_verdict(engine, cloud, claims):
+def test_a_claim_of_the_wrong_type_makes_a_push_token_invalid(engine, cloud, claims):
     verdict = _verdict(engine, cloud, claims=claims)
 
     assert verdict["valid"] is False
@@ -350,7 +350,7 @@ def test_a_claim_of_another_type_is_a_verdict(engine, cloud, claims):
 
 
 @pytest.mark.parametrize("missing", ["audience", "serviceAccountEmail"])
-def test_what_a_push_token_is_held_to_is_not_empty(engine, cloud, missing):
+def test_verifying_a_push_token_requires_an_audience_and_an_account(engine, cloud, missing):
     given = {"token": secret(_token(cloud)), "audience": "me", "serviceAccountEmail": EMAIL}
     with failing() as failures:
         engine.invoke(VERIFY, **(given | {missing: ""}))
@@ -358,7 +358,7 @@ def test_what_a_push_token_is_held_to_is_not_empty(engine, cloud, missing):
     assert "must not be empty" in failures[0].message
 
 
-def test_a_proxys_assertion_is_verified(engine, cloud):
+def test_an_assertion_of_identity_aware_proxy_is_verified(engine, cloud):
     claims = {"iss": "https://cloud.google.com/iap"}
     given = {"token": secret(_token(cloud, iap=True, claims=claims)), "audience": "me", "serviceAccountEmail": EMAIL}
 
@@ -366,7 +366,7 @@ def test_a_proxys_assertion_is_verified(engine, cloud):
     assert not engine.invoke(VERIFY, **given)["valid"]
 
 
-def test_keys_that_cannot_be_had_are_an_error(engine, cloud):
+def test_keys_that_cannot_be_fetched_are_an_error(engine, cloud):
     cloud.fail("oauth2.certs", status=503)
     with failing() as failures:
         _verdict(engine, cloud)

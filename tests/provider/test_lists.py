@@ -1,4 +1,4 @@
-"""`List`: what exists, page by page, by IDs that can be imported."""
+"""`List` returns existing resources page by page, with IDs that can be imported."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("token", CASES)
-def test_what_is_listed_can_be_imported(engine, cloud, vm, token):
+def test_listed_ids_can_be_imported(engine, cloud, vm, token):
     inputs, query = CASES[token]
     assert engine.list(token, query) == ([], "")
     made = engine.create(token, "x", inputs)
@@ -46,7 +46,7 @@ def test_what_is_listed_can_be_imported(engine, cloud, vm, token):
     assert engine.diff(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE
 
 
-def _many(cloud, count, scope="global"):
+def _store_templates(cloud, count, scope="global"):
     for number in range(count):
         path = f"projects/{PROJECT}/{scope}/instanceTemplates/t{number:04}"
         body = {
@@ -57,8 +57,8 @@ def _many(cloud, count, scope="global"):
         cloud.emulator.store.put(path, body)
 
 
-def test_one_call_gives_a_page_and_the_way_to_the_next(engine, cloud):
-    _many(cloud, 1100)
+def test_each_call_returns_a_page_and_the_token_of_the_next(engine, cloud):
+    _store_templates(cloud, 1100)
     pages, after = [], ""
     while True:
         ids, after = engine.list(TEMPLATE, after=after)
@@ -76,17 +76,17 @@ def test_one_call_gives_a_page_and_the_way_to_the_next(engine, cloud):
 @pytest.mark.parametrize(
     ("limit", "size", "found", "calls"), [(3, 0, 3, 1), (600, 0, 600, 2), (0, 7, 7, 1), (10, 4, 10, 3)]
 )
-def test_as_much_is_read_as_is_asked_for(engine, cloud, limit, size, found, calls):
-    _many(cloud, 1100)
+def test_no_more_pages_are_read_than_the_limit_needs(engine, cloud, limit, size, found, calls):
+    _store_templates(cloud, 1100)
     ids, after = engine.list(TEMPLATE, limit=limit, size=size)
 
     assert (len(ids), len(cloud.requests("compute.instanceTemplates.aggregatedList"))) == (found, calls)
     assert after
 
 
-def test_templates_of_a_region_or_by_filter(engine, cloud):
-    _many(cloud, 2)
-    _many(cloud, 3, "regions/us-east1")
+def test_templates_are_listed_by_region_or_filter(engine, cloud):
+    _store_templates(cloud, 2)
+    _store_templates(cloud, 3, "regions/us-east1")
 
     assert len(engine.list(TEMPLATE)[0]) == 5
     assert len(engine.list(TEMPLATE, {"region": "us-east1"})[0]) == 3
@@ -95,7 +95,7 @@ def test_templates_of_a_region_or_by_filter(engine, cloud):
     ]
 
 
-def test_attachments_are_listed_by_zone_without_what_belongs_to_the_instance(engine, cloud, vm):
+def test_attachments_are_listed_by_zone_without_boot_disks_and_local_ssds(engine, cloud, vm):
     made = engine.create(ATTACHMENT, "a", attachment(deviceName="data"))
     scratch = {"deviceName": "ssd", "type": "SCRATCH"}
     cloud.change(VM, lambda body: body["disks"].append(scratch))
@@ -113,7 +113,7 @@ def test_fleets_are_listed_once_and_by_region(engine, cloud):
     assert engine.list(FLEET, {"region": "us-central1"})[0] == [two.id]
 
 
-def test_notifications_of_one_bucket_or_all(engine, cloud):
+def test_notifications_are_listed_for_one_bucket_or_all(engine, cloud):
     bucket = {"kind": "storage#bucket", "name": "other-bucket", "id": "other-bucket", "_project": PROJECT}
     cloud.emulator.store.put("b/other-bucket", bucket)
     one = engine.create(NOTIFICATION, "one", notification())
@@ -132,7 +132,7 @@ def test_notifications_of_one_bucket_or_all(engine, cloud):
     (NOTIFICATION, {"bucket": BUCKET, "project": PROJECT}, "conflicts with"),
     ("gcpx:compute:Nothing", {}, "is not a resource of gcpx"),
 ])  # fmt: skip
-def test_a_query_that_is_wrong_is_refused(engine, cloud, token, query, words):
+def test_an_invalid_query_is_refused(engine, cloud, token, query, words):
     with failing() as failures:
         engine.list(token, query)
 
@@ -140,14 +140,14 @@ def test_a_query_that_is_wrong_is_refused(engine, cloud, token, query, words):
     assert cloud.calls() == []
 
 
-def test_a_query_that_is_not_known_yet_has_no_answer_yet(engine, cloud):
+def test_an_unknown_query_has_an_unknown_result(engine, cloud):
     request = rpc.ListRequest(token=KEY, query=struct({"user": "04da6b54-80e4-46f7-96ec-b56ff0331ba9"}))
 
     assert [answer.WhichOneof("response") for answer in engine.stub.List(request)] == ["computed"]
     assert cloud.calls() == []
 
 
-def test_what_google_refuses_is_said(engine, cloud):
+def test_a_refusal_by_google_is_reported(engine, cloud):
     cloud.fail("compute.instanceTemplates.aggregatedList", status=403, message="no permission")
     with failing() as failures:
         engine.list(TEMPLATE)

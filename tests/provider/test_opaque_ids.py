@@ -1,4 +1,4 @@
-"""IDs that Google gives are taken as they are: whatever they look like, what has one can be read, imported and deleted."""
+"""IDs that Google assigns may have any form; resources can be read, imported and deleted by them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 
 
 def _notification(engine, cloud, own_id):
-    """Make a notification to which Google gives an ID."""
+    """Create a notification to which Google assigns this ID."""
     item = {
         "kind": "storage#notification",
         "id": own_id,
@@ -42,7 +42,7 @@ def test_a_notification_may_have_any_id(engine, cloud, own_id):
     assert cloud.get(f"b/{BUCKET}/notificationConfigs/{own_id}") is None
 
 
-def test_a_notification_is_imported_by_its_link_with_escapes(engine, cloud):
+def test_a_notification_is_imported_by_its_percent_encoded_link(engine, cloud):
     created = _notification(engine, cloud, "two words")
     link = f"https://www.googleapis.com/storage/v1/b/{BUCKET}/notificationConfigs/two%20words"
 
@@ -50,7 +50,7 @@ def test_a_notification_is_imported_by_its_link_with_escapes(engine, cloud):
 
 
 @pytest.mark.parametrize("wrong", ["", BUCKET, f"{BUCKET}/notificationConfigs/", "/notificationConfigs/1"])
-def test_an_id_without_its_parts_is_refused_with_the_forms(engine, wrong):
+def test_an_incomplete_id_is_refused_with_the_accepted_forms(engine, wrong):
     with failing() as failed:
         engine.import_(NOTIFICATION, "n", wrong)
 
@@ -78,6 +78,6 @@ def test_a_template_may_have_any_numeric_id(engine, cloud):
 
     assert taken.outputs["numericId"] == "x-7"
     engine.delete(created)
-    assert cloud.get(created.id) is not None, "another template took the name"
+    assert cloud.get(created.id) is not None, "another template has taken the name"
     engine.delete(taken)
     assert cloud.get(created.id) is None
