@@ -1,4 +1,4 @@
-"""The rules that keep the packages apart."""
+"""Modules import only what the architecture allows, and stay small."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALLOWED = {
     "gcpx_filter": {"gcpx_filter"},
     "gcpx_push": {"gcpx_push"},
 }
-"""Which of our packages the modules of a package may import; `gcpx` itself, for the version, may be imported by all."""
+"""Which of our packages each package may import; all may import `gcpx` itself, for the version."""
 ONLY = {
     "grpc": {"gcpx.protocol"},
     "google.protobuf": {"gcpx.protocol"},
@@ -48,7 +48,7 @@ NAMES = {_name(path) for path in MODULES}
 
 
 def _imports(path: Path) -> set[str]:
-    """Give every module that a module imports, also within functions and for type checking only."""
+    """Return every module that a module imports, also inside functions and for type checking."""
     return set(_imported(ast.parse(path.read_text())))
 
 
@@ -77,7 +77,7 @@ def test_modules_import_only_what_their_layer_may_see(path):
             assert not any(_within(found, library) for found in _imports(path)), f"{library} belongs to {owners}"
 
 
-def test_no_module_imports_itself_over_others():
+def test_there_are_no_import_cycles():
     imports = {_name(path): _imports(path) & NAMES for path in MODULES}
     while removable := {name for name, imported in imports.items() if not imported & imports.keys()}:
         imports = {name: imported for name, imported in imports.items() if name not in removable}
@@ -86,7 +86,7 @@ def test_no_module_imports_itself_over_others():
 
 
 @pytest.mark.parametrize("path", MODULES, ids=_name)
-def test_files_stay_small_but_for_lists_of_fields(path):
+def test_files_stay_small_except_declarations(path):
     lines = len(path.read_text().splitlines())
 
     assert lines <= 360 or path.name == "declaration.py", f"{lines} lines"

@@ -1,4 +1,4 @@
-"""What was made is never lost: any failure after a creation keeps the ID, and the next run finds nothing to replace."""
+"""A failure after Google created a resource keeps its ID, and the next run does not replace the resource."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ VARIANTS = {
     "attachment with a device": (ATTACHMENT, attachment(deviceName="data")),
 }
 CREATIONS = {name: (sample.token, sample.inputs) for name, sample in SAMPLES.items()} | VARIANTS
-LOOKS = {name: sample.looks for name, sample in SAMPLES.items()} | {
+LATER_CALLS = {name: sample.later_calls for name, sample in SAMPLES.items()} | {
     "regional template": ("compute.regionOperations.wait", "compute.regionInstanceTemplates.get"),
     "attachment with a device": ("compute.zoneOperations.wait", "compute.instances.get"),
 }
-LAST_LOOKS = {name: methods[-1] for name, methods in LOOKS.items() if methods}
+LAST_CALLS = {name: methods[-1] for name, methods in LATER_CALLS.items() if methods}
 FAULTS = {
     "403": {"status": 403, "message": "denied"},
     "404": {"status": 404, "message": "not there"},
     "409": {"status": 409, "reason": "conflict", "message": "busy"},
     "503": {"status": 503},
-    "no JSON": {"body": "<html>"},
-    "no object": {"body": "[]"},
+    "not JSON": {"body": "<html>"},
+    "not an object": {"body": "[]"},
     "another object": {"body": '{"items": 7, "disks": 7, "name": 7, "id": "x"}'},
     "an empty object": {"body": "{}"},
-    "no answer": {"drop": "before"},
+    "no response": {"drop": "before"},
 }
 CASES = [
     (name, method, fault)
-    for name, methods in LOOKS.items()
+    for name, methods in LATER_CALLS.items()
     for method in methods
     for fault in FAULTS
-    # An operation that is not waited for is read, and a list that is empty is a list.
+    # These are no failures: after a 404 of `wait` the operation is read, and an empty object is an empty list.
     if not (method.endswith(".wait") and fault == "404")
     if not (method.endswith("aggregatedList") and fault == "an empty object")
-    # Variants of a resource take the same way, so one fault shows it.
+    # Variants of a resource take the same code path, so one fault is enough for them.
     if fault == "403" or name not in VARIANTS
 ]
 
 
-def _state(engine, token, inputs, timeout=0.2):
-    """Create something that fails after it was made; gives what the engine keeps, and what the user reads.
+def _create_partially(engine, token, inputs, timeout=0.2):
+    """Expect a failure after Google created the resource; return the state that the engine keeps, and the message.
 
-    The timeout ends retries of what never passes; what is kept is the same wherever it ends them.
+    The timeout ends retries of a permanent fault; the kept state does not depend on when it ends them.
     """
     checked, urn = engine.checked(token, "kept", inputs), engine.urn(token, "kept")
     with failing() as failed:
@@ -60,14 +60,14 @@ def _state(engine, token, inputs, timeout=0.2):
 
 
 def _fail(cloud, name, method, **fault):
-    """Fail every call of a method after the creation; a fleet is looked for before it, too, and that works."""
+    """Fail every call of a method after the creation; the list of a fleet's members before it succeeds."""
     if name == "bulk_instances" and method.endswith("List"):
         cloud.fail(method)
     cloud.fail(method, times=1000, **fault)
 
 
-def _settled(engine, resource, inputs):
-    """Hold a resource to be whole: nothing changes, nothing drifts, and it can be deleted."""
+def _assert_settled(engine, resource, inputs):
+    """Assert that a resource shows no change and no drift, and can be deleted."""
     assert engine.diff(resource, inputs).changes == NO_CHANGE
     assert engine.drift(resource) == set()
     engine.delete(resource)
@@ -75,61 +75,61 @@ def _settled(engine, resource, inputs):
 
 
 @pytest.mark.parametrize("name", CREATIONS)
-def test_these_are_all_the_calls_after_a_creation(engine, cloud, vm, name):
+def test_every_call_after_a_creation_is_covered(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
     engine.create(token, "kept", inputs)
     calls = cloud.calls()
     made = next(index for index, call in enumerate(calls) if not call.endswith((".get", "ist")))
 
-    assert tuple(calls[made + 1 :]) == LOOKS[name]
+    assert tuple(calls[made + 1 :]) == LATER_CALLS[name]
 
 
 @pytest.mark.parametrize(("name", "method", "fault"), CASES)
 def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(engine, cloud, vm, name, method, fault):
     token, inputs = CREATIONS[name]
     if (token, fault) == (KEY, "404"):
-        engine.stub.Cancel(driver.empty_pb2.Empty())  # a key that is not shown yet is waited for
+        engine.stub.Cancel(driver.empty_pb2.Empty())  # ends the wait until the key can be read
     _fail(cloud, name, method, **FAULTS[fault])
-    state, message = _state(engine, token, inputs)
+    state, message = _create_partially(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
     again = engine.update(state, inputs)
 
     assert "Traceback" not in message
     assert "please report" not in message
-    _settled(engine, again, inputs)
+    _assert_settled(engine, again, inputs)
 
 
-@pytest.mark.parametrize(("name", "method"), LAST_LOOKS.items())
-def test_a_refresh_after_a_failed_look_plans_nothing(engine, cloud, vm, name, method):
+@pytest.mark.parametrize(("name", "method"), LAST_CALLS.items())
+def test_a_refresh_after_a_failed_read_shows_no_drift(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
     _fail(cloud, name, method, status=403)
-    state, _ = _state(engine, token, inputs)
+    state, _ = _create_partially(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
 
-    assert engine.drift(state) == set(), "what Google chose by itself is no drift"
+    assert engine.drift(state) == set(), "values that Google chose are not drift"
     refreshed = engine.refresh(state)
     assert refreshed.inputs == state.inputs
-    _settled(engine, refreshed, inputs)
+    _assert_settled(engine, refreshed, inputs)
 
 
-@pytest.mark.parametrize(("name", "method"), LAST_LOOKS.items())
+@pytest.mark.parametrize(("name", "method"), LAST_CALLS.items())
 def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
     _fail(cloud, name, method, status=503)
     engine.stub.Cancel(driver.empty_pb2.Empty())
-    state, _ = _state(engine, token, inputs, timeout=0)
+    state, _ = _create_partially(engine, token, inputs, timeout=0)
     cloud.emulator.faults.queue.clear()
     engine.configure(project="demo-project", emulatorHost=cloud.host)
     refreshed = engine.refresh(state)
 
     assert refreshed.inputs == state.inputs
-    _settled(engine, refreshed, inputs)
+    _assert_settled(engine, refreshed, inputs)
 
 
-def test_what_a_user_changed_since_is_drift_all_the_same(engine, cloud, vm):
+def test_a_change_after_a_failed_read_is_drift(engine, cloud, vm):
     inputs = image(name="golden", labels={"a": "1"})
     cloud.fail("compute.machineImages.get", times=1000, status=403)
-    state, message = _state(engine, IMAGE, inputs, timeout=0)
+    state, message = _create_partially(engine, IMAGE, inputs, timeout=0)
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(labels={"a": "2"}))
 
@@ -137,9 +137,9 @@ def test_what_a_user_changed_since_is_drift_all_the_same(engine, cloud, vm):
     assert engine.drift(state) == {"labels.a"}
 
 
-def test_an_image_that_someone_else_made_meanwhile_is_not_taken(engine, cloud, vm):
+def test_an_image_that_replaced_ours_after_a_failed_read_is_not_deleted(engine, cloud, vm):
     cloud.fail("compute.machineImages.get", times=1000, status=403)
-    state, _ = _state(engine, IMAGE, image(name="golden"))
+    state, _ = _create_partially(engine, IMAGE, image(name="golden"))
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(id="42"))
     engine.delete(state)
@@ -149,10 +149,10 @@ def test_an_image_that_someone_else_made_meanwhile_is_not_taken(engine, cloud, v
 
 
 @pytest.mark.parametrize("name", ["instance_template", "machine_image"])
-def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud, vm, name):
+def test_a_resource_that_replaced_ours_during_a_failed_wait_is_not_deleted(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
-    cloud.fail(LOOKS[name][0], times=9, status=403)
-    state, _ = _state(engine, token, inputs)
+    cloud.fail(LATER_CALLS[name][0], times=9, status=403)
+    state, _ = _create_partially(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(id="42"))
     engine.delete(state)
@@ -173,7 +173,7 @@ def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud
 def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, name, insert):
     token, inputs = CREATIONS[name]
     cloud.fail(insert, body='{"hello": "world"}')
-    state, message = _state(engine, token, inputs, timeout=0)
+    state, message = _create_partially(engine, token, inputs, timeout=0)
 
     assert "could not be parsed" in message
     assert state.id
@@ -183,7 +183,7 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     errors = [{"code": "QUOTA_EXCEEDED", "message": "no room"}]
     cloud.fail("compute.regionInstances.bulkInsert", operation={"errors": errors})
     _fail(cloud, "bulk_instances", "compute.instances.aggregatedList", status=403, message="denied")
-    state, message = _state(engine, FLEET, fleet(2), timeout=0)
+    state, message = _create_partially(engine, FLEET, fleet(2), timeout=0)
     cloud.emulator.faults.queue.clear()
 
     assert "no room" in message
@@ -192,17 +192,17 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     assert engine.update(state, fleet(2)).outputs["createdCount"] == 2
 
 
-ODD = {
-    "nothing": "{}",
+MALFORMED = {
+    "an empty object": "{}",
     "null in place of lists": '{"id": "1", "items": null, "disks": null, "labels": null}',
     "nulls in lists": '{"id": "1", "items": [null], "disks": [null]}',
-    "objects of nothing": '{"id": "1", "items": {"zones/us-east1-b": {"instances": [{}]}}, "disks": [{}]}',
-    "texts": '{"id": "1", "items": "x", "disks": "x", "labels": "x", "name": 5}',
+    "empty objects": '{"id": "1", "items": {"zones/us-east1-b": {"instances": [{}]}}, "disks": [{}]}',
+    "strings": '{"id": "1", "items": "x", "disks": "x", "labels": "x", "name": 5}',
 }
 
 
-def _outcome(call):
-    """Give the code that a call ends with."""
+def _code_of(call):
+    """Return the status code of a call."""
     try:
         call()
     except grpc.RpcError as error:
@@ -210,10 +210,10 @@ def _outcome(call):
     return grpc.StatusCode.OK
 
 
-@pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
 @pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
-def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, sample, body, caplog):
-    token, inputs, method = sample.token, sample.inputs, sample.reads
+def test_a_malformed_response_is_not_an_internal_error(engine, cloud, vm, sample, body, caplog):
+    token, inputs, method = sample.token, sample.inputs, sample.read_method
     made = engine.create(token, "kept", inputs)
     calls = {
         "refresh": lambda: engine.refresh(made),
@@ -224,17 +224,17 @@ def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, sample, body, cap
     }
     lists = (method, method.replace(".get", ".list"), method.replace(".get", ".aggregatedList"))
     for what, call in calls.items():
-        for looked in lists:
-            cloud.fail(looked, times=1000, body=body)
-        assert _outcome(call) not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, what
+        for called in lists:
+            cloud.fail(called, times=1000, body=body)
+        assert _code_of(call) not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, what
         cloud.emulator.faults.queue.clear()
     caplog.clear()
 
 
-@pytest.mark.parametrize("sample", [sample for sample in SAMPLES.values() if sample.reads.endswith(".get")])
-def test_an_answer_of_nothing_does_not_mean_gone(engine, cloud, vm, sample):
+@pytest.mark.parametrize("sample", [sample for sample in SAMPLES.values() if sample.read_method.endswith(".get")])
+def test_an_empty_response_does_not_mean_deleted(engine, cloud, vm, sample):
     made = engine.create(sample.token, "kept", sample.inputs)
-    cloud.fail(sample.reads, body="{}")
+    cloud.fail(sample.read_method, body="{}")
     with failing() as failed:
         engine.refresh(made)
 

@@ -12,6 +12,6 @@ def test_a_template_may_have_any_numeric_id(engine, cloud):
 
     assert taken.outputs["numericId"] == "x-7"
     engine.delete(created)
-    assert cloud.get(created.id) is not None, "another template took the name"
+    assert cloud.get(created.id) is not None, "another template has taken the name"
     engine.delete(taken)
     assert cloud.get(created.id) is None

@@ -1,4 +1,4 @@
-"""Each resource under the real CLI: made, seen unchanged, drifted, repaired, replaced or updated, imported, gone."""
+"""Each resource works under the real CLI through its whole life, from creation to deletion."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def test_every_resource_has_a_life():
 
 
 def _program(inputs):
-    """Give the program of all resources, which live side by side in one stack: a run of the CLI shows them all."""
+    """Return a program with all resources, so that one run of the CLI covers them all."""
     return {name: {"type": TOKENS[name], "properties": values} for name, values in inputs.items()}
 
 
 @pytest.fixture
 def lives(stack, vm):
-    """A stack in which every resource is up."""
+    """A stack in which every resource has been created."""
     stack.write(**_program({name: life.inputs for name, life in LIVES.items()}))
     stack.up()
     return stack
@@ -39,23 +39,23 @@ def _changes(steps):
 
 
 def _are_gone(cloud):
-    """Tell for each resource whether it is gone."""
+    """Tell for each resource whether it no longer exists."""
     return {name: life.is_gone(cloud) for name, life in LIVES.items()}
 
 
-EVERY = dict.fromkeys(LIVES, True)
+ALL_GONE = dict.fromkeys(LIVES, True)
 
 
-def test_whole_lives(lives, cloud):
-    lives.is_clean()
+def test_every_resource_is_created_repaired_edited_and_destroyed(lives, cloud):
+    lives.assert_no_changes()
     _drift_and_repair(lives, cloud)
     inputs = {name: life.inputs for name, life in LIVES.items()}
     for number in range(max(len(life.edits) for life in LIVES.values())):
         _edit(lives, inputs, {name: life.edits[number] for name, life in LIVES.items() if len(life.edits) > number})
     lives.destroy()
 
-    assert _are_gone(cloud) == EVERY
-    # The instance and the disks that were there before are all that is left.
+    assert _are_gone(cloud) == ALL_GONE
+    # Only the instance and the disks that existed before are left.
     assert cloud.emulator.store.counts() == {"b": 1, "instances": 1, "disks": 2, "topics": len(TOPICS)}
 
 
@@ -69,11 +69,11 @@ def _drift_and_repair(stack, cloud):
     stack.workspace.run("refresh", "--yes", "--skip-preview")
     assert _changes(stack.preview()) == drifted
     stack.up()
-    stack.is_clean()
+    stack.assert_no_changes()
 
 
 def _edit(stack, inputs, edits):
-    """Edit several resources at once; each goes its own step, by its own paths."""
+    """Edit several resources at once; each takes the expected step and changes at the expected paths."""
     for name, edit in edits.items():
         inputs[name] = {key: value for key, value in {**inputs[name], **edit.inputs}.items() if value is not None}
     stack.write(**_program(inputs))
@@ -82,25 +82,25 @@ def _edit(stack, inputs, edits):
     for name, edit in edits.items():
         assert found[name].op in {edit.step, f"create-{edit.step}ment", "delete-replaced"}, found[name]
     stack.up()
-    stack.is_clean()
+    stack.assert_no_changes()
 
 
-def test_an_import_by_every_id_is_followed_by_a_clean_preview(lives, cloud, tmp_path):
+def test_a_preview_shows_no_change_after_an_import_by_every_form_of_id(lives, cloud, tmp_path):
     for number in range(max(len(life.imports) for life in LIVES.values())):
         ids = {name: life.imports[number] for name, life in LIVES.items() if len(life.imports) > number}
         lives.workspace.run("state", "delete", *(lives.resource(name)["urn"] for name in ids), "--yes")
-        generated = _imported(lives, ids, tmp_path)
-        lives.is_clean()
+        generated = _import(lives, ids, tmp_path)
+        lives.assert_no_changes()
 
         named = {LIVES[name].inputs["name"] for name in ids if "name" in LIVES[name].inputs}
         assert {name for name in named if f"name: {name}\n" in generated} == named
-        assert "compute#" not in generated, "no output is offered as an input"
+        assert "compute#" not in generated, "no output appears as an input"
     lives.destroy()
-    assert _are_gone(cloud) == EVERY
+    assert _are_gone(cloud) == ALL_GONE
 
 
-def _imported(stack, ids, folder):
-    """Import all in one go; gives the program that the CLI writes for it."""
+def _import(stack, ids, folder):
+    """Import resources at once; return the program that the CLI generates."""
     wanted = [{"type": TOKENS[name], "name": name, "id": found} for name, found in ids.items()]
     order, out = folder / "import.json", folder / "imported.yaml"
     order.write_text(json.dumps({"resources": wanted}))
@@ -108,7 +108,7 @@ def _imported(stack, ids, folder):
     return out.read_text()
 
 
-def test_something_deleted_by_hand_is_noticed_and_made_again(lives, cloud):
+def test_a_resource_deleted_outside_pulumi_is_created_again(lives, cloud):
     for life in LIVES.values():
         life.remove(cloud)
 
@@ -119,7 +119,7 @@ def test_something_deleted_by_hand_is_noticed_and_made_again(lives, cloud):
     lives.destroy()
 
 
-def test_something_already_gone_is_destroyed_without_complaint(lives, cloud):
+def test_destroying_resources_that_are_already_gone_succeeds(lives, cloud):
     for life in LIVES.values():
         life.remove(cloud)
 

@@ -86,8 +86,8 @@ class Sample:
         api: the object that its properties are held to.
         own: its properties that are no fields of that object: parts of a URL, or made by gcpx.
         query: what a list of it requires.
-        reads: the API method that reads it.
-        looks: the API methods that follow a creation, until it has been read.
+        read_method: the API method that reads it.
+        later_calls: the API methods that the plugin calls after the one that creates it.
         lives: its lives under the real CLI, by a name that no other life has.
     """
 
@@ -97,13 +97,13 @@ class Sample:
     api: ApiObject
     own: set[str]
     query: Inputs = attrs.Factory(dict)
-    reads: str
-    looks: tuple[str, ...]
+    read_method: str
+    later_calls: tuple[str, ...]
     lives: dict[str, Life]
 
 
-def some(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[Inputs]:
-    """Give required properties, and some of the optional ones."""
+def inputs_with(required: dict[str, Any], optional: dict[str, Any]) -> st.SearchStrategy[Inputs]:
+    """Return a strategy for inputs with the required properties and any of the optional ones."""
     return st.fixed_dictionaries(required, optional=optional)
 
 

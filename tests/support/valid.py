@@ -1,4 +1,4 @@
-"""Parts of valid inputs, put together at random, with texts and secrets of any kind."""
+"""Strategies for the parts of valid inputs: names, labels, metadata and arbitrary texts, with secrets among them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from driver import secret
 from hypothesis import strategies as st
 
 HIDDEN = "hunter2-Grüße"
-"""What is secret in these inputs; it stands nowhere else."""
+"""The secret in these inputs; no other value contains it."""
 words = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
 secret_words = words | st.just(HIDDEN).map(secret)
 labels = st.dictionaries(

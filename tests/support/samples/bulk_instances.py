@@ -3,11 +3,11 @@ from __future__ import annotations
 from emulated import Emulated
 from hypothesis import strategies as st
 from programs import DEBIAN, FLEET, PROJECT, ZONE, fleet
-from sample import ApiObject, Edit, Life, Sample, some
+from sample import ApiObject, Edit, Life, Sample, inputs_with
 from valid import labels, metadata, names
 
 _MEMBER = f"projects/{PROJECT}/zones/{ZONE}/instances/web-003"
-_INSTANCE = some(
+_INSTANCE = inputs_with(
     {
         "machineType": st.sampled_from(["e2-micro", "e2-small", "n2-standard-2"]),
         "disks": st.just([{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": DEBIAN}}]),
@@ -36,14 +36,14 @@ def _lose_all(cloud: Emulated) -> None:
 SAMPLE = Sample(
     token=FLEET,
     inputs=fleet(2),
-    any_inputs=some(
+    any_inputs=inputs_with(
         {"region": st.just("us-east1"), "count": st.integers(1, 3), "namePattern": names.map(lambda name: f"{name}-####"), "instanceProperties": _INSTANCE},
         {"minCount": st.just(1), "locationPolicy": st.sampled_from([{"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
     own={"createdCount", "fleetId", "members", "operationGroupId", "perLocationStatus", "project", "region"},
-    reads="compute.instances.aggregatedList",
-    looks=("compute.regionOperations.wait", "compute.instances.aggregatedList"),
+    read_method="compute.instances.aggregatedList",
+    later_calls=("compute.regionOperations.wait", "compute.instances.aggregatedList"),
     lives={
         "fleet": Life(
             inputs=fleet(fleetId="workers", labels={"role": "worker"}),

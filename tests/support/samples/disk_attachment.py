@@ -3,7 +3,7 @@ from __future__ import annotations
 from emulated import Emulated
 from hypothesis import strategies as st
 from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
-from sample import ApiObject, Edit, Life, Sample, changing, some
+from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
 from valid import names
 
 
@@ -20,14 +20,14 @@ def _is_detached(cloud: Emulated) -> bool:
 SAMPLE = Sample(
     token=ATTACHMENT,
     inputs=attachment(),
-    any_inputs=some(
+    any_inputs=inputs_with(
         {"instance": st.sampled_from([VM, "zones/us-east1-b/instances/example-vm"]), "disk": st.sampled_from(["example-data", f"projects/{PROJECT}/regions/us-east1/disks/shared"])},
         {"deviceName": names, "mode": st.sampled_from(["READ_WRITE", "READ_ONLY"]), "autoDelete": st.booleans()},
     ),
     api=ApiObject.compute("AttachedDisk"),
     own={"project", "zone", "instance"},
-    reads="compute.instances.get",
-    looks=("compute.zoneOperations.wait", "compute.instances.get"),
+    read_method="compute.instances.get",
+    later_calls=("compute.zoneOperations.wait", "compute.instances.get"),
     lives={
         "attachment": Life(
             inputs=attachment(deviceName="data", mode="READ_WRITE", autoDelete=False),

@@ -5,7 +5,7 @@ from typing import Any
 import yaml
 from hypothesis import strategies as st
 from programs import PROJECT, TEMPLATE, template
-from sample import ApiObject, Edit, Life, Sample, changing, some
+from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
 from valid import labels, metadata, secret_words, words
 from workspace import ROOT
 
@@ -26,7 +26,7 @@ def _pools() -> dict[str, list[Any]]:
 
 
 _POOLS = _pools()
-_PROPERTIES = some(
+_PROPERTIES = inputs_with(
     {name: st.sampled_from(_POOLS[name]) for name in _PARTS},
     {name: st.sampled_from(_POOLS[name]) for name in _POOLS if name not in {*_PARTS, "labels", "metadata"}}
     | {"labels": labels, "metadata": metadata, "description": secret_words},
@@ -35,11 +35,11 @@ _PROPERTIES = some(
 SAMPLE = Sample(
     token=TEMPLATE,
     inputs=template(),
-    any_inputs=some({"properties": _PROPERTIES}, {"description": words, "region": st.just("us-east1")}),
+    any_inputs=inputs_with({"properties": _PROPERTIES}, {"description": words, "region": st.just("us-east1")}),
     api=ApiObject.compute("InstanceTemplate"),
     own={"project", "selfLinkUnique"},
-    reads="compute.instanceTemplates.get",
-    looks=("compute.globalOperations.wait", "compute.instanceTemplates.get"),
+    read_method="compute.instanceTemplates.get",
+    later_calls=("compute.globalOperations.wait", "compute.instanceTemplates.get"),
     lives={
         "template": Life(
             inputs={"name": "web", **template(labels={"app": "web"}, tags={"items": ["b", "a"]}, metadata={"items": [{"key": "k", "value": "v"}]})},

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 from programs import IMAGE, PROJECT, VM, image
-from sample import ApiObject, Edit, Life, Sample, changing, some
+from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
 from valid import labels, secret_words
 
 _PATH = f"projects/{PROJECT}/global/machineImages/golden"
@@ -10,14 +10,14 @@ _PATH = f"projects/{PROJECT}/global/machineImages/golden"
 SAMPLE = Sample(
     token=IMAGE,
     inputs=image(),
-    any_inputs=some(
+    any_inputs=inputs_with(
         {"sourceInstance": st.just(VM)},
         {"description": secret_words, "labels": labels, "guestFlush": st.booleans(), "storageLocations": st.sampled_from([["us"], ["eu"]])},
     ),
     api=ApiObject.compute("MachineImage"),
     own={"project"},
-    reads="compute.machineImages.get",
-    looks=("compute.globalOperations.wait", "compute.machineImages.get"),
+    read_method="compute.machineImages.get",
+    later_calls=("compute.globalOperations.wait", "compute.machineImages.get"),
     lives={
         "image": Life(
             inputs=image(name="golden", labels={"a": "1"}, storageLocations=["us"], guestFlush=True),

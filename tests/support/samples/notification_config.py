@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 from programs import BUCKET, NOTIFICATION, PROJECT, notification
-from sample import ApiObject, Edit, Life, Sample, changing, some
+from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
 from valid import names, secret_words, words
 
 _PATH = f"b/{BUCKET}/notificationConfigs/1"
@@ -11,7 +11,7 @@ _EVENTS = ["OBJECT_FINALIZE", "OBJECT_DELETE", "OBJECT_ARCHIVE", "OBJECT_METADAT
 SAMPLE = Sample(
     token=NOTIFICATION,
     inputs=notification(),
-    any_inputs=some(
+    any_inputs=inputs_with(
         {"bucket": st.just(BUCKET), "topic": st.sampled_from(["uploads", f"projects/{PROJECT}/topics/uploads", "//pubsub.googleapis.com/projects/other/topics/audit"])},
         {
             "eventTypes": st.lists(st.sampled_from(_EVENTS), max_size=4, unique=True),
@@ -22,8 +22,8 @@ SAMPLE = Sample(
     ),
     api=ApiObject("Notification", "storage.v1", "storage.v1"),
     own={"bucket", "userProject"},
-    reads="storage.notifications.get",
-    looks=(),
+    read_method="storage.notifications.get",
+    later_calls=(),
     lives={
         "notification": Life(
             inputs=notification(topic="uploads", eventTypes=["OBJECT_FINALIZE", "OBJECT_DELETE"], customAttributes={"a": "b"}),

@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 from programs import EXPIRY, FINGERPRINT, KEY, USER, key
-from sample import ApiObject, Edit, Life, Sample, changing, some
+from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
 
 _PATH = f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
 
@@ -20,15 +20,15 @@ def _public_key(draw: Any) -> str:
 SAMPLE = Sample(
     token=KEY,
     inputs=key(),
-    any_inputs=some(
+    any_inputs=inputs_with(
         {"user": st.sampled_from(["operator@example.com", "users/1234"]), "key": _public_key()},
         {"expirationTimeUsec": st.sampled_from(["1924991999000000", "2524608000000000"])},
     ),
     api=ApiObject("SshPublicKey", "oslogin.v1alpha", "oslogin.v1alpha"),
     own={"user", "projectId", "regions"},
     query={"user": USER},
-    reads="oslogin.users.sshPublicKeys.get",
-    looks=("oslogin.users.sshPublicKeys.get",),
+    read_method="oslogin.users.sshPublicKeys.get",
+    later_calls=("oslogin.users.sshPublicKeys.get",),
     lives={
         "key": Life(
             inputs=key(expirationTimeUsec=EXPIRY),
