@@ -14,23 +14,45 @@ from gcpx.provider import FUNCTIONS, RESOURCES
 
 LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
 DOCUMENTS = [
-    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{name}/README.md" for name in LIBRARIES),
+    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RULES.md", *(f"{name}/README.md" for name in LIBRARIES),
 ]  # fmt: skip
+PLUGIN = ROOT / "provider" / "gcpx"
+FOLDERS = "|".join(
+    ["benchmarks", "examples", "provider", "sdk", "tests", "tools", *(path.name for path in PLUGIN.iterdir())]
+)
+PATH = re.compile(rf"`((?:{FOLDERS})/[\w/.-]*)(?:::([\w.]+))?`")
+"""A path below the root or the plugin's folder, and a name that is defined in that file."""
+
+
+def _file(name, path):
+    """Give the file or folder that a document names."""
+    found = [folder / path for folder in (ROOT, PLUGIN, (ROOT / name).parent) if (folder / path).exists()]
+    assert found, f"{name}: {path} does not exist"
+    return found[0]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_path_named_exists(name):
+def test_every_path_in_a_document_exists(name):
     text = (ROOT / name).read_text()
-    for path in re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(
-        r"`((?:provider|tests|tools|examples|sdk|benchmarks)/[\w/.-]+)`", text
-    ):
-        assert (ROOT / path.partition("::")[0]).exists(), path
+    for path in [*re.findall(r"\]\(([^)#:]+)\)", text), *(path for path, _ in PATH.findall(text))]:
+        _file(name, path)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_test_named_exists(name):
-    for path, test in re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", (ROOT / name).read_text()):
-        assert f"def {test}(" in (ROOT / path).read_text(), f"{path}::{test}"
+def test_everything_in_a_file_that_a_document_names_is_defined_there(name):
+    for path, definition in PATH.findall((ROOT / name).read_text()):
+        for part in filter(None, definition.split(".")):
+            defined = re.search(rf"^\s*(?:(?:def|class) {part}\b|{part}:)", _file(name, path).read_text(), re.MULTILINE)
+            assert defined, f"{name}: {path}::{definition}"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_to_a_heading_has_a_target(name):
+    text = re.sub(r"```.*?```", "", (ROOT / name).read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
 
 
 def test_each_row_of_the_documents_endpoints_has_code_and_a_test():
