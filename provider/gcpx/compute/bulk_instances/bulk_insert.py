@@ -15,7 +15,8 @@ from gcpx.compute.bulk_instances.scaling import Scaling
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.compute.idempotent_insert import IdempotentInsert
 from gcpx.compute.operations import Operations, Outcome, Wait, percentage
-from gcpx.gcp.client import COMPUTE, Request
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import object_type

@@ -8,8 +8,9 @@ from typing import Any
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
 from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
 from gcpx.compute.instance_properties.declaration import InstanceProperties
-from gcpx.gcp.client import COMPUTE, Request
+from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import NotFound
+from gcpx.gcp.request import Request
 from gcpx.model import codec, state
 from gcpx.model.call import Call
 from gcpx.model.fields import object_type

@@ -11,8 +11,9 @@ import attrs
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
 from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
 from gcpx.compute.collection import Collection
-from gcpx.gcp.client import COMPUTE, Request
+from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import ApiError
+from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 from gcpx.model.links import path_of
 from gcpx.model.rules import nested
