@@ -1,6 +1,6 @@
-"""Measure gcpx against a provider that does nothing: `make bench`.
+"""Compare gcpx with a provider that does nothing; `make bench` runs this.
 
-Only ratios of one run mean anything: machines are shared. Both sides take turns, and the medians are compared.
+Machines are shared, so only ratios within one run are meaningful. The providers take turns, and medians are compared.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ for number in range(pulumi.Config().require_int("count")):
 
 @attrs.frozen
 class Row:
-    """One comparison."""
+    """A measurement of both providers, and the limit of their ratio."""
 
     name: str
     ours: float
@@ -56,7 +56,7 @@ class Row:
     unit: str
 
     def __str__(self) -> str:
-        """Write it with its verdict."""
+        """Format the measurement with its verdict."""
         ratio = self.ours / self.nothing
         verdict = "ok" if ratio <= self.limit else "OVER"
         values = f"{self.ours:9.1f} {self.unit:<3} {self.nothing:9.1f} {self.unit:<3}"
@@ -64,33 +64,33 @@ class Row:
 
 
 class Process:
-    """A plugin's process, as the engine starts it."""
+    """A plugin process, started as the engine starts it."""
 
     def __init__(self, *command: str) -> None:
         begun = time.perf_counter()
         self._process = subprocess.Popen([*command, "127.0.0.1:1"], stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         port = int(self._process.stdout.readline())
-        limits = [("grpc.max_receive_message_length", 400 << 20)]  # as the engine has it
+        limits = [("grpc.max_receive_message_length", 400 << 20)]  # the engine's own limit
         self._channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=limits)
         self.stub = proto.provider_grpc.ResourceProviderStub(self._channel)
         self.stub.Handshake(proto.provider.ProviderHandshakeRequest(engine_address="127.0.0.1:1"), wait_for_ready=True)
         self.start = (time.perf_counter() - begun) * 1000
 
     def memory(self) -> float:
-        """Give the resident memory in MiB."""
+        """Return the resident memory in MiB."""
         status = Path(f"/proc/{self._process.pid}/status").read_text()
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
     def close(self) -> None:
-        """End it."""
+        """Stop the process."""
         self._channel.close()
         self._process.kill()
         self._process.wait()
 
 
-def _work(process: Process) -> None:
-    """Do what a preview of one template does."""
+def _preview_one_template(process: Process) -> None:
+    """Make the calls of a preview of one template."""
     message = proto.provider
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
     news = encode({"name": "web", "properties": {"machineType": "e2-small", "disks": [disk]}})
@@ -103,14 +103,14 @@ def _work(process: Process) -> None:
 
 
 def processes(rounds: int) -> tuple[Row, Row]:
-    """Compare start and memory."""
+    """Compare the start time and the memory."""
     commands = {"ours": [str(SCRIPTS / "pulumi-resource-gcpx")], "nothing": [sys.executable, str(_here("noop.py"))]}
     starts: dict[str, list[float]] = {name: [] for name in commands}
     sizes: dict[str, list[float]] = {name: [] for name in commands}
     for _ in range(rounds):
         for name, command in commands.items():
             process = Process(*command)
-            _work(process)
+            _preview_one_template(process)
             starts[name].append(process.start)
             sizes[name].append(process.memory())
             process.close()
@@ -122,7 +122,7 @@ def processes(rounds: int) -> tuple[Row, Row]:
 
 
 def previews(root: Path, count: int, rounds: int) -> Row:
-    """Compare previews of so many new templates under the real CLI."""
+    """Compare previews of `count` new templates under the real CLI."""
     ours, nothing = _workspace(root / "ours", count, _ours), _workspace(root / "nothing", count, _nothing)
     times: dict[str, list[float]] = {"ours": [], "nothing": []}
     for _ in range(rounds):
@@ -162,10 +162,10 @@ def _here(name: str) -> Path:
 
 
 def fleets() -> Iterator[str]:
-    """Count the calls of a fleet of 1,000, and time what its creation adds to the operation."""
+    """Count the requests for a fleet of 1,000 instances, and time what its creation adds to the operation."""
     with emulator("--latency", str(_LATENCY)) as host:
         process = Process(str(SCRIPTS / "pulumi-resource-gcpx"))
-        # The emulator reads Google's descriptions when it is first asked, which is not ours to measure.
+        # On its first request the emulator loads Google's API descriptions, which must not be measured.
         httpx.get(f"http://{host}/compute/beta/projects/p/regions", trust_env=False)
         _calls(host)
         message, urn = proto.provider, f"urn:pulumi:dev::bench::{_FLEET}::many"
@@ -174,7 +174,7 @@ def fleets() -> Iterator[str]:
         begun = time.perf_counter()
         made = process.stub.Create(message.CreateRequest(urn=urn, properties=news, type=_FLEET))
         added = time.perf_counter() - begun - _LATENCY
-        yield f"{'create 1,000 VMs':<38}{_calls(host)}; {added:.2f} s beside the operation, at most 0.50"
+        yield f"{'create 1,000 VMs':<38}{_calls(host)}; {added:.2f} s more than the operation, at most 0.50"
         process.stub.Read(
             message.ReadRequest(id=made.id, urn=urn, inputs=news, properties=made.properties, type=_FLEET)
         )
@@ -188,7 +188,7 @@ def fleets() -> Iterator[str]:
 
 
 def look_ups() -> Iterator[str]:
-    """Time lists against an emulator of their own."""
+    """Time lists against a separate emulator."""
     with emulator() as host:
         process = Process(str(SCRIPTS / "pulumi-resource-gcpx"))
         yield from lookups.lists(process.stub, host)
@@ -203,7 +203,7 @@ def _fleet(count: int) -> Any:
 
 
 def _calls(host: str) -> str:
-    """Say which methods were called how often, and begin to count anew."""
+    """Return how often each method was called, and reset the counts."""
     with httpx.Client(base_url=f"http://{host}/_emulator", trust_env=False) as client:
         names = [entry["method"].removeprefix("compute.") for entry in client.get("/requests").json()]
         client.delete("/requests")
@@ -211,7 +211,7 @@ def _calls(host: str) -> str:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Run the benchmarks and print their results."""
     print(f"{'':<38}{'gcpx':>9} {'':<3} {'nothing':>9} {'':<3} {'ratio':>7}")
     with tempfile.TemporaryDirectory(prefix="gcpx-bench-") as folder:
         for row in processes(15):

@@ -1,4 +1,4 @@
-"""Check and Diff of a template with every field set, beside JSON encoding and decoding the same body."""
+"""Check and Diff of a template with every field set, compared with encoding and decoding the same body as JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BY_FIELD: Final = {
 
 
 def full() -> dict[str, Any]:
-    """Set every field of a template, each to something of its type and form."""
+    """Return a template with every field set to a value of its type and form."""
     made = _object(object_type(InstanceTemplateModel))
     return {name: value for name, value in made.items() if not name.startswith("sourceInstance")}
 
@@ -45,24 +45,24 @@ def _value(prop: Property, kind: Type) -> Any:
 
 
 def checks() -> Iterator[str]:
-    """Time them on one core."""
+    """Time Check and Diff on one core."""
     kind, inputs = object_type(InstanceTemplateModel), full()
     same, other = copy.deepcopy(inputs), copy.deepcopy(inputs)
     other["properties"]["labels"] = {"a": "another"}
     found = check(kind, inputs)
     fields = len(json.dumps(inputs))
-    ours = _each(lambda: (check(kind, inputs), diff(kind, inputs, same, {})))
-    changed = _each(lambda: (check(kind, inputs), diff(kind, inputs, other, {})))
-    theirs = _each(lambda: json.loads(json.dumps(inputs)))
+    ours = _seconds_per_round(lambda: (check(kind, inputs), diff(kind, inputs, same, {})))
+    changed = _seconds_per_round(lambda: (check(kind, inputs), diff(kind, inputs, other, {})))
+    theirs = _seconds_per_round(lambda: json.loads(json.dumps(inputs)))
     verdict = "ok" if 1 / changed >= _LEAST else "UNDER"
     name = f"Check and Diff, all fields ({fields:,} bytes)"
     rates = f"{1 / ours:,.0f} a second unchanged, {1 / changed:,.0f} with a change"
     yield f"{name:<46}{rates}, at least {_LEAST:,}  {verdict}"
-    yield f"{'':<46}{changed / theirs:9.1f}x JSON encoding and decoding; {len(found.failures)} failures on the way"
+    yield f"{'':<46}{changed / theirs:9.1f}x JSON encoding and decoding; {len(found.failures)} failures found"
 
 
-def _each(work: Callable[[], Any]) -> float:
-    """Give the seconds of one round: the best of five runs, since other work on the machine only adds."""
+def _seconds_per_round(work: Callable[[], Any]) -> float:
+    """Return the seconds of one round in the best of five runs, because other work on the machine only adds time."""
     best = float("inf")
     for _ in range(5):
         begun = time.perf_counter()

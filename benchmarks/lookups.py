@@ -1,4 +1,4 @@
-"""Lists by size, and push tokens by novelty; each as a ratio of one run."""
+"""Lists of different sizes, and push tokens that are new or verified before; each compared within one run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from google.oauth2 import id_token
 
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
-from gcpx.push import Certificates, PushVerifier
+from gcpx_push import Certificates, PushVerifier
 
 _LIST: Final = "gcpx:compute:aggregatedListInstances"
 _SIZES: Final = (100, 1_000, 10_000)
@@ -28,7 +28,7 @@ _TOKENS: Final = 300
 
 
 def lists(stub: Any, host: str) -> Iterator[str]:
-    """Time the aggregated list of more and more instances."""
+    """Time the aggregated list with a growing number of instances."""
     stub.Configure(proto.provider.ConfigureRequest(args=encode({"project": "p", "emulatorHost": host})))
     there, costs = 0, {}
     for size in _SIZES:
@@ -61,23 +61,23 @@ def _timed(stub: Any, size: int) -> float:
 
 
 def tokens() -> Iterator[str]:
-    """Time new tokens and known ones, beside Google's own function with its certificates at hand."""
+    """Time new tokens and tokens verified before, compared with Google's own function and local certificates."""
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
     pem = {"one": key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo).decode()}
     signed = [_signed(key, number) for number in range(_TOKENS)]
     verifier = PushVerifier(_AUDIENCE, _EMAIL, certificates=Certificates.given(pem))
     headers = [{"authorization": f"Bearer {token}"} for token in signed]
-    first = _each(headers, verifier.verify_headers)
-    cached = _each(headers, verifier.verify_headers)
+    first = _median_microseconds(headers, verifier.verify_headers)
+    cached = _median_microseconds(headers, verifier.verify_headers)
     certificates = _Certificates(pem)
-    theirs = _each(signed, lambda token: id_token.verify_token(token, certificates, audience=_AUDIENCE))
+    theirs = _median_microseconds(signed, lambda token: id_token.verify_token(token, certificates, audience=_AUDIENCE))
     verdict = "ok" if first / cached >= _CACHED else "UNDER"
     yield f"{'push token, new':<38}{first:9.1f} µs"
     yield f"{'push token, known':<38}{cached:9.1f} µs  {first / cached:6.1f}x   at least {_CACHED}x  {verdict}"
     yield f"{'google.oauth2.id_token.verify_token':<38}{theirs:9.1f} µs, each time; {theirs / cached:.0f}x a known one"
 
 
-def _each(items: list[Any], work: Callable[[Any], Any]) -> float:
+def _median_microseconds(items: list[Any], work: Callable[[Any], Any]) -> float:
     times = []
     for item in items:
         begun = time.perf_counter()
@@ -94,7 +94,7 @@ def _signed(key: Any, number: int) -> str:
 
 
 class _Certificates:
-    """Google's transport with an answer at hand, so that no network is measured."""
+    """A transport that returns the certificates without a request, so that no network access is measured."""
 
     def __init__(self, pem: dict[str, str]) -> None:
         self.status, self.headers, self.data = 200, {}, json.dumps(pem).encode()

@@ -1,6 +1,6 @@
-"""The yardstick: a provider that does nothing, written the way the SDK's messages are usually loaded.
+"""The baseline: a provider that does nothing, and loads the SDK's messages in the usual way.
 
-It has gcpx's name and schema, so that the same programs run on it. Check and Create echo, Diff finds nothing.
+It has the name and schema of gcpx, so that the same programs run on it. Check and Create return their inputs.
 """
 
 from __future__ import annotations
@@ -19,47 +19,47 @@ SCHEMA = Path(__file__).parents[1] / "schema.json"
 
 
 class Nothing(provider_pb2_grpc.ResourceProviderServicer):
-    """Answers at once."""
+    """Responds to every call at once."""
 
     def Handshake(self, _: Any, __: Any) -> Any:
-        """Agree."""
+        """Accept secrets and the autonaming configuration."""
         return provider_pb2.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
 
     def GetPluginInfo(self, _: Any, __: Any) -> Any:
-        """Give gcpx's version."""
+        """Return the version of gcpx."""
         return plugin_pb2.PluginInfo(version="0.1.0")
 
     def GetSchema(self, _: Any, __: Any) -> Any:
-        """Give gcpx's schema."""
+        """Return the schema of gcpx."""
         return provider_pb2.GetSchemaResponse(schema=SCHEMA.read_text())
 
     def CheckConfig(self, request: Any, _: Any) -> Any:
-        """Echo."""
+        """Return the inputs."""
         return provider_pb2.CheckResponse(inputs=request.news)
 
     Check = CheckConfig
 
     def DiffConfig(self, _: Any, __: Any) -> Any:
-        """Find nothing."""
+        """Report no change."""
         return provider_pb2.DiffResponse(changes=provider_pb2.DiffResponse.DIFF_NONE)
 
     Diff = DiffConfig
 
     def Configure(self, _: Any, __: Any) -> Any:
-        """Agree."""
+        """Accept secrets and previews."""
         return provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     def Create(self, request: Any, _: Any) -> Any:
-        """Echo."""
+        """Return the inputs as outputs."""
         return provider_pb2.CreateResponse(id="nothing", properties=request.properties)
 
     def Cancel(self, _: Any, __: Any) -> Any:
-        """Agree."""
+        """Do nothing."""
         return empty_pb2.Empty()
 
 
 def main() -> None:
-    """Serve until ended."""
+    """Serve until the process is killed."""
     limit = [("grpc.max_receive_message_length", 400 << 20)]
     server = grpc.server(ThreadPoolExecutor(256), options=limit)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(Nothing(), server)

@@ -14,11 +14,11 @@ settings.load_profile("gcpx")
 
 
 @pytest.fixture(autouse=True)
-def _nothing_unexpected(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Fail where the plugin met an exception that is not its own; a test that provokes one clears the log."""
+def _no_unexpected_exceptions(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fail if the plugin logged an unexpected exception; a test that provokes one clears the log."""
     yield
-    found = [record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.protocol.failures"]
-    assert not found, found
+    messages = [record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.protocol.failures"]
+    assert not messages, messages
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +29,7 @@ def _emulator() -> Iterator[emulated.Emulated]:
 
 @pytest.fixture
 def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
-    """An emulator with one bucket in it, and topics for its events."""
+    """An emulator with one bucket, and with topics for its events."""
     _emulator.reset()
     bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
     _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
@@ -39,7 +39,7 @@ def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
 
 @pytest.fixture
 def vm(cloud: emulated.Emulated) -> str:
-    """An instance with a disk beside it; gives the instance's path."""
+    """The path of an instance; an unattached disk exists beside it."""
     cloud.make_disk()
     return cloud.make_instance()
 
@@ -52,5 +52,5 @@ def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the tests of the real CLI, which take longest, so that no worker ends long after the other."""
+    """Run the tests of the real CLI first: they take longest, so the workers finish at about the same time."""
     items.sort(key=lambda item: item.get_closest_marker("pulumi") is None)

@@ -1,4 +1,4 @@
-"""The installed plugin as the engine starts it: a process with an argument, a port on stdout, and signals."""
+"""The installed plugin works when it is started as the engine starts it: it prints its port and obeys signals."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_first_line_is_the_port_and_the_process_ends_quietly(plugin):
     assert "Traceback" not in plugin.stderr.read()
 
 
-def test_a_message_of_many_megabytes_is_taken(plugin):
+def test_a_request_of_several_megabytes_is_accepted(plugin):
     with grpc.insecure_channel(
         f"127.0.0.1:{int(plugin.stdout.readline())}", options=[("grpc.max_receive_message_length", -1)]
     ) as channel:

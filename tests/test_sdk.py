@@ -1,4 +1,4 @@
-"""The generated SDK as programs use it: its types, and what `help()` says."""
+"""The generated SDK has exact types, and `help()` shows useful documentation."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ valid: bool = gcpx.pubsub.verify_push_token(token="t", audience="a", service_acc
 """
 
 
-def test_what_is_always_there_is_not_optional(tmp_path):
+def test_required_outputs_are_not_optional(tmp_path):
     (tmp_path / "program.py").write_text(PROGRAM)
     sdk, cache = str(ROOT / "sdk" / "python"), str(tmp_path / "cache")
     command = [
@@ -72,7 +72,7 @@ def test_what_is_always_there_is_not_optional(tmp_path):
     done = subprocess.run(
         [*command, "program.py"],
         cwd=tmp_path,
-        env={**os.environ, "MYPYPATH": sdk},  # an editable installation shows mypy nothing
+        env={**os.environ, "MYPYPATH": sdk},  # mypy does not find an editable installation
         capture_output=True,
         text=True,
         check=False,
@@ -82,7 +82,7 @@ def test_what_is_always_there_is_not_optional(tmp_path):
     assert (ROOT / "sdk" / "python" / "pulumi_gcpx" / "py.typed").exists()
 
 
-def test_every_class_describes_itself():
+def test_every_class_has_a_docstring():
     modules = (pulumi_gcpx, compute, compute.outputs, oauth2, oslogin, pubsub, pubsub.outputs, storage)
     classes = {
         f"{module.__name__}.{name}": found
@@ -95,7 +95,7 @@ def test_every_class_describes_itself():
     assert [name for name, found in classes.items() if not (found.__dict__.get("__doc__") or "").strip()] == []
 
 
-def test_help_shows_a_resource_its_example_and_how_to_import():
+def test_help_shows_a_description_an_example_and_the_import_command():
     words = inspect.getdoc(compute.BulkInstances)
 
     assert words.startswith("A fleet of alike instances in one region")

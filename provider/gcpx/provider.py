@@ -26,8 +26,8 @@ RESOURCES: Final = {
     "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment.resource",
     "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template.resource",
     "gcpx:compute:MachineImage": "gcpx.compute.machine_image.resource",
-    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key",
-    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config",
+    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key.resource",
+    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config.resource",
 }
 """The module of each resource; it is loaded when the resource is first used."""
 FUNCTIONS: Final = {
@@ -124,7 +124,7 @@ class Provider:
                 if self._lookups is not None:
                     self._lookups.forget()
                 return
-            settings = config.checked_settings(args)
+            settings = config.settings(args)
             # Calls of an earlier run may still be under way, so its connections are closed only at the end.
             if self._client is not None:
                 self._retired.append(self._client)

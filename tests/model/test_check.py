@@ -1,4 +1,4 @@
-"""What is refused at preview, with which path and words, before any call."""
+"""Check refuses invalid inputs at preview, with their path and a reason, before any request is sent."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("token", "inputs", "path", "words"), CASES)
-def test_wrong_inputs_are_refused_by_path_before_any_call(engine, cloud, token, inputs, path, words):
+def test_invalid_inputs_are_refused_by_path_before_any_request(engine, cloud, token, inputs, path, words):
     failures = engine.failures(token, inputs)
 
     assert path in failures, failures
@@ -158,7 +158,7 @@ def test_wrong_inputs_are_refused_by_path_before_any_call(engine, cloud, token, 
     assert cloud.calls() == []
 
 
-def test_everything_wrong_is_reported_at_once(engine):
+def test_all_failures_are_reported_at_once(engine):
     inputs = {"name": "Bad_Name", "unknown": 1, "properties": {"disks": [{"mode": "x y"}], "tags": {"items": [7]}}}
 
     assert set(engine.failures(TEMPLATE, inputs)) == {
@@ -167,7 +167,7 @@ def test_everything_wrong_is_reported_at_once(engine):
     }  # fmt: skip
 
 
-def test_unknown_values_are_skipped_with_what_is_below_them(engine):
+def test_unknown_values_are_not_checked(engine):
     unknown = {"name": UNKNOWN, "properties": {"machineType": UNKNOWN, "disks": [UNKNOWN], "labels": UNKNOWN}}
     unknown["properties"]["networkInterfaces"] = UNKNOWN
 
@@ -180,7 +180,7 @@ def test_unknown_values_are_skipped_with_what_is_below_them(engine):
     assert engine.failures(TEMPLATE, template(machineType=secret(UNKNOWN), disks=secret([UNKNOWN]))) == {}
 
 
-def test_a_wrong_secret_is_named_and_not_shown(engine):
+def test_a_failure_names_an_invalid_secret_without_showing_it(engine):
     failures = engine.failures(
         TEMPLATE, template(machineType=secret("zones/hunter2/x"), tags={"items": [secret("HUNTER2")]})
     )
@@ -189,7 +189,7 @@ def test_a_wrong_secret_is_named_and_not_shown(engine):
     assert "hunter2" not in str(failures).lower()
 
 
-def test_a_value_that_google_added_later_is_warned_about_and_sent(engine):
+def test_a_value_that_this_version_does_not_know_is_a_warning(engine):
     inputs = template(networkInterfaces=[{"nicType": "QUANTUM_NIC"}])
 
     assert engine.failures(TEMPLATE, inputs) == {}
@@ -198,11 +198,11 @@ def test_a_value_that_google_added_later_is_warned_about_and_sent(engine):
     assert "properties.networkInterfaces[0].nicType is not one of the values that this version knows" in said
 
 
-def test_numbers_may_be_given_as_text(engine):
+def test_a_number_may_be_written_as_a_string(engine):
     assert engine.failures(TEMPLATE, _disk(diskSizeGb="20")) == {}
 
 
-def test_a_missing_project_is_a_failure_with_the_next_step(cloud):
+def test_a_missing_project_is_refused_with_the_next_step(cloud):
     with driver.engine(emulatorHost=cloud.host) as bare:
         assert "pulumi config set gcpx:project" in bare.failures(TEMPLATE, template())["project"]
         assert "gcpx:project is not set" in bare.failures(NOTIFICATION, notification(topic="uploads"))["topic"]

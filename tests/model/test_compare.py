@@ -1,4 +1,4 @@
-"""When two values mean the same, and the exact path when they do not."""
+"""Diff ignores differences of spelling, and reports every real change at its exact path."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gcpx.model.diff import diff
 from gcpx.model.fields import object_type
 from gcpx.model.links import Home, same_link
 from gcpx.model.values import format_path
-from gcpx.oslogin.ssh_key import SshKeyModel
-from gcpx.storage.notification_config import NotificationConfigModel
+from gcpx.oslogin.ssh_key.declaration import SshKeyModel
+from gcpx.storage.notification_config.declaration import NotificationConfigModel
 
 HERE = Home("p", "r", "z")
 NETWORKS, SUBNETWORKS, DISKS = "global/networks", "regions/subnetworks", "zones/disks"
@@ -35,7 +35,7 @@ NETWORKS, SUBNETWORKS, DISKS = "global/networks", "regions/subnetworks", "zones/
     (DISKS, "d", "zones/y/disks/d", False),
     (DISKS, "d", "regions/r/disks/d", False),
 ])  # fmt: skip
-def test_links_are_compared_by_what_they_name(bare, one, other, expected):
+def test_links_are_equal_if_they_name_the_same_resource(bare, one, other, expected):
     assert same_link(one, other, bare, (HERE, HERE), sure=True) is expected
     assert same_link(other, one, bare, (HERE, HERE), sure=True) is expected
 
@@ -44,7 +44,7 @@ def test_links_are_compared_by_what_they_name(bare, one, other, expected):
     ("global/networks/n", "projects/q/global/networks/n"),
     ("projects/123/global/networks/n", "projects/q/global/networks/n"),
 ])  # fmt: skip
-def test_a_part_that_is_not_known_makes_nothing_sure(one, other):
+def test_links_with_an_unknown_part_are_not_certainly_equal(one, other):
     assert same_link(one, other, NETWORKS)
     assert not same_link(one, other, NETWORKS, sure=True)
 
@@ -71,7 +71,7 @@ EQUAL = [
 
 
 @pytest.mark.parametrize(("one", "other"), EQUAL)
-def test_what_means_the_same_is_no_change(one, other):
+def test_equivalent_inputs_are_not_a_change(one, other):
     assert _paths(InstanceTemplateModel, one, other) == {}
     assert _paths(InstanceTemplateModel, other, one) == {}
 
@@ -93,11 +93,11 @@ DIFFERENT = [
 
 
 @pytest.mark.parametrize(("old", "new", "expected"), DIFFERENT)
-def test_a_change_has_its_exact_path(old, new, expected):
+def test_a_change_is_reported_at_its_exact_path(old, new, expected):
     assert _paths(InstanceTemplateModel, old, new) == expected
 
 
-def test_writing_out_what_the_server_chose_is_no_change():
+def test_setting_a_property_to_the_servers_value_is_not_a_change():
     old, new = template(), template(minCpuPlatform="Intel Ice Lake")
     live = {"properties": {"minCpuPlatform": "Intel Ice Lake"}}
 
@@ -109,11 +109,11 @@ def test_writing_out_what_the_server_chose_is_no_change():
     "topic",
     ["uploads", "projects/demo-project/topics/uploads", "//pubsub.googleapis.com/projects/demo-project/topics/uploads"],
 )
-def test_a_topic_is_the_same_in_all_its_forms(topic):
+def test_all_forms_of_a_topic_are_equal(topic):
     assert _paths(NotificationConfigModel, notification(), notification(topic=topic)) == {}
 
 
-def test_defaults_and_order_of_a_notification_are_no_change():
+def test_defaults_and_order_are_not_a_change_of_a_notification():
     old = notification(eventTypes=["OBJECT_DELETE", "OBJECT_FINALIZE"], customAttributes={})
     new = notification(
         eventTypes=["OBJECT_FINALIZE", "OBJECT_DELETE"], payloadFormat="JSON_API_V1", objectNamePrefix=""
@@ -122,23 +122,25 @@ def test_defaults_and_order_of_a_notification_are_no_change():
     assert _paths(NotificationConfigModel, old, new) == {}
 
 
-def test_a_key_is_compared_by_what_it_is():
+def test_an_ssh_key_is_compared_by_its_data_and_not_its_spelling():
     assert _paths(SshKeyModel, key(), key(key=f"  ssh-ed25519   {BLOB}\n")) == {}
     assert _paths(SshKeyModel, key(), key(user="users/operator@example.com")) == {}
     assert _paths(SshKeyModel, key(), key(key=f"ssh-ed25519 {OTHER_BLOB}")) == {"key": "update"}
     assert _paths(SshKeyModel, key(), key(expirationTimeUsec=EXPIRY)) == {"expirationTimeUsec": "add"}
 
 
-def _spelled(**properties):
+def _template_with(**properties):
     return {"properties": {"machineType": "e2-small", **properties}}
 
 
 def _nic(**more):
-    return _spelled(networkInterfaces=[more])
+    return _template_with(networkInterfaces=[more])
 
 
 def _key(**more):
-    return _spelled(disks=[{"boot": True, "diskEncryptionKey": more, "initializeParams": {"sourceImage": "family/x"}}])
+    return _template_with(
+        disks=[{"boot": True, "diskEncryptionKey": more, "initializeParams": {"sourceImage": "family/x"}}]
+    )
 
 
 RAW = "c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk="
@@ -148,12 +150,12 @@ RAW = "c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk="
     (_nic(ipv6Address="2600:0:0::1"), _nic(ipv6Address="2600::1")),
     (_nic(aliasIpRanges=[{"ipCidrRange": "10.1.2.3"}]), _nic(aliasIpRanges=[{"ipCidrRange": "10.1.2.3/32"}])),
     (_nic(accessConfigs=[{"setPublicPtr": True, "publicPtrDomainName": "a.example.com."}]), _nic(accessConfigs=[{"setPublicPtr": True, "publicPtrDomainName": "A.example.com"}])),
-    (_spelled(scheduling={"terminationTime": "2027-01-31T01:00:00+01:00"}), _spelled(scheduling={"terminationTime": "2027-01-31T00:00:00Z"})),
-    (_spelled(scheduling={"maxRunDuration": {"seconds": "60", "nanos": 0}}), _spelled(scheduling={"maxRunDuration": {"seconds": 60}})),
+    (_template_with(scheduling={"terminationTime": "2027-01-31T01:00:00+01:00"}), _template_with(scheduling={"terminationTime": "2027-01-31T00:00:00Z"})),
+    (_template_with(scheduling={"maxRunDuration": {"seconds": "60", "nanos": 0}}), _template_with(scheduling={"maxRunDuration": {"seconds": 60}})),
     (_key(rawKey=RAW), _key(rawKey=f"{RAW[:20]}\n{RAW[20:]}")),
     (_key(kmsKeyName="projects/p/locations/l/keyRings/r/cryptoKeys/k"), _key(kmsKeyName="projects/p/locations/l/keyRings/r/cryptoKeys/k/cryptoKeyVersions/3")),
 ])  # fmt: skip
-def test_another_spelling_is_no_change(one, other):
+def test_another_spelling_is_not_a_change(one, other):
     kind = object_type(InstanceTemplateModel)
 
     assert diff(kind, one, other, {}) == []
@@ -163,11 +165,11 @@ def test_another_spelling_is_no_change(one, other):
 @pytest.mark.parametrize(("one", "other"), [
     (_nic(ipv6Address="2600::1"), _nic(ipv6Address="2600::2")),
     (_nic(aliasIpRanges=[{"ipCidrRange": "10.1.2.3"}]), _nic(aliasIpRanges=[{"ipCidrRange": "10.1.2.3/31"}])),
-    (_spelled(scheduling={"terminationTime": "2027-01-31T01:00:00Z"}), _spelled(scheduling={"terminationTime": "2027-01-31T00:00:00Z"})),
-    (_spelled(scheduling={"maxRunDuration": {"seconds": 60, "nanos": 1}}), _spelled(scheduling={"maxRunDuration": {"seconds": 60}})),
+    (_template_with(scheduling={"terminationTime": "2027-01-31T01:00:00Z"}), _template_with(scheduling={"terminationTime": "2027-01-31T00:00:00Z"})),
+    (_template_with(scheduling={"maxRunDuration": {"seconds": 60, "nanos": 1}}), _template_with(scheduling={"maxRunDuration": {"seconds": 60}})),
     (_key(rawKey=RAW), _key(rawKey=RAW.lower())),
 ])  # fmt: skip
-def test_another_value_is_one(one, other):
+def test_another_value_is_a_change(one, other):
     assert diff(object_type(InstanceTemplateModel), one, other, {})
 
 
@@ -177,7 +179,7 @@ def test_another_value_is_one(one, other):
     ("projects/p/global/instanceTemplates/t?uniqueId=1", "projects/p/global/instanceTemplates/t?uniqueId=2", False),
     ("projects/p/global/instanceTemplates/t?uniqueId=1", "projects/p/global/instanceTemplates/u?uniqueId=1", False),
 ])  # fmt: skip
-def test_a_unique_link_names_the_same_as_its_name(one, other, same):
+def test_a_unique_id_matters_only_if_both_links_have_one(one, other, same):
     templates, home = "global/instanceTemplates", (Home("p"), Home("p"))
 
     assert same_link(one, other, templates, home, sure=True) is same

@@ -1,4 +1,4 @@
-"""Every declared property against Google's published API descriptions."""
+"""Every declared property matches Google's published API descriptions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ OURS = {
     "gcpx:oslogin:SshKey": {"user", "projectId", "regions"},
     "gcpx:storage:NotificationConfig": {"bucket", "userProject"},
 }
-"""Properties that are parts of a URL, or made by us."""
+"""Properties that are parts of a URL, or that the provider computes."""
 RESULTS = {
     AggregatedInstances: ("compute.v1", "compute.beta", "InstanceAggregatedList"),
     AggregatedInstanceTemplates: ("compute.v1", "compute.v1", "InstanceTemplateAggregatedList"),
@@ -48,11 +48,11 @@ RESULTS = {
     Regions: ("compute.v1", "compute.beta", "RegionList"),
     Operation: ("compute.v1", "compute.beta", "Operation"),
 }
-"""What functions give."""
+"""The results of functions, with their schemas."""
 MERGED = {"warnings": "warning", "unreachables": "unreachables"}
-"""Fields of lists that are put together from all pages."""
+"""Fields of lists that are merged from all pages."""
 SPEC_ONLY = {("AttachedDisk", "userLicenses")}
-"""Fields that the API documentation has and the published description of today does not."""
+"""Fields that the API documentation has and the published description lacks."""
 SPEC_BETA = {
     ("Scheduling", "hostErrorTimeoutSeconds"),
     ("Scheduling", "maxRunDuration"),
@@ -60,7 +60,7 @@ SPEC_BETA = {
     ("Scheduling", "terminationTime"),
     ("ConfidentialInstanceConfig", "confidentialInstanceType"),
 }
-"""Fields that the API documentation holds for beta, and the published description has in v1 by now."""
+"""Fields that are beta in the API documentation, although the published description has them in v1."""
 SPEC_VALUES = {("GuestOsFeature", "type"): {"SUSPEND_RESUME_COMPATIBLE"}}
 FINGERPRINTS = {
     ("MachineImage", "labelFingerprint"),
@@ -68,7 +68,7 @@ FINGERPRINTS = {
     ("Tags", "fingerprint"),
     ("NetworkInterface", "fingerprint"),
 }
-"""Fields that clients send with updates only; nothing here is updated, so they are outputs."""
+"""Fields that clients send only with updates; users do not set them, so they are outputs."""
 
 
 def _document(name):
@@ -81,7 +81,7 @@ def _resolved(schemas, spec):
 
 
 def _objects(kind, stable, beta, spec):
-    """Yield each object type with its schema in both versions."""
+    """Yield each object type with the schemas of both versions and its own schema."""
     yield kind, stable, beta, spec
     for prop in kind.properties.values():
         inner, schema = prop.type, spec.get("properties", {}).get(prop.wire)
@@ -95,7 +95,7 @@ def _objects(kind, stable, beta, spec):
 
 @attrs.frozen
 class Case:
-    """One object type with its schema; `v1` and `beta` are the schemas of both versions, `spec` is its own."""
+    """An object type to compare: `v1` and `beta` hold the schemas of each version, `spec` is its own."""
 
     token: str
     kind: ObjectType
@@ -137,26 +137,28 @@ def _wire(name, spec):
 
 
 @pytest.mark.parametrize("case", RESULT_CASES)
-def test_every_field_of_an_answer_is_given(case):
+def test_results_declare_every_field(case):
     declared = {_wire(prop.wire, case.spec["properties"]) for prop in case.kind.properties.values()}
     ours = {name for owner, name in SPEC_ONLY if owner == case.spec.get("id")}
 
     assert set(case.spec["properties"]) <= declared
     more = declared - ours - set(case.spec["properties"]) - {"unreachables"}
     assert all(prop.traits.beta for prop in case.kind.properties.values() if prop.wire in more), (
-        "v1 shows no beta field"
+        "fields that v1 lacks are beta"
     )
 
 
 @pytest.mark.parametrize("case", RESULT_CASES)
-def test_types_of_an_answer_are_those_of_the_api(case):
+def test_types_in_results_match_the_api(case):
     for prop in case.kind.properties.values():
         if prop.wire in case.spec["properties"] and prop.name != "warnings":
-            _same_type(f"{case.kind.name}.{prop.name}", prop, prop.type, case.beta, case.spec["properties"][prop.wire])
+            _assert_same_type(
+                f"{case.kind.name}.{prop.name}", prop, prop.type, case.beta, case.spec["properties"][prop.wire]
+            )
 
 
 @pytest.mark.parametrize("case", RESULT_CASES)
-def test_values_of_an_answer_are_those_of_the_api(case):
+def test_values_in_results_match_the_api(case):
     for prop in case.kind.properties.values():
         known = _resolved(case.beta, case.spec["properties"].get(prop.wire, {})).get("enum")
         if known and prop.traits.enum:
@@ -164,12 +166,12 @@ def test_values_of_an_answer_are_those_of_the_api(case):
             assert ours >= {value for value in known if "UNSPECIFIED" not in value}, f"{case.kind.name}.{prop.name}"
 
 
-def test_every_resource_is_held_to_a_document():
+def test_every_resource_is_compared_with_a_schema():
     assert set(SCHEMAS) == set(RESOURCES)
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_field_of_the_api_is_declared_and_no_other(case):
+def test_resources_declare_exactly_the_fields_of_the_api(case):
     declared = {prop.wire for prop in case.kind.properties.values()} - OURS[case.token]
     ours = {name for owner, name in SPEC_ONLY if owner == case.spec.get("id")}
     model = resource_class(case.token).model
@@ -179,29 +181,31 @@ def test_every_field_of_the_api_is_declared_and_no_other(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_types_are_those_of_the_api(case):
+def test_types_match_the_api(case):
     for prop in case.kind.properties.values():
         if prop.wire in case.spec["properties"]:
-            _same_type(f"{case.kind.name}.{prop.name}", prop, prop.type, case.beta, case.spec["properties"][prop.wire])
+            _assert_same_type(
+                f"{case.kind.name}.{prop.name}", prop, prop.type, case.beta, case.spec["properties"][prop.wire]
+            )
 
 
-def _same_type(where, prop, kind, schemas, spec):
+def _assert_same_type(where, prop, kind, schemas, spec):
     spec = _resolved(schemas, spec)
     if isinstance(kind, ListOf):
         assert spec["type"] == "array", where
-        _same_type(where, prop, kind.item, schemas, spec["items"])
+        _assert_same_type(where, prop, kind.item, schemas, spec["items"])
     elif isinstance(kind, MapOf):
-        _same_type(where, prop, kind.item, schemas, spec["additionalProperties"])
+        _assert_same_type(where, prop, kind.item, schemas, spec["additionalProperties"])
     elif isinstance(kind, ObjectType):
         assert spec["type"] == "object", where
     elif spec.get("format") == "int64" and kind == Scalar("integer"):
-        assert prop.traits.int64, f"{where} travels as a string"
+        assert prop.traits.int64, f"{where} is a string in JSON"
     else:
         assert kind.name == spec["type"], where
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_values_are_those_of_the_api(case):
+def test_values_match_the_api(case):
     for prop in case.kind.properties.values():
         known = _resolved(case.beta, case.spec["properties"].get(prop.wire, {})).get("enum")
         if known:
@@ -210,7 +214,7 @@ def test_values_are_those_of_the_api(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_outputs_are_what_only_the_server_sets(case):
+def test_outputs_are_the_fields_that_only_the_server_sets(case):
     for prop in case.kind.properties.values():
         field = case.spec["properties"].get(prop.wire)
         if (
@@ -229,7 +233,7 @@ def test_outputs_are_what_only_the_server_sets(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_beta_is_what_documentation_or_description_hold_for_beta(case):
+def test_beta_fields_are_beta_in_the_documentation_or_the_description(case):
     stable = (
         case.v1[case.spec["id"]]["properties"]
         if case.spec.get("id") in case.v1
@@ -244,7 +248,7 @@ def test_beta_is_what_documentation_or_description_hold_for_beta(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_field_has_a_description_of_our_own(case):
+def test_no_description_is_copied_from_google(case):
     assert case.kind.description.endswith(".")
     for prop in case.kind.properties.values():
         assert prop.traits.description.endswith("."), f"{case.kind.name}.{prop.name}"

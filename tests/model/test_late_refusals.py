@@ -1,4 +1,4 @@
-"""What Google refuses only when a resource is made, and with which words a preview says so."""
+"""Check refuses at preview what Google would refuse only when it creates the resource."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _disk(**parameters):
     ({"a": "v" * 64}, f"{LABELS}.a", "at most 63 characters; it has 64"), ({"a": "💥"}, f"{LABELS}.a", "'💥' is refused"),
     ({f"k{number}": "" for number in range(65)}, LABELS, "at most 64 labels; there are 65"),
 ])  # fmt: skip
-def test_a_label_that_google_refuses_is_refused_with_its_character(engine, labels, path, words):
+def test_an_invalid_label_is_refused_with_the_character_at_fault(engine, labels, path, words):
     (found,) = engine.failures(TEMPLATE, template(labels=labels)).items()
 
     assert found[0] == path
@@ -35,7 +35,7 @@ def test_a_label_that_google_refuses_is_refused_with_its_character(engine, label
     "labels",
     [{"größe": "élan"}, {"色": "赤-1_a"}, {"команда": "веб"}, {"टीम": "वेब"}, {"a": "", "goog-x": "1"}, {"a": UNKNOWN}],
 )
-def test_labels_of_other_scripts_are_taken(engine, labels):
+def test_labels_in_other_scripts_are_accepted(engine, labels):
     assert engine.failures(TEMPLATE, template(labels=labels)) == {}
 
 
@@ -51,7 +51,7 @@ def test_labels_of_other_scripts_are_taken(engine, labels):
     (TEMPLATE, _disk(labels={"A": "b"}), "properties.disks[0].initializeParams.labels.A", "'A' is refused"),
     (KEY, key(expirationTimeUsec="1924991999"), "expirationTimeUsec", "microseconds"),
     (KEY, key(expirationTimeUsec="1924991999000"), "expirationTimeUsec", "microseconds"),
-    (KEY, key(regions=["us-east1"]), "regions", "needs projectId"),
+    (KEY, key(regions=["us-east1"]), "regions", "requires projectId"),
     (FLEET, fleet(1, disks=[{"boot": True, "initializeParams": {"sourceInstantSnapshot": "s"}}]), "instanceProperties.disks[0].initializeParams.sourceInstantSnapshot", "sourceImage"),
     (FLEET, fleet(1, disks=[{}]), "instanceProperties.disks", "boot disk"),
     (FLEET, fleet(1, machineType="zones/us-east1-b/machineTypes/e2-small"), "instanceProperties.machineType", "bare name"),
@@ -60,7 +60,7 @@ def test_labels_of_other_scripts_are_taken(engine, labels):
     (FLEET, {**fleet(1), "instanceFlexibilityPolicy": {"instanceSelections": {"a": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}}},
      "instanceFlexibilityPolicy.instanceSelections.a.disks[0].initializeParams.sourceSnapshot", "sourceImage"),
 ])  # fmt: skip
-def test_what_google_refuses_late_is_refused_at_preview(engine, cloud, token, inputs, path, words):
+def test_inputs_that_google_would_refuse_are_refused_at_preview(engine, cloud, token, inputs, path, words):
     refused = engine.failures(token, inputs)
 
     assert list(refused) == [path]
@@ -77,18 +77,18 @@ def test_what_google_refuses_late_is_refused_at_preview(engine, cloud, token, in
     (FLEET, {**fleet(1), "sourceInstanceTemplate": "t", "instanceProperties": {"machineType": "e2-small"}}),
     (KEY, key(regions=["us-east1"], projectId=UNKNOWN)), (KEY, key(expirationTimeUsec="0")), (KEY, key(expirationTimeUsec=UNKNOWN)),
 ])  # fmt: skip
-def test_what_may_be_right_is_taken(engine, token, inputs):
+def test_inputs_that_may_be_valid_are_accepted(engine, token, inputs):
     assert engine.failures(token, inputs) == {}
 
 
-def test_a_template_of_another_region_than_the_providers_is_refused(cloud):
+def test_a_fleet_refuses_a_template_of_another_region(cloud):
     given = {name: value for name, value in fleet(1).items() if name != "region"}
     given["sourceInstanceTemplate"] = "regions/us-west1/instanceTemplates/t"
     with driver.engine(project=PROJECT, region="regions/us-east1", emulatorHost=cloud.host) as engine:
         assert list(engine.failures(FLEET, given)) == ["sourceInstanceTemplate"]
 
 
-def test_iops_out_of_bounds_warn_also_of_the_default_type(engine):
+def test_iops_out_of_bounds_are_a_warning_for_the_default_disk_type(engine):
     assert engine.failures(TEMPLATE, _disk(provisionedIops=5)) == {}
     assert [text for _, _, text in engine.log.messages if "provisionedIops should be 10,000 to 120,000" in text]
     engine.log.messages.clear()
@@ -96,14 +96,14 @@ def test_iops_out_of_bounds_warn_also_of_the_default_type(engine):
     assert not engine.log.messages
 
 
-def test_a_project_of_the_environment_is_held_to_its_form(cloud, monkeypatch):
+def test_a_malformed_project_in_the_environment_is_refused(cloud, monkeypatch):
     monkeypatch.setenv("GOOGLE_PROJECT", "my project")
     refused = pytest.raises(grpc.RpcError, match="GOOGLE_PROJECT must be the ID or number of a project")
     with refused, driver.engine(emulatorHost=cloud.host):
         pass
 
 
-def test_empty_properties_are_refused_with_everything_that_they_lack(engine):
+def test_empty_properties_are_refused_with_every_missing_property(engine):
     refused = engine.failures(TEMPLATE, {"properties": {}})
 
     assert set(refused) == {"properties.machineType", "properties.disks", "properties.networkInterfaces"}

@@ -1,4 +1,4 @@
-"""What a change, a preview, a refresh and an import mean for a resource: decided by the model, without an engine."""
+"""The model decides what a change, a preview, a refresh and an import mean for a resource."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNSET = object()
 
 @record
 class ShelfLight(Record):
-    """A part that the server adds to."""
+    """An object to which the server adds a property."""
 
     color: str = field("The colour.")
     serial: str = field("The serial number.", output=True)
@@ -40,7 +40,7 @@ class ShelfModel(Record):
 
 
 class Shelf(Resource):
-    """Declares what changes in place, what is unique and where a shelf stands; its verbs are not needed here."""
+    """A resource that declares what changes in place, its identity and its location; its verbs are never called."""
 
     token = "gcpx:furniture:Shelf"
     model = ShelfModel
@@ -51,7 +51,7 @@ class Shelf(Resource):
     derived = frozenset({"wood"})
 
     def __init__(self) -> None:
-        """Take nothing."""
+        """Create the resource without a client."""
 
     def home(self, inputs, outputs):
         return Home.of(inputs, outputs, region="us-east1")
@@ -104,7 +104,7 @@ def plan(old, outputs=None, **changed):
         ({"key": "other"}, ("key",), "update", True),
     ],
 )
-def test_a_change_is_in_place_where_the_resource_says_so_and_replaces_it_elsewhere(changed, path, kind, replaces):
+def test_a_change_replaces_unless_its_path_is_declared_in_place(changed, path, kind, replaces):
     changes = plan(OLD, **changed).changes
 
     assert [(change.path, change.kind, change.replaces) for change in changes] == [(path, kind, replaces)]
@@ -120,16 +120,16 @@ def test_a_change_is_in_place_where_the_resource_says_so_and_replaces_it_elsewhe
         {"region": "https://www.googleapis.com/compute/v1/projects/p/regions/us-east1"},
     ],
 )
-def test_what_means_the_same_is_no_change(changed):
+def test_equivalent_inputs_are_not_a_change(changed):
     assert plan(OLD, **changed) == lifecycle.Plan([], False)
 
 
-def test_leaving_out_a_region_that_is_the_default_is_no_change():
+def test_omitting_the_default_region_is_not_a_change():
     assert plan({**OLD, "region": "us-east1"}, region=UNSET).changes == []
     assert [change.path for change in plan({**OLD, "region": "us-west1"}, region=UNSET).changes] == [("region",)]
 
 
-def test_without_old_inputs_the_outputs_stand_in_for_them():
+def test_without_old_inputs_the_outputs_are_compared():
     new = {**OLD, "varnish": "matt"}
 
     assert lifecycle.plan(SHELF, {}, new, LIVE).changes == []
@@ -139,7 +139,7 @@ def test_without_old_inputs_the_outputs_stand_in_for_them():
 
 
 @pytest.mark.parametrize("changed", [{"key": "other"}, {"varnish": UNSET}])
-def test_after_an_import_what_google_does_not_tell_replaces_nothing(changed):
+def test_after_an_import_values_that_google_does_not_return_replace_nothing(changed):
     old = {**OLD, "varnish": "matt"}
 
     assert [change.replaces for change in plan(old, **changed).changes] == [True]
@@ -147,7 +147,7 @@ def test_after_an_import_what_google_does_not_tell_replaces_nothing(changed):
     assert [change.path for change in plan({**old, IMPORTED: True}, wood="ash", **changed).changes] == [("wood",)]
 
 
-def test_the_old_resource_goes_first_only_if_the_new_one_needs_its_name():
+def test_the_old_resource_is_deleted_first_only_if_its_name_is_reused():
     assert plan(OLD, wood="ash").delete_first
     assert not plan(OLD, boards=9).delete_first
     assert not plan(OLD, wood="ash", name="other").delete_first
@@ -155,19 +155,19 @@ def test_the_old_resource_goes_first_only_if_the_new_one_needs_its_name():
     assert plan({**OLD, AUTONAMED: True}, wood="ash", **{AUTONAMED: UNSET}).delete_first
 
 
-def test_a_creation_predicts_what_is_certain():
+def test_the_preview_of_a_creation_predicts_only_what_is_certain():
     predicted = lifecycle.predict(SHELF, {**OLD, AUTONAMED: True}, {})
 
     assert predicted == {**OLD, "light": UNKNOWN, "region": "us-east1"}
 
 
-def test_an_update_keeps_outputs_that_it_does_not_change():
+def test_the_preview_of_an_update_keeps_unchanged_outputs():
     predicted = lifecycle.predict(SHELF, OLD, {**LIVE, "books": 3, "numericId": Secret("42"), "gone": "x"})
 
     assert predicted == {**OLD, "light": UNKNOWN, "region": "us-east1", "numericId": Secret("42")}
 
 
-def test_outputs_are_in_the_users_spelling_where_it_means_the_same():
+def test_outputs_keep_the_users_spelling_of_equal_values():
     written = {**OLD, "boards": "4", "region": "regions/us-east1", "wood": "ash", AUTONAMED: True}
 
     outputs = lifecycle.outputs_of(SHELF, Live("books", {**LIVE, "boards": 4}), written)
@@ -176,7 +176,7 @@ def test_outputs_are_in_the_users_spelling_where_it_means_the_same():
     assert AUTONAMED not in outputs
 
 
-def test_a_refresh_writes_what_drifted_and_keeps_hidden_inputs():
+def test_a_refresh_takes_drifted_values_and_keeps_hidden_inputs():
     given = {**OLD, AUTONAMED: True}
     drifted = {**LIVE, "boards": 5, "varnish": "gloss"}
 
@@ -185,7 +185,7 @@ def test_a_refresh_writes_what_drifted_and_keeps_hidden_inputs():
     assert lifecycle.refresh(SHELF, Live("books", drifted), given, {**LIVE, UNREAD: True}) == {**given, "boards": 5}
 
 
-def test_an_import_keeps_what_a_user_would_write():
+def test_an_import_returns_the_inputs_that_a_user_would_write():
     imported = lifecycle.import_inputs(SHELF, Live("books", {**LIVE, "labels": {}, "wood": "pine"}))
 
     assert imported == {
@@ -207,7 +207,7 @@ def test_an_import_keeps_what_a_user_would_write():
         ({}, {}, Proposal("Exactly_this", "enforce"), "Exactly_this"),
     ],
 )
-def test_a_name_is_the_programs_the_last_one_or_the_proposed_one(news, olds, proposal, name):
+def test_a_name_comes_from_the_program_the_old_inputs_or_the_proposal(news, olds, proposal, name):
     inputs, failures = lifecycle.name_inputs(SHELF, NameRequest("books", b"", proposal), olds, news)
 
     assert (inputs["name"], failures) == (name, [])

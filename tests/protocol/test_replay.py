@@ -1,4 +1,4 @@
-"""Sessions of the real engine, recorded once: the same calls still get the same answers."""
+"""The plugin still gives the same responses to the recorded sessions of the real engine."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import driver
 import pytest
 from driver import rpc
 from google.protobuf import empty_pb2, json_format
-from programs import PROJECT, WRITTEN_OUT
+from programs import FULL_IMAGE_NAMES, PROJECT
 from workspace import ROOT
 
 SESSIONS = sorted((ROOT / "tests" / "recorded").glob("*/session.jsonl"))
@@ -30,7 +30,7 @@ REQUESTS = {
     "Update": rpc.UpdateRequest,
 }
 _TIME, _NUMBER, _FINGERPRINT, _ADDRESS = r"\d{4}-\d\d-\d\dT.*", r"\d+", r"[A-Za-z0-9+/]{11}=", r"\d+(\.\d+){3}"
-MADE_UP = {
+GENERATED = {
     "creationTimestamp": _TIME,
     "labelFingerprint": _FINGERPRINT,
     "natIP": _ADDRESS,
@@ -39,28 +39,28 @@ MADE_UP = {
     "operationGroupId": r"[0-9a-f]{8}-[0-9a-f-]{27}",
     "selfLinkUnique": r"https://\S+\?uniqueId=\d+",
 }
-"""What Google makes up anew, by property, and how it looks; whatever else changes is a mistake."""
+"""The form of the values that Google generates anew, by property; a change of any other value is an error."""
 
 
-class Memory:
-    """What a recorded text is called this time."""
+class GeneratedValues:
+    """Maps the generated values of the recorded session to those of this run."""
 
     def __init__(self):
-        self.now = {}
+        self.current = {}
 
-    def told(self, value):
-        """Write a recorded value as it is this time."""
+    def replace_in(self, value):
+        """Return a recorded value with the generated values of this run."""
         if isinstance(value, dict):
-            return {self.told(key): self.told(item) for key, item in value.items()}
+            return {self.replace_in(key): self.replace_in(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [self.told(item) for item in value]
+            return [self.replace_in(item) for item in value]
         if isinstance(value, str):
-            for before, after in self.now.items():
+            for before, after in self.current.items():
                 value = value.replace(before, after) if len(before) > 8 else after if value == before else value
         return value
 
     def compare(self, recorded, now, where):
-        """Hold an answer to the recorded one, and learn what is made up anew."""
+        """Assert that a response equals the recorded one, and remember the values that were generated anew."""
         if isinstance(recorded, dict) and isinstance(now, dict):
             assert recorded.keys() == now.keys(), where
             for key in recorded:
@@ -69,35 +69,35 @@ class Memory:
             assert len(recorded) == len(now), where
             for index, (before, after) in enumerate(zip(recorded, now, strict=True)):
                 self.compare(before, after, f"{where}[{index}]")
-        elif self.told(recorded) != now and WRITTEN_OUT.get(str(recorded)) != now:
-            form = MADE_UP.get(where.rpartition(".")[2], r"(?!)")
+        elif self.replace_in(recorded) != now and FULL_IMAGE_NAMES.get(str(recorded)) != now:
+            form = GENERATED.get(where.rpartition(".")[2], r"(?!)")
             assert re.fullmatch(form, str(recorded)), f"{where}: {recorded} is {now}"
             assert re.fullmatch(form, str(now)), f"{where}: {recorded} is {now}"
-            self.now[str(recorded)] = str(now)
+            self.current[str(recorded)] = str(now)
 
 
-def _answer(stub, method, request):
+def _send(stub, method, request):
     message = json_format.ParseDict(request, REQUESTS[method](), ignore_unknown_fields=True)
     return json_format.MessageToDict(getattr(stub, method)(message))
 
 
-def test_there_is_a_recording():
+def test_recorded_sessions_cover_the_protocol():
     assert SESSIONS
     methods = {json.loads(line)["method"] for path in SESSIONS for line in path.read_text().splitlines()}
     assert methods >= {"Handshake", "CheckConfig", "Configure", "Check", "Diff", "Create", "Read", "Update", "Delete"}
 
 
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.parent.name)
-def test_a_recorded_session_is_answered_as_before(cloud, path, monkeypatch):
+def test_a_recorded_session_gets_the_same_responses(cloud, path, monkeypatch):
     cloud.emulator.store.reset()
     demo.prepare(cloud.host)
     monkeypatch.setenv("GCPX_EMULATOR_HOST", cloud.host)
     monkeypatch.setenv("GOOGLE_PROJECT", PROJECT)
-    memory = Memory()
+    generated = GeneratedValues()
     with driver.engine() as engine:
         for number, line in enumerate(path.read_text().splitlines()):
             entry = json.loads(line)
             if entry["method"] in {"GetSchema", "GetPluginInfo"}:
-                continue  # they tell the version, which is another one
-            now = _answer(engine.stub, entry["method"], memory.told(entry["request"]))
-            memory.compare(entry["response"] or {}, now, f"call {number}, {entry['method']}")
+                continue  # their responses contain the version, which has changed since
+            now = _send(engine.stub, entry["method"], generated.replace_in(entry["request"]))
+            generated.compare(entry["response"] or {}, now, f"call {number}, {entry['method']}")

@@ -1,4 +1,4 @@
-"""The protocol, with messages as the engine sends them, over real gRPC."""
+"""The plugin responds correctly over gRPC to messages in the form in which the engine sends them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_the_handshake_asks_for_secrets_and_autonaming(engine):
     assert (answer.accept_resources, answer.accept_outputs) == (False, False)
 
 
-def test_an_engine_without_handshake_is_served(cloud):
+def test_an_engine_that_sends_no_handshake_is_served(cloud):
     with driver.engine(emulatorHost=cloud.host, project="p") as made:
         made.stub.Configure(
             rpc.ConfigureRequest(variables={"gcpx:config:project": "p", "gcpx:config:emulatorHost": cloud.host})
@@ -57,7 +57,7 @@ def test_the_plugin_has_the_version_of_its_schema(engine):
 
 
 @pytest.mark.parametrize("method", ["Parameterize", "Construct", "Call"])
-def test_what_the_provider_does_not_offer_is_unimplemented(engine, method):
+def test_unsupported_methods_are_unimplemented(engine, method):
     request = {"Parameterize": rpc.ParameterizeRequest, "Construct": rpc.ConstructRequest, "Call": rpc.CallRequest}
     with failing() as failed:
         getattr(engine.stub, method)(request[method]())
@@ -65,7 +65,7 @@ def test_what_the_provider_does_not_offer_is_unimplemented(engine, method):
     assert failed[0].code == grpc.StatusCode.UNIMPLEMENTED
 
 
-def test_an_unknown_resource_or_function_is_named(engine):
+def test_an_unknown_resource_or_function_is_an_invalid_argument(engine):
     with failing() as failed:
         engine.check("gcpx:compute:Nothing", "x", {})
     with failing() as invoked:
@@ -75,18 +75,18 @@ def test_an_unknown_resource_or_function_is_named(engine):
     assert failed[0].code == invoked[0].code == grpc.StatusCode.INVALID_ARGUMENT
 
 
-def test_a_missing_name_is_made_up_and_carried_over(engine):
+def test_a_missing_name_is_generated_once_and_kept(engine):
     first = engine.checked(TEMPLATE, "My Web", template())
     again = engine.checked(TEMPLATE, "My Web", template(), first)
     replaced = engine.checked(TEMPLATE, "My Web", template())
 
     assert first["name"].startswith("my-web-")
     assert again == first
-    assert replaced["name"] == first["name"], "the same seed makes the same name"
+    assert replaced["name"] == first["name"], "the same seed gives the same name"
     assert engine.checked(TEMPLATE, "My Web", first, first) == first
 
 
-def test_a_name_that_is_taken_back_is_made_up_anew(engine):
+def test_a_name_is_generated_when_the_program_removes_its_own(engine):
     explicit = engine.checked(TEMPLATE, "web", {**template(), "name": "mine"})
 
     assert engine.checked(TEMPLATE, "web", template(), explicit)["name"].startswith("web-")
@@ -96,14 +96,14 @@ def test_a_name_that_is_taken_back_is_made_up_anew(engine):
     ("mode", "proposed", "expected"),
     [("PROPOSE", "Dev_Web-abcdefg", "dev-web-abcdefg"), ("ENFORCE", "exactly-this", "exactly-this")],
 )
-def test_the_users_autonaming_is_followed(engine, mode, proposed, expected):
+def test_the_users_autonaming_configuration_is_applied(engine, mode, proposed, expected):
     options = rpc.CheckRequest.AutonamingOptions(mode=mode, proposed_name=proposed)
     response = engine.check(TEMPLATE, "web", template(), autonaming=options)
 
     assert plain(response.inputs)["name"] == expected
 
 
-def test_disabled_autonaming_asks_for_a_name(engine):
+def test_a_name_is_required_if_autonaming_is_disabled(engine):
     options = rpc.CheckRequest.AutonamingOptions(mode="DISABLE")
     response = engine.check(TEMPLATE, "web", template(), autonaming=options)
 
@@ -117,39 +117,39 @@ def test_check_keeps_unknowns_secrets_and_the_users_spelling(engine):
     assert engine.checked(TEMPLATE, "web", inputs) == inputs
 
 
-def test_a_preview_creates_nothing_and_promises_nothing_uncertain(engine, cloud):
+def test_a_preview_creates_nothing_and_predicts_only_what_is_certain(engine, cloud):
     inputs = engine.checked(TEMPLATE, "web", template())
-    promised = engine.preview(TEMPLATE, "web", inputs)
+    predicted = engine.preview(TEMPLATE, "web", inputs)
 
     assert cloud.calls() == []
-    assert "selfLink" not in promised
-    assert promised["name"] == inputs["name"]
-    assert promised["properties"] == UNKNOWN, "Google adds to it"
+    assert "selfLink" not in predicted
+    assert predicted["name"] == inputs["name"]
+    assert predicted["properties"] == UNKNOWN, "Google adds properties to it"
 
 
-def _subset(promised, real, path=""):
-    if promised == UNKNOWN:
+def _assert_fulfilled(predicted, actual, path=""):
+    if predicted == UNKNOWN:
         return
-    if isinstance(promised, dict):
-        for name, value in promised.items():
-            assert name in real or value == UNKNOWN, f"{path}.{name} was promised"
-            _subset(value, real.get(name), f"{path}.{name}")
-    elif isinstance(promised, list):
-        assert len(promised) == len(real), path
-        for index, value in enumerate(promised):
-            _subset(value, real[index], f"{path}[{index}]")
+    if isinstance(predicted, dict):
+        for name, value in predicted.items():
+            assert name in actual or value == UNKNOWN, f"{path}.{name} was predicted"
+            _assert_fulfilled(value, actual.get(name), f"{path}.{name}")
+    elif isinstance(predicted, list):
+        assert len(predicted) == len(actual), path
+        for index, value in enumerate(predicted):
+            _assert_fulfilled(value, actual[index], f"{path}[{index}]")
     else:
-        assert promised == real, path
+        assert predicted == actual, path
 
 
 @pytest.mark.parametrize(
     ("token", "inputs"),
     [(TEMPLATE, template(labels={"a": "b"}, tags={"items": ["b", "a"]})), (NOTIFICATION, notification()), (KEY, key())],
 )
-def test_a_preview_is_kept(engine, token, inputs):
+def test_a_creation_gives_what_its_preview_predicted(engine, token, inputs):
     created = engine.create(token, "x", inputs)
 
-    _subset(engine.preview(token, "x", created.inputs), created.outputs)
+    _assert_fulfilled(engine.preview(token, "x", created.inputs), created.outputs)
 
 
 @pytest.mark.parametrize(
@@ -161,11 +161,11 @@ def test_a_preview_is_kept(engine, token, inputs):
         (FLEET, fleet(), {"count": 5}),
     ],
 )
-def test_the_preview_of_an_update_is_kept(engine, vm, token, inputs, change):
+def test_an_update_gives_what_its_preview_predicted(engine, vm, token, inputs, change):
     created = engine.create(token, "x", inputs)
-    promised = engine.preview_update(created, {**inputs, **change})
+    predicted = engine.preview_update(created, {**inputs, **change})
 
-    _subset(promised, engine.update(created, {**inputs, **change}).outputs)
+    _assert_fulfilled(predicted, engine.update(created, {**inputs, **change}).outputs)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_the_preview_of_an_update_is_kept(engine, vm, token, inputs, change):
         (FLEET, fleet()),
     ],
 )
-def test_a_created_resource_reads_the_same_imports_and_goes_away(engine, vm, token, inputs):
+def test_a_created_resource_can_be_refreshed_imported_and_deleted(engine, vm, token, inputs):
     created = engine.create(token, "x", inputs)
 
     assert engine.diff(created, inputs).changes == rpc.DiffResponse.DIFF_NONE
@@ -195,7 +195,7 @@ def test_a_created_resource_reads_the_same_imports_and_goes_away(engine, vm, tok
     engine.delete(created)
 
 
-def test_a_changed_template_is_replaced_at_the_exact_path(engine):
+def test_a_replacement_names_the_exact_paths_that_changed(engine):
     created = engine.create(TEMPLATE, "web", template(resourceManagerTags={"a.b/c": "1", "x/y": "1"}))
     found = engine.diff(created, template(resourceManagerTags={"a.b/c": "2", "x/y": "1"}, canIpForward=True))
 
@@ -208,7 +208,7 @@ def test_a_changed_template_is_replaced_at_the_exact_path(engine):
     assert not found.deleteBeforeReplace
 
 
-def test_an_explicit_name_is_deleted_before_it_is_taken_again(engine):
+def test_a_template_is_deleted_before_a_replacement_with_the_same_name(engine):
     created = engine.create(TEMPLATE, "web", {"name": "web", **template()})
 
     assert engine.diff(created, {"name": "web", **template(canIpForward=True)}).deleteBeforeReplace
@@ -216,14 +216,14 @@ def test_an_explicit_name_is_deleted_before_it_is_taken_again(engine):
     assert not engine.diff(created, {"name": "web", "region": "us-east1", **template()}).deleteBeforeReplace
 
 
-def test_an_unknown_value_may_change_so_it_replaces(engine):
+def test_an_unknown_value_is_planned_as_a_replacement(engine):
     created = engine.create(TEMPLATE, "web", template())
     found = engine.diff_checked(created, {**created.inputs, "description": UNKNOWN})
 
     assert list(found.replaces) == ["description"]
 
 
-def test_a_diff_makes_no_call(engine, cloud):
+def test_diff_sends_no_request(engine, cloud):
     created = engine.create(TEMPLATE, "web", template())
     before = len(cloud.calls())
     engine.diff(created, template(canIpForward=True))
@@ -244,7 +244,7 @@ def test_a_secret_input_stays_secret_in_every_output(engine):
     assert refreshed.inputs == created.inputs
 
 
-def test_a_key_of_a_disk_is_secret_although_the_program_did_not_say_so(engine):
+def test_an_encryption_key_is_secret_even_if_the_program_does_not_mark_it(engine):
     disk = {
         "boot": True,
         "initializeParams": {
@@ -260,7 +260,7 @@ def test_a_key_of_a_disk_is_secret_although_the_program_did_not_say_so(engine):
         assert given["rawKey"] == secret("c2VjcmV0LWtleS1vZi0zMi1ieXRlcy1wcmVjaXNlbHk=")
 
 
-def test_no_message_shows_a_secret(engine, cloud):
+def test_error_messages_show_no_secret(engine, cloud):
     cloud.fail("compute.instanceTemplates.insert", status=400, message="bad label hunter2hunter2")
     with failing() as failed:
         engine.create(TEMPLATE, "web", template(labels={"token": secret("hunter2hunter2")}))
@@ -270,7 +270,7 @@ def test_no_message_shows_a_secret(engine, cloud):
     assert failures == {"properties.machineType": "must be a string, not a list"}
 
 
-def test_a_failed_operation_leaves_nothing_behind(engine, cloud):
+def test_a_failed_operation_leaves_no_partial_resource(engine, cloud):
     error = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota 'X' exceeded.", "errorDetails": [
         {"quotaInfo": {"metricName": "compute.googleapis.com/templates", "limit": 10, "dimensions": {"region": "us-east1"}}}
     ]}]}  # fmt: skip
@@ -285,7 +285,7 @@ def test_a_failed_operation_leaves_nothing_behind(engine, cloud):
     assert engine.refresh(created) == created, "the failed operation's request ID is not used again"
 
 
-def test_a_timeout_leaves_a_resource_that_another_up_finishes(engine, cloud):
+def test_the_next_up_finishes_a_creation_that_timed_out(engine, cloud):
     cloud.hold_operations()
     with failing() as failed:
         engine.create(TEMPLATE, "web", {"name": "web", **template()}, timeout=0.5)
@@ -299,13 +299,13 @@ def test_a_timeout_leaves_a_resource_that_another_up_finishes(engine, cloud):
     assert finished.outputs["selfLink"].endswith("/instanceTemplates/web")
 
 
-def test_a_cancelled_create_keeps_the_id_and_later_runs_work(engine, cloud):
+def test_a_cancelled_create_keeps_the_id_and_the_plugin_stays_usable(engine, cloud):
     path = "projects/demo-project/global/instanceTemplates/web"
     with ThreadPoolExecutor() as pool, cloud.held_operations(), failing() as failed:
         creation = pool.submit(engine.create, TEMPLATE, "web", {"name": "web", **template()})
         cloud.clock.wait_for_waiting()
         engine.stub.Cancel(empty_pb2.Empty())
-        cloud.clock.advance(1)  # Google answers before the operation is done, as it does after two minutes
+        cloud.clock.advance(1)  # Google responds before the operation is done, as it does after two minutes
         assert cloud.get(path) is None, "Google is still working on it"
         creation.result()
 
@@ -315,15 +315,15 @@ def test_a_cancelled_create_keeps_the_id_and_later_runs_work(engine, cloud):
     assert engine.create(TEMPLATE, "next", template()).id
 
 
-def test_long_work_reports_progress_under_its_urn(engine, cloud):
+def test_a_long_operation_reports_progress_under_the_urn(engine, cloud):
     cloud.emulator.operations.latency = 480.0
     created = engine.create(TEMPLATE, "web", {"name": "web", **template()})
 
-    said = engine.log.wait_for(3, created.urn)
-    assert said == [f"insert global/instanceTemplates/web: {share}%" for share in (25, 50, 75)], "every two minutes"
+    messages = engine.log.wait_for(3, created.urn)
+    assert messages == [f"insert global/instanceTemplates/web: {share}%" for share in (25, 50, 75)], "every two minutes"
 
 
-def test_a_deprecated_field_is_warned_about_by_path(engine):
+def test_a_warning_names_the_path_of_a_deprecated_property(engine):
     engine.checked(TEMPLATE, "web", template(shieldedVmConfig={"enableVtpm": True}))
 
     assert (
@@ -333,7 +333,7 @@ def test_a_deprecated_field_is_warned_about_by_path(engine):
     ) in engine.log.messages
 
 
-def test_an_unexpected_failure_names_itself_and_hides_secrets(engine, caplog):
+def test_an_unexpected_exception_asks_for_a_report_and_hides_secrets(engine, caplog):
     state = driver.Resource(engine.urn(KEY, "k"), "users/u/sshPublicKeys/" + "0" * 64, key(), {})
     with failing() as failed:
         engine.stub.Create(rpc.CreateRequest(urn=state.urn, properties=struct({"user": secret("someone@example.com")})))
@@ -344,18 +344,18 @@ def test_an_unexpected_failure_names_itself_and_hides_secrets(engine, caplog):
     caplog.clear()
 
 
-def test_attach_takes_another_engine(engine):
-    engine.stub.Attach(protocol_attach("127.0.0.1:1"))
+def test_after_attach_messages_go_to_the_new_engine(engine):
+    engine.stub.Attach(_plugin_attach("127.0.0.1:1"))
     engine.checked(TEMPLATE, "web", template(shieldedVmConfig={"enableVtpm": True}))
 
     assert engine.log.messages == []
 
 
-def protocol_attach(address):
+def _plugin_attach(address):
     return driver.proto.plugin.PluginAttach(address=address)
 
 
-def test_a_get_with_a_state_reads_it(engine):
+def test_a_read_with_partial_state_returns_all_outputs(engine):
     created = engine.create(KEY, "k", key())
     given = attrs.evolve(created, inputs={"user": "operator@example.com"}, outputs={"user": "operator@example.com"})
     found = engine.refresh(given)
@@ -364,7 +364,7 @@ def test_a_get_with_a_state_reads_it(engine):
     assert found.outputs["fingerprint"] == created.outputs["fingerprint"]
 
 
-def test_an_asset_is_refused_with_words(engine):
+def test_an_asset_is_refused_with_a_reason(engine):
     asset = {driver.SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "x"}
     with failing() as failed:
         engine.check(TEMPLATE, "web", template(description=asset))
@@ -374,14 +374,14 @@ def test_an_asset_is_refused_with_words(engine):
 
 
 @pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (IMAGE, image()), (FLEET, fleet())])
-def test_a_program_that_gives_no_name_keeps_the_one_that_was_imported(engine, vm, token, inputs):
+def test_a_program_without_a_name_keeps_the_imported_name(engine, vm, token, inputs):
     imported = engine.import_(token, "x", engine.create(token, "x", inputs).id)
 
     assert imported is not None
     assert engine.diff(imported, inputs).changes == rpc.DiffResponse.DIFF_NONE
 
 
-def test_a_name_that_was_made_up_is_taken_when_the_program_writes_it_out(engine):
+def test_a_generated_name_becomes_explicit_when_the_program_sets_it(engine):
     created = engine.create(TEMPLATE, "web", template())
     named = {**template(description="another"), "name": created.outputs["name"]}
 

@@ -1,4 +1,4 @@
-"""Values on the wire, against the SDK's own constants and for any tree of values."""
+"""Any value survives encoding and decoding, secrets stay hidden, and markers and paths have the engine's form."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ values = st.recursive(
 
 @pytest.mark.search
 @given(st.dictionaries(texts.filter(lambda key: key != wire.SIGNATURE), values, max_size=4))
-def test_every_value_comes_back_as_it_went(value):
+def test_decoding_restores_every_encoded_value(value):
     assert wire.decode(wire.encode(value)) == value
 
 
-def test_the_markers_are_those_of_the_sdk():
+def test_markers_match_the_sdk():
     folder = Path(importlib.util.find_spec("pulumi").origin).parent
     source = (folder / "runtime" / "rpc.py").read_text()
     for marker in (wire.SIGNATURE, wire.SECRET, wire.RESOURCE, wire.OUTPUT, wire.UNKNOWN_STRING):
@@ -61,7 +61,7 @@ def test_every_unknown_is_recognised(sentinel):
     assert wire.decode(_struct([{"a": sentinel}])) == {"x": [{"a": UNKNOWN}]}
 
 
-def test_references_and_outputs_are_read_as_values():
+def test_resource_references_and_outputs_are_decoded_to_their_values():
     reference = {wire.SIGNATURE: wire.RESOURCE, "urn": "urn:x", "id": "the-id"}
     output = {wire.SIGNATURE: wire.OUTPUT, "value": 1, "secret": True, "dependencies": []}
 
@@ -73,7 +73,7 @@ def test_references_and_outputs_are_read_as_values():
 @pytest.mark.parametrize(
     ("signature", "words"), [("c44067f5952c0a294b673a41bacd8c17", "an asset"), ("what", "special value")]
 )
-def test_values_that_no_property_takes_are_refused(signature, words):
+def test_assets_and_unknown_signatures_are_refused(signature, words):
     with pytest.raises(UserError, match=words):
         wire.decode(_struct({wire.SIGNATURE: signature}))
 
@@ -84,7 +84,7 @@ secrets = st.text("abcdefgh", min_size=5, max_size=12)
 
 @pytest.mark.search
 @given(secret=secrets, other=texts, order=st.permutations([0, 1]))
-def test_a_secret_is_hidden_wherever_it_turns_up(secret, other, order):
+def test_a_secret_is_hidden_wherever_it_appears(secret, other, order):
     inputs = {
         "description": Secret(secret),
         "properties": {"labels": {"a": Secret(secret), "b": other}, "disks": [{"source": Secret(secret)}, {}]},
@@ -102,7 +102,7 @@ def test_a_secret_is_hidden_wherever_it_turns_up(secret, other, order):
     assert secret not in redact(f"Google says: {secret}!", secret_texts(inputs))
 
 
-def test_what_the_declaration_calls_secret_is_hidden_without_being_asked():
+def test_a_property_that_is_declared_secret_is_always_hidden():
     key = {"rawKey": "c2VjcmV0", "kmsKeyName": None}
     shown = protect(KIND, {"properties": {"disks": [{"diskEncryptionKey": key}]}})
 
@@ -111,7 +111,7 @@ def test_what_the_declaration_calls_secret_is_hidden_without_being_asked():
 
 @pytest.mark.search
 @given(values)
-def test_walks_see_through_every_wrapper(value):
+def test_reveal_removes_every_wrapper_and_keeps_unknowns(value):
     assert not isinstance(reveal(value), Secret)
     assert has_unknown(value) == has_unknown(reveal(value))
 
@@ -126,5 +126,5 @@ def test_walks_see_through_every_wrapper(value):
         ((), ""),
     ],
 )
-def test_paths_are_written_as_the_engine_reads_them(path, expected):
+def test_paths_have_the_form_that_the_engine_reads(path, expected):
     assert format_path(path) == expected

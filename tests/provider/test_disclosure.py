@@ -1,4 +1,4 @@
-"""Nothing secret leaves the plugin in a failure, a warning, an error or an output, however it was given."""
+"""No failure, warning, error or output shows a secret, no matter how the secret was given."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ PIECES = (HIDDEN, BODY[20:40], BODY[-20:])
 
 
 def _printed(inputs, failure):
-    """Write what the engine prints of a check failure: the value of the property in clear, whatever it is."""
+    """Return what the engine prints for a check failure, which includes the property's value in plain text."""
     value = inputs.get(failure.property) if failure.property else None
     return f"{failure.property} {json.dumps(value)} {failure.reason}"
 
 
-def _shown(engine, token, inputs):
+def _output_of_check(engine, token, inputs):
     engine.log.messages.clear()
     failures = engine.check(token, "x", inputs).failures
-    assert failures, "something is wrong with these inputs"
+    assert failures, "the inputs should be invalid"
     logged = [text for *_, text in engine.log.messages]
     return "\n".join([*(_printed(inputs, failure) for failure in failures), *logged])
 
@@ -65,33 +65,33 @@ def offline():
         yield made
 
 
-def _wrong(kind):
-    """Give values of other types, which hold a secret at any depth."""
+def _values_of_other_types(kind):
+    """Return values of other types that contain a secret, at several depths."""
     values = [secret(HIDDEN), [secret(HIDDEN)], {"a": secret(HIDDEN)}, [[{"a": [secret(HIDDEN)]}]], secret([HIDDEN])]
     takes = {ListOf: list, MapOf: dict, ObjectType: dict}.get(type(kind), str)
     return [value for value in values if not isinstance(value, takes) or "value" in value]
 
 
 @pytest.mark.parametrize("token", BASES)
-def test_no_property_that_holds_a_secret_is_printed(offline, token):
+def test_an_invalid_value_that_contains_a_secret_is_not_printed(offline, token):
     kind = object_type(resource_class(token).model)
     for name, prop in kind.inputs.items():
-        for value in _wrong(prop.type):
+        for value in _values_of_other_types(prop.type):
             inputs = {**BASES[token], name: value, "noSuchProperty": [secret(HIDDEN)]}
-            assert HIDDEN not in _shown(offline, token, inputs), name
+            assert HIDDEN not in _output_of_check(offline, token, inputs), name
 
 
 @pytest.mark.parametrize(
     ("token", "name"), [(token, name) for token in BASES for name in object_type(resource_class(token).model).inputs]
 )
-def test_a_private_key_is_echoed_nowhere(offline, token, name):
+def test_a_private_key_is_never_printed(offline, token, name):
     for text in PRIVATE:
         for value in (text, [text], {"a": text}, secret(text)):
-            said = _shown(offline, token, {**BASES[token], name: value, "noSuchProperty": text})
+            said = _output_of_check(offline, token, {**BASES[token], name: value, "noSuchProperty": text})
             assert not [piece for piece in PIECES if piece in said], (name, said)
 
 
-def test_a_key_in_a_wrong_place_is_reported_by_its_path(offline):
+def test_a_misplaced_private_key_is_reported_by_its_path(offline):
     private = PRIVATE[0]
 
     assert "must be the public key" in offline.failures(KEY, key(key=private))["key"]
@@ -100,7 +100,7 @@ def test_a_key_in_a_wrong_place_is_reported_by_its_path(offline):
     assert failures["properties.labels"] == "must be a map, not a list"
 
 
-def test_a_private_key_where_any_text_may_stand_is_kept_as_a_secret(engine):
+def test_a_private_key_in_a_free_text_property_becomes_a_secret(engine):
     inputs = template(metadata={"items": [{"key": "user-data", "value": PRIVATE[1]}]})
     checked = engine.checked(TEMPLATE, "web", inputs)
     made = engine.create(TEMPLATE, "web", inputs)
@@ -136,7 +136,7 @@ def _configuration_failures(engine, config):
 
 @pytest.mark.parametrize("name", ["accessToken", "credentials"])
 @pytest.mark.parametrize("value", [f"{HIDDEN}\n{HIDDEN}", f"{HIDDEN}-ü", [HIDDEN], {"a": HIDDEN}, secret([HIDDEN])])
-def test_a_wrong_credential_is_not_printed(offline, name, value):
+def test_an_invalid_credential_is_not_printed(offline, name, value):
     if name == "credentials" and isinstance(value, str):
         value = [value]
 
@@ -145,14 +145,15 @@ def test_a_wrong_credential_is_not_printed(offline, name, value):
 
 
 @pytest.mark.parametrize("name", ["project", "region", "requestTimeout", "universeDomain", "emulatorHost", "scopes"])
-def test_no_value_of_a_configuration_is_printed_since_its_secrets_come_unmarked(offline, name):
+def test_no_value_of_the_configuration_is_printed(offline, name):
+    """The engine does not mark secrets in the configuration, so any value may be one."""
     said = _configuration_failures(offline, {name: f"{HIDDEN}!/:"})
 
     assert f"{name}: must be" in said
     assert HIDDEN not in said
 
 
-def test_both_credentials_at_once_are_refused_without_either(offline):
+def test_setting_both_credentials_is_refused_without_printing_them(offline):
     said = _configuration_failures(offline, {"accessToken": HIDDEN, "credentials": f"{HIDDEN}.json"})
 
     assert "accessToken" in said
@@ -171,7 +172,7 @@ def test_a_token_that_ends_in_a_line_break_is_sent_without_it(cloud, token):
     [("accessToken", f"{HIDDEN}\n{HIDDEN}"), ("accessToken", f"{HIDDEN}ü"), ("accessToken", f"{HIDDEN}\x00"),
      ("requestReason", f"{HIDDEN} ü"), ("requestReason", f"{HIDDEN}\nX-Injected: 1"), ("billingProject", f"{HIDDEN}ß")],
 )  # fmt: skip
-def test_a_header_value_that_cannot_be_sent_is_refused_by_its_setting(name, value):
+def test_a_setting_that_is_not_a_valid_header_value_is_refused(name, value):
     with driver.engine(emulatorHost="127.0.0.1:1") as made:
         refused = made.stub.CheckConfig(rpc.CheckRequest(urn=CONFIG, news=struct({name: value}))).failures
         with failing() as failed:
@@ -183,7 +184,7 @@ def test_a_header_value_that_cannot_be_sent_is_refused_by_its_setting(name, valu
     assert HIDDEN not in failed[0].message
 
 
-def test_a_function_and_a_list_refuse_without_the_secret(engine):
+def test_refused_functions_and_lists_show_no_secret(engine):
     with failing() as refused:
         engine.invoke("gcpx:oauth2:getTokenInfo", idToken=[HIDDEN], idTokn=HIDDEN)
     with failing() as failed:
@@ -195,7 +196,7 @@ def test_a_function_and_a_list_refuse_without_the_secret(engine):
     assert HIDDEN not in failed[0].message
 
 
-def test_a_rule_that_finds_nothing_secret_keeps_its_own_words(offline):
+def test_a_failure_without_a_secret_keeps_its_detailed_reason(offline):
     disks = [
         {"initializeParams": {"sourceImage": "family/x"}},
         {"boot": True, "initializeParams": {"sourceImage": "family/x"}},
@@ -220,7 +221,7 @@ def test_a_missing_resource_is_reported_without_its_secret_name(cloud):
     assert not [text for *_, text in made.log.messages if HIDDEN in text]
 
 
-def test_an_error_that_quotes_a_secret_in_another_spelling_is_blanked(engine, cloud):
+def test_a_secret_in_an_error_is_masked_in_every_encoding(engine, cloud):
     text = f'{HIDDEN} & "more"/of/it-{HIDDEN}'
     for spelled in (text, json.dumps(text), repr(text), str(httpx.URL("http://x", params={"a": text}).query, "ascii")):
         cloud.fail("compute.instanceTemplates.insert", status=400, message=f"bad label {spelled}")
@@ -229,5 +230,5 @@ def test_an_error_that_quotes_a_secret_in_another_spelling_is_blanked(engine, cl
         assert HIDDEN not in failed[0].message
 
 
-def test_secret_settings_are_those_of_the_declaration():
+def test_the_secret_settings_are_the_credentials():
     assert {name for name, prop in KIND.inputs.items() if prop.traits.secret} == {"accessToken", "credentials"}

@@ -1,4 +1,4 @@
-"""Whatever is configured, given or answered: no call ends with an error of Python's."""
+"""No setting, input or response makes a call fail with an internal error."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ TEXTS = [
 VALUES = [*TEXTS, 0, 1.5, 1e300, True, None, [], ["ü"], {}, {"a": "b"}, [None], secret("ü")]
 
 
-def _taken(engine, config):
-    """Check and set a configuration, and use it; gives the statuses of what fails."""
+def _errors_with(engine, config):
+    """Check, set and use a configuration; return the codes and messages of the calls that fail."""
     found = []
 
     def call(method, request):
@@ -46,7 +46,7 @@ def _taken(engine, config):
 
 
 @pytest.mark.parametrize("name", sorted(KIND.inputs))
-def test_any_value_of_a_setting_is_taken_or_refused_by_name(name):
+def test_any_value_of_a_setting_is_accepted_or_refused_by_name(name):
     with driver.engine(emulatorHost="127.0.0.1:1") as made:
         for value in VALUES:
             base = {} if name == "emulatorHost" else {"emulatorHost": "127.0.0.1:1"}
@@ -54,7 +54,7 @@ def test_any_value_of_a_setting_is_taken_or_refused_by_name(name):
                 base = {"project": "demo", "computeCustomEndpoint": "http://127.0.0.1:1", "accessToken": "t"}
             if name == "credentials":
                 base.pop("accessToken")
-            for code, words in _taken(made, {**base, name: value}):
+            for code, words in _errors_with(made, {**base, name: value}):
                 assert code.name not in {"INTERNAL", "UNKNOWN"}, (value, words)
                 assert "127.0.0.1:1" in words or name in words or "project" in words or "token" in words, (value, words)
 
@@ -64,7 +64,7 @@ WORDS = [("1", True), ("0", False), ("true", True), ("FALSE", False), ("Yes", Tr
 
 
 @pytest.mark.parametrize(("text", "meant"), WORDS)
-def test_a_boolean_is_read_as_everyone_writes_it(monkeypatch, text, meant):
+def test_every_common_spelling_of_a_boolean_is_accepted(monkeypatch, text, meant):
     assert settings({}, {"GCPX_VALIDATE_ONLINE": text}).validate_online is meant
     assert settings({"validateOnline": text}, {}).validate_online is meant
     found = settings({"billingProject": "payer"}, {"USER_PROJECT_OVERRIDE": text})
@@ -76,7 +76,7 @@ def test_a_boolean_is_read_as_everyone_writes_it(monkeypatch, text, meant):
 
 @pytest.mark.parametrize("name", ["GCPX_VALIDATE_ONLINE", "USER_PROJECT_OVERRIDE"])
 @pytest.mark.parametrize("text", ["perhaps", "2", "tru", "null", "[]"])
-def test_a_boolean_of_the_environment_that_is_none_is_refused_with_its_variable(monkeypatch, name, text):
+def test_an_invalid_boolean_is_refused_with_its_environment_variable(monkeypatch, name, text):
     with driver.engine(emulatorHost="127.0.0.1:1") as made:
         monkeypatch.setenv(name, text)
         (failure,) = made.stub.CheckConfig(rpc.CheckRequest(urn=CONFIG)).failures
@@ -93,7 +93,7 @@ VARIABLES = [variable for prop in KIND.inputs.values() for variable in prop.trai
 
 
 @pytest.mark.parametrize("name", VARIABLES)
-def test_a_variable_that_cannot_be_used_is_named(monkeypatch, name):
+def test_an_unusable_environment_variable_is_named(monkeypatch, name):
     for other in VARIABLES:
         monkeypatch.delenv(other, raising=False)
     with driver.engine() as made:
@@ -105,7 +105,7 @@ def test_a_variable_that_cannot_be_used_is_named(monkeypatch, name):
 
 
 @pytest.mark.parametrize("host", ["localhost:abc", "[::1", "127.0.0.1:99999", "http://127.0.0.1:abc"])
-def test_a_host_that_is_none_is_refused_with_the_part_that_is_wrong(host):
+def test_a_malformed_host_is_refused_with_the_part_that_is_wrong(host):
     with driver.engine(emulatorHost="127.0.0.1:1") as made:
         failures = driver.reasons(
             made.stub.CheckConfig(rpc.CheckRequest(urn=CONFIG, news=struct({"emulatorHost": host}))).failures
@@ -115,7 +115,7 @@ def test_a_host_that_is_none_is_refused_with_the_part_that_is_wrong(host):
 
 
 @pytest.mark.parametrize(("count", "least"), [("3.0", "2.0"), ("3e0", "2e0"), (" 3 ", "02"), (3.0, 2.0)])
-def test_a_number_may_be_written_in_any_way(engine, count, least):
+def test_an_integer_may_be_written_in_any_notation(engine, count, least):
     made = engine.create(FLEET, "f", fleet(count, minCount=least))
 
     assert made.outputs["createdCount"] == 3
@@ -127,7 +127,7 @@ def test_a_number_may_be_written_in_any_way(engine, count, least):
 @pytest.mark.parametrize(
     "number", ["1e40", "9" * 400, "1e999999999", 1e300, "18446744073709551616", "-9223372036854775809"]
 )
-def test_a_number_that_no_api_has_a_type_for_is_refused(engine, number):
+def test_a_number_beyond_64_bits_is_refused(engine, number):
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "diskSizeGb": number}}
 
     assert (
@@ -140,7 +140,7 @@ def test_a_number_that_no_api_has_a_type_for_is_refused(engine, number):
 LARGE = "9007199254740993"
 
 
-def test_an_integer_beyond_a_float_is_kept_to_the_digit(engine, cloud):
+def test_an_integer_too_large_for_a_float_is_kept_exactly(engine, cloud):
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "provisionedThroughput": LARGE}}
     made = engine.create(TEMPLATE, "web", {**template(disks=[disk]), "name": "web"})
     body = cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web")
@@ -155,7 +155,7 @@ def test_an_integer_beyond_a_float_is_kept_to_the_digit(engine, cloud):
     assert list(changed.detailedDiff) == ["properties.disks[0].initializeParams.provisionedThroughput"]
 
 
-def test_an_integer_beyond_a_float_is_imported_to_the_digit(engine, cloud):
+def test_an_integer_too_large_for_a_float_is_imported_exactly(engine, cloud):
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "provisionedThroughput": LARGE}}
     made = engine.create(TEMPLATE, "web", template(disks=[disk]))
     found = engine.import_(TEMPLATE, "web", made.id)
@@ -180,25 +180,25 @@ def test_a_quota_is_named_with_or_without_its_limit(engine, cloud, limit):
     assert "in region us-east1" in failed[0].message
 
 
-def _anything(chance, depth=0):
+def _random_json(chance, depth=0):
     names = ["error", "errors", "details", "message", "reason", "status", "help", "links", "url", "quotaInfo", "limit", "code",
              "dimensions", "metricName", "errorDetails", "localizedMessage", "error_description"]  # fmt: skip
     if depth > 5 or chance.random() < 0.2:
         return chance.choice([None, 1, 1.5, True, "x", "\ud800", "", [], {}])
     if chance.random() < 0.4:
-        return [_anything(chance, depth + 1) for _ in range(chance.randrange(3))]
-    return {chance.choice(names): _anything(chance, depth + 1) for _ in range(chance.randrange(5))}
+        return [_random_json(chance, depth + 1) for _ in range(chance.randrange(3))]
+    return {chance.choice(names): _random_json(chance, depth + 1) for _ in range(chance.randrange(5))}
 
 
-def test_an_error_answer_of_any_shape_is_read():
+def test_an_error_response_of_any_shape_becomes_a_message():
     chance = random.Random(7)
     for _ in range(20_000):
-        body = _anything(chance)
+        body = _random_json(chance)
         assert str(from_response("GET x", chance.choice([400, 403, 404, 429, 500]), body))
         assert str(from_operation("insert x", body if isinstance(body, dict) else {"error": body}))
 
 
-def test_half_of_a_character_in_a_response_is_reported(engine, cloud):
+def test_an_error_response_with_half_a_surrogate_pair_is_reported(engine, cloud):
     body = r'{"error": {"code": 400, "message": "half \ud800 of it"}}'
     cloud.fail("compute.instanceTemplates.insert", status=400, body=body)
     with driver.failing() as failed:
@@ -209,7 +209,7 @@ def test_half_of_a_character_in_a_response_is_reported(engine, cloud):
 
 
 @pytest.mark.parametrize(("token", "inputs"), [(TEMPLATE, template()), (NOTIFICATION, notification()), (KEY, key())])
-def test_a_value_that_no_header_or_url_takes_is_an_error_of_the_users(token, inputs):
+def test_a_value_that_fits_no_header_or_url_is_not_an_internal_error(token, inputs):
     with driver.engine(emulatorHost="127.0.0.1:1", project="demo") as made:
         for value in ("a\x00b", "ü\n", "a" * 100_000, "[::1"):
             news = {**inputs, "name": value, "project": value, "bucket": value, "user": value}

@@ -1,4 +1,4 @@
-"""What holds for any inputs, good or bad, of every resource."""
+"""Check and Diff keep their invariants for any inputs of every resource, valid or not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ junk = st.recursive(
 
 
 def shaped(kind, wrong):
-    """Inputs of a type's shape, in which any value may be junk."""
+    """Return a strategy for values of a type's shape, in which values from `wrong` may take any place."""
     if isinstance(kind, ObjectType):
         names = {name: shaped(prop.type, wrong) for name, prop in kind.inputs.items()}
         chosen = st.lists(st.sampled_from(sorted(names)), max_size=5, unique=True)
@@ -45,14 +45,14 @@ def offline():
 
 
 @pytest.mark.parametrize("token", RESOURCES)
-def test_any_inputs_are_accepted_or_refused_and_never_an_accident(offline, token):
+def test_any_inputs_are_accepted_or_refused_without_an_internal_error(offline, token):
     kind = object_type(resource_class(token).model)
 
     @given(shaped(kind, junk).filter(lambda value: isinstance(value, dict) and driver.SIGNATURE not in value))
     @EXAMPLES
     @search.bounded
     def check(inputs):
-        _is_no_accident(offline, token, inputs)
+        _assert_checked(offline, token, inputs)
 
     check()
 
@@ -76,8 +76,8 @@ JUNK = [
 ]
 
 
-def _places(kind, path=()):
-    """Give the path of each property that a user may set, through the first element of lists and one key of maps."""
+def _input_paths(kind, path=()):
+    """Yield the path of each property that a user may set, with one element of each list and one key of each map."""
     for name, prop in kind.inputs.items():
         yield (*path, name)
         inner, marks = prop.type, []
@@ -86,25 +86,25 @@ def _places(kind, path=()):
             inner = inner.item
             yield (*path, name, *marks)
         if isinstance(inner, ObjectType):
-            yield from _places(inner, (*path, name, *marks))
+            yield from _input_paths(inner, (*path, name, *marks))
 
 
-def _at(path, value):
-    """Give inputs that have nothing but a value at a path."""
+def _inputs_with(path, value):
+    """Return inputs that contain only a value at a path."""
     for part in reversed(path):
         value = [value] if part == 0 else {part: value}
     return value
 
 
 @pytest.mark.parametrize("token", RESOURCES)
-def test_nothing_at_any_place_is_an_accident(offline, token):
-    for path in _places(object_type(resource_class(token).model)):
+def test_junk_at_any_path_causes_no_internal_error(offline, token):
+    for path in _input_paths(object_type(resource_class(token).model)):
         for value in JUNK:
-            _is_no_accident(offline, token, _at(path, value))
+            _assert_checked(offline, token, _inputs_with(path, value))
 
 
-def _is_no_accident(offline, token, inputs):
-    """Check inputs: refused with words and without secrets, or taken for good; and no change from themselves."""
+def _assert_checked(offline, token, inputs):
+    """Assert that failures have reasons without secrets, valid inputs are stable, and equal inputs are no change."""
     response = offline.check(token, "x", inputs)
     for failure in response.failures:
         assert failure.reason
@@ -116,12 +116,12 @@ def _is_no_accident(offline, token, inputs):
         urn=offline.urn(token, "x"), olds=struct({}), old_inputs=response.inputs, news=response.inputs
     )
     changed = offline.stub.Diff(same)
-    # An unknown may turn out to be anything, so it alone may differ from itself.
+    # An unknown may have any value in the end, so only unknowns may differ from themselves.
     assert UNKNOWN in str(response.inputs) or changed.changes == rpc.DiffResponse.DIFF_NONE
 
 
 @pytest.mark.parametrize("token", RESOURCES)
-def test_any_two_inputs_are_compared_without_an_accident(offline, token):
+def test_any_two_inputs_are_compared_without_an_internal_error(offline, token):
     kind = object_type(resource_class(token).model)
     dicts = shaped(kind, junk).filter(lambda value: isinstance(value, dict) and driver.SIGNATURE not in value)
 

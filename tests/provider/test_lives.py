@@ -1,4 +1,4 @@
-"""What holds over the life of any right inputs: check, preview, create, read, compare, import, delete."""
+"""Any valid inputs keep their invariants through check, preview, create, refresh, diff, import and delete."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import search
 from driver import SIGNATURE, UNKNOWN, rpc, struct
 from hypothesis import given
 from hypothesis import strategies as st
-from programs import BUCKET, PROJECT, WRITTEN_OUT
+from programs import BUCKET, FULL_IMAGE_NAMES, PROJECT
 from valid import HIDDEN, INPUTS
 
 EXAMPLES = search.examples(steady=60, searched=1000)
@@ -18,8 +18,8 @@ pytestmark = pytest.mark.search
 
 
 @pytest.fixture(scope="module")
-def made_ready(_emulator):
-    """An emulator with what the inputs name, and an engine."""
+def engine_and_cloud(_emulator):
+    """An engine, and an emulator that contains everything the inputs refer to."""
     _emulator.reset()
     bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
     _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
@@ -31,24 +31,24 @@ def made_ready(_emulator):
         yield made, _emulator
 
 
-def written_out(value):
-    """Write short names of images in full, as Check does."""
+def with_full_image_names(value):
+    """Replace short image names with full ones, as Check does."""
     if isinstance(value, dict):
-        return {key: written_out(item) for key, item in value.items()}
+        return {key: with_full_image_names(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [written_out(item) for item in value]
-    return WRITTEN_OUT.get(value, value) if isinstance(value, str) else value
+        return [with_full_image_names(item) for item in value]
+    return FULL_IMAGE_NAMES.get(value, value) if isinstance(value, str) else value
 
 
-def revealed(value):
-    """Strip the engine's secret wrappers."""
+def reveal(value):
+    """Remove the engine's secret wrappers."""
     if isinstance(value, dict):
-        return revealed(value["value"]) if SIGNATURE in value else {key: revealed(item) for key, item in value.items()}
-    return [revealed(item) for item in value] if isinstance(value, list) else value
+        return reveal(value["value"]) if SIGNATURE in value else {key: reveal(item) for key, item in value.items()}
+    return [reveal(item) for item in value] if isinstance(value, list) else value
 
 
 def discloses(value):
-    """Tell whether a secret stands outside of every wrapper."""
+    """Tell whether a secret appears outside of every wrapper."""
     if isinstance(value, dict):
         return False if SIGNATURE in value else any(discloses(item) for item in value.values())
     if isinstance(value, list):
@@ -56,77 +56,79 @@ def discloses(value):
     return isinstance(value, str) and HIDDEN in value
 
 
-def foretold(preview, real):
-    """Tell whether a preview said nothing but the truth, or that it does not know."""
+def is_fulfilled(preview, real):
+    """Tell whether each value of a preview is unknown or equals the actual one."""
     if preview in (UNKNOWN, real):
         return True
     if isinstance(preview, dict) and isinstance(real, dict):
-        return all(foretold(item, real.get(key)) for key, item in preview.items())
+        return all(is_fulfilled(item, real.get(key)) for key, item in preview.items())
     if isinstance(preview, list) and isinstance(real, list):
-        return len(preview) == len(real) and all(map(foretold, preview, real))
+        return len(preview) == len(real) and all(map(is_fulfilled, preview, real))
     return preview in (None, "", [], {}) and real is None
 
 
-def test_these_helpers_can_fail():
+def test_the_helpers_detect_disclosure_and_wrong_predictions():
     assert discloses({"a": [f"x{HIDDEN}y"]})
     assert not discloses({"a": driver.secret(HIDDEN)})
-    assert not foretold({"a": 1}, {"a": 2})
-    assert not foretold({"a": 1}, {})
-    assert foretold({"a": UNKNOWN, "b": [1]}, {"a": 2, "b": [1], "c": 3})
+    assert not is_fulfilled({"a": 1}, {"a": 2})
+    assert not is_fulfilled({"a": 1}, {})
+    assert is_fulfilled({"a": UNKNOWN, "b": [1]}, {"a": 2, "b": [1], "c": 3})
 
 
 @pytest.mark.parametrize("token", INPUTS)
-def test_the_life_of_any_right_inputs(made_ready, token):
-    engine, cloud = made_ready
-    tried, lived = [], []
+def test_invariants_hold_over_the_life_of_any_valid_inputs(engine_and_cloud, token):
+    engine, cloud = engine_and_cloud
+    tried, accepted = [], []
 
     @given(INPUTS[token])
     @EXAMPLES
     @search.bounded
     def live(inputs):
         engine.log.messages.clear()
-        tried.append(_named(inputs))
+        tried.append(_property_names(inputs))
         checked = engine.check(token, "life", inputs)
         if checked.failures:
-            return  # parts that do not go together, which is what rules are for
-        lived.append(_named(inputs))
+            return  # a random combination may break a rule
+        accepted.append(_property_names(inputs))
         first = driver.plain(checked.inputs)
         assert engine.checked(token, "life", first, first) == first, "checking again changes nothing"
         preview = engine.preview(token, "life", first)
         made = engine.create(token, "life", inputs)
         try:
-            _hold(engine, token, first, preview, made)
+            _assert_invariants(engine, token, first, preview, made)
         finally:
             engine.delete(made)
 
     live()
-    assert len(lived) >= len(tried) / 2, "most of what is put together goes together"
-    assert set().union(*lived) == set().union(*tried), "each property is in something that lived"
+    assert len(accepted) >= len(tried) / 2, "most combinations are valid"
+    assert set().union(*accepted) == set().union(*tried), "each property is part of a valid combination"
     cloud.emulator.requests.kept.clear()
 
 
-def _named(inputs):
-    """Give the properties that are set, those of the instances included."""
+def _property_names(inputs):
+    """Return the names of the properties that are set, including those of the instances."""
     below = inputs.get("properties") or inputs.get("instanceProperties") or {}
     return {*inputs, *(f"*.{name}" for name in below)}
 
 
-def _hold(engine, token, first, preview, made):
-    assert foretold(revealed(preview), revealed(made.outputs)), "a preview tells the truth"
-    assert engine.diff_checked(made, first).changes == rpc.DiffResponse.DIFF_NONE, "what was made is no change"
+def _assert_invariants(engine, token, first, preview, made):
+    assert is_fulfilled(reveal(preview), reveal(made.outputs)), "a preview predicts the outputs"
+    assert engine.diff_checked(made, first).changes == rpc.DiffResponse.DIFF_NONE, "a created resource shows no change"
     again = engine.refresh(made)
-    assert revealed(again.outputs) == revealed(made.outputs), "what is read is what was made"
-    assert engine.drift(made) == set(), "nothing drifts by itself"
+    assert reveal(again.outputs) == reveal(made.outputs), "a refresh returns the outputs of the creation"
+    assert engine.drift(made) == set(), "nothing drifts without a change"
     found = engine.import_(token, "life", made.id)
-    # An import shows whatever Google does, and nobody has told that any of it is secret.
-    assert engine.checked(token, "life", found.inputs, found.inputs) == found.inputs, "what is imported is right"
-    assert engine.diff_checked(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE, "and no change"
+    # Imported values are not searched for the secret, because nothing marks it as one.
+    assert engine.checked(token, "life", found.inputs, found.inputs) == found.inputs, "imported inputs are valid"
+    assert engine.diff_checked(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE, (
+        "imported inputs show no change"
+    )
     assert not any(map(discloses, (first, preview, made.outputs, again.inputs, again.outputs)))
     assert HIDDEN not in json.dumps(engine.log.messages)
 
 
 def _resolves(path, values):
-    """Follow a path as the engine writes it."""
+    """Tell whether a path, as the engine writes it, exists in the values."""
     decoder = json.JSONDecoder()
     while path:
         if path.startswith('["'):
@@ -147,8 +149,8 @@ def _resolves(path, values):
 
 
 @pytest.mark.parametrize("token", INPUTS)
-def test_differences_are_told_by_paths_that_are_there(made_ready, token):
-    engine, _ = made_ready
+def test_every_reported_path_exists_in_the_old_or_the_new_inputs(engine_and_cloud, token):
+    engine, _ = engine_and_cloud
 
     @given(INPUTS[token], INPUTS[token])
     @EXAMPLES
@@ -162,7 +164,7 @@ def test_differences_are_told_by_paths_that_are_there(made_ready, token):
         again = engine.stub.Diff(request)
         assert answer == again
         for path in answer.detailedDiff:
-            assert _resolves(path, revealed(old)) or _resolves(path, revealed(new)), path
+            assert _resolves(path, reveal(old)) or _resolves(path, reveal(new)), path
         assert {path.replace("[", ".").split(".")[0] for path in answer.detailedDiff} == set(answer.diffs)
         assert set(answer.replaces) <= set(answer.diffs)
         assert bool(answer.detailedDiff) == (answer.changes == rpc.DiffResponse.DIFF_SOME)
@@ -171,8 +173,8 @@ def test_differences_are_told_by_paths_that_are_there(made_ready, token):
 
 
 @pytest.mark.parametrize("token", INPUTS)
-def test_unknowns_and_secrets_keep_their_places(made_ready, token):
-    engine, _ = made_ready
+def test_unknowns_and_secrets_keep_their_places(engine_and_cloud, token):
+    engine, _ = engine_and_cloud
 
     marked = INPUTS[token].flatmap(lambda inputs: st.tuples(st.just(inputs), st.sampled_from(sorted(inputs))))
 
@@ -184,7 +186,7 @@ def test_unknowns_and_secrets_keep_their_places(made_ready, token):
         mark = [UNKNOWN, driver.secret(UNKNOWN), driver.secret(inputs[chosen])][number]
         given_inputs = inputs | {chosen: mark}
         checked = driver.plain(engine.check(token, "x", given_inputs).inputs)
-        expected = written_out(driver.plain(struct(given_inputs)))
+        expected = with_full_image_names(driver.plain(struct(given_inputs)))
         assert {key: value for key, value in checked.items() if key in expected} == expected
 
     keep()

@@ -1,4 +1,4 @@
-"""What was made is never lost: any failure after a creation keeps the ID, and the next run finds nothing to replace."""
+"""A failure after Google created a resource keeps its ID, and the next run does not replace the resource."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from programs import (
     template,
 )
 
-from gcpx_emulator.faults import Fault, Faults
-
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 CREATIONS = {
     "template": (TEMPLATE, {"name": "web", **template()}),
@@ -33,7 +31,7 @@ CREATIONS = {
     "fleet": (FLEET, fleet(2)),
     "key": (KEY, key()),
 }
-LOOKS = {
+LATER_CALLS = {
     "template": ("compute.globalOperations.wait", "compute.instanceTemplates.get"),
     "regional template": ("compute.regionOperations.wait", "compute.regionInstanceTemplates.get"),
     "image": ("compute.globalOperations.wait", "compute.machineImages.get"),
@@ -47,29 +45,29 @@ FAULTS = {
     "404": {"status": 404, "message": "not there"},
     "409": {"status": 409, "reason": "conflict", "message": "busy"},
     "503": {"status": 503},
-    "no JSON": {"body": "<html>"},
-    "no object": {"body": "[]"},
+    "not JSON": {"body": "<html>"},
+    "not an object": {"body": "[]"},
     "another object": {"body": '{"items": 7, "disks": 7, "name": 7, "id": "x"}'},
     "an empty object": {"body": "{}"},
-    "no answer": {"drop": "before"},
+    "no response": {"drop": "before"},
 }
 CASES = [
     (name, method, fault)
-    for name, methods in LOOKS.items()
+    for name, methods in LATER_CALLS.items()
     for method in methods
     for fault in FAULTS
-    # An operation that is not waited for is read, and a list that is empty is a list.
+    # These are no failures: after a 404 of `wait` the operation is read, and an empty object is an empty list.
     if not (method.endswith(".wait") and fault == "404")
     if not (method.endswith("aggregatedList") and fault == "an empty object")
-    # Variants of a resource take the same way, so one fault shows it.
+    # Variants of a resource take the same code path, so one fault is enough for them.
     if fault == "403" or name not in {"regional template", "attachment with a device"}
 ]
 
 
-def _state(engine, token, inputs, timeout=0.2):
-    """Create something that fails after it was made; gives what the engine keeps, and what the user reads.
+def _create_partially(engine, token, inputs, timeout=0.2):
+    """Expect a failure after Google created the resource; return the state that the engine keeps, and the message.
 
-    The timeout ends retries of what never passes; what is kept is the same wherever it ends them.
+    The timeout ends retries of a permanent fault; the kept state does not depend on when it ends them.
     """
     checked, urn = engine.checked(token, "kept", inputs), engine.urn(token, "kept")
     with failing() as failed:
@@ -82,14 +80,14 @@ def _state(engine, token, inputs, timeout=0.2):
 
 
 def _fail(cloud, name, method, **fault):
-    """Fail every call of a method after the creation; a fleet is looked for before it, too, and that works."""
+    """Fail every call of a method after the creation; the list of a fleet's members before it succeeds."""
     if name == "fleet" and method.endswith("List"):
         cloud.fail(method)
     cloud.fail(method, times=1000, **fault)
 
 
-def _settled(engine, resource, inputs):
-    """Hold a resource to be whole: nothing changes, nothing drifts, and it can be deleted."""
+def _assert_settled(engine, resource, inputs):
+    """Assert that a resource shows no change and no drift, and can be deleted."""
     assert engine.diff(resource, inputs).changes == NO_CHANGE
     assert engine.drift(resource) == set()
     engine.delete(resource)
@@ -97,61 +95,61 @@ def _settled(engine, resource, inputs):
 
 
 @pytest.mark.parametrize("name", CREATIONS)
-def test_these_are_all_the_calls_after_a_creation(engine, cloud, vm, name):
+def test_every_call_after_a_creation_is_covered(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
     engine.create(token, "kept", inputs)
     calls = cloud.calls()
     made = next(index for index, call in enumerate(calls) if not call.endswith((".get", "ist")))
 
-    assert tuple(calls[made + 1 :]) == LOOKS[name]
+    assert tuple(calls[made + 1 :]) == LATER_CALLS[name]
 
 
 @pytest.mark.parametrize(("name", "method", "fault"), CASES)
 def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(engine, cloud, vm, name, method, fault):
     token, inputs = CREATIONS[name]
     if (token, fault) == (KEY, "404"):
-        engine.stub.Cancel(driver.empty_pb2.Empty())  # a key that is not shown yet is waited for
+        engine.stub.Cancel(driver.empty_pb2.Empty())  # ends the wait until the key can be read
     _fail(cloud, name, method, **FAULTS[fault])
-    state, message = _state(engine, token, inputs)
+    state, message = _create_partially(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
     again = engine.update(state, inputs)
 
     assert "Traceback" not in message
     assert "please report" not in message
-    _settled(engine, again, inputs)
+    _assert_settled(engine, again, inputs)
 
 
-@pytest.mark.parametrize(("name", "method"), [(name, methods[-1]) for name, methods in LOOKS.items()])
-def test_a_refresh_after_a_failed_look_plans_nothing(engine, cloud, vm, name, method):
+@pytest.mark.parametrize(("name", "method"), [(name, methods[-1]) for name, methods in LATER_CALLS.items()])
+def test_a_refresh_after_a_failed_read_shows_no_drift(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
     _fail(cloud, name, method, status=403)
-    state, _ = _state(engine, token, inputs)
+    state, _ = _create_partially(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
 
-    assert engine.drift(state) == set(), "what Google chose by itself is no drift"
+    assert engine.drift(state) == set(), "values that Google chose are not drift"
     refreshed = engine.refresh(state)
     assert refreshed.inputs == state.inputs
-    _settled(engine, refreshed, inputs)
+    _assert_settled(engine, refreshed, inputs)
 
 
 @pytest.mark.parametrize("name", CREATIONS)
 def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
-    _fail(cloud, name, LOOKS[name][-1], status=503)
+    _fail(cloud, name, LATER_CALLS[name][-1], status=503)
     engine.stub.Cancel(driver.empty_pb2.Empty())
-    state, _ = _state(engine, token, inputs, timeout=0)
+    state, _ = _create_partially(engine, token, inputs, timeout=0)
     cloud.emulator.faults.queue.clear()
     engine.configure(project="demo-project", emulatorHost=cloud.host)
     refreshed = engine.refresh(state)
 
     assert refreshed.inputs == state.inputs
-    _settled(engine, refreshed, inputs)
+    _assert_settled(engine, refreshed, inputs)
 
 
-def test_what_a_user_changed_since_is_drift_all_the_same(engine, cloud, vm):
+def test_a_change_after_a_failed_read_is_drift(engine, cloud, vm):
     inputs = image(name="golden", labels={"a": "1"})
     cloud.fail("compute.machineImages.get", times=1000, status=403)
-    state, message = _state(engine, IMAGE, inputs, timeout=0)
+    state, message = _create_partially(engine, IMAGE, inputs, timeout=0)
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(labels={"a": "2"}))
 
@@ -159,9 +157,9 @@ def test_what_a_user_changed_since_is_drift_all_the_same(engine, cloud, vm):
     assert engine.drift(state) == {"labels.a"}
 
 
-def test_an_image_that_someone_else_made_meanwhile_is_not_taken(engine, cloud, vm):
+def test_an_image_that_replaced_ours_after_a_failed_read_is_not_deleted(engine, cloud, vm):
     cloud.fail("compute.machineImages.get", times=1000, status=403)
-    state, _ = _state(engine, IMAGE, image(name="golden"))
+    state, _ = _create_partially(engine, IMAGE, image(name="golden"))
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(id="42"))
     engine.delete(state)
@@ -171,10 +169,10 @@ def test_an_image_that_someone_else_made_meanwhile_is_not_taken(engine, cloud, v
 
 
 @pytest.mark.parametrize("name", ["template", "image"])
-def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud, vm, name):
+def test_a_resource_that_replaced_ours_during_a_failed_wait_is_not_deleted(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
-    cloud.fail(LOOKS[name][0], times=9, status=403)
-    state, _ = _state(engine, token, inputs)
+    cloud.fail(LATER_CALLS[name][0], times=9, status=403)
+    state, _ = _create_partially(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(id="42"))
     engine.delete(state)
@@ -195,45 +193,17 @@ def test_what_another_made_while_the_end_was_not_seen_is_not_taken(engine, cloud
 def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, name, insert):
     token, inputs = CREATIONS[name]
     cloud.fail(insert, body='{"hello": "world"}')
-    state, message = _state(engine, token, inputs, timeout=0)
+    state, message = _create_partially(engine, token, inputs, timeout=0)
 
     assert "could not be parsed" in message
     assert state.id
-
-
-@pytest.mark.parametrize("body", ["{}", "[]", '{"kind": "storage#notification"}'])
-def test_an_answer_without_an_id_makes_one_notification(engine, cloud, body):
-    cloud.fail("storage.notifications.insert", body=body)
-    created = engine.create(NOTIFICATION, "n", notification())
-
-    assert cloud.emulator.store.counts()["notificationConfigs"] == 1
-    assert engine.drift(created) == set()
-
-
-class _RefusedAfter(Faults):
-    """Refuses one method as soon as another was called."""
-
-    def take(self, method):
-        if method == "storage.notifications.insert":
-            self.queue.append(Fault(method="storage.notifications.list", status=403, message="denied", times=9))
-        return super().take(method)
-
-
-def test_a_notification_that_may_have_been_made_says_how_to_find_it(engine, cloud, monkeypatch):
-    dropped = Fault(method="storage.notifications.insert", drop="after")
-    monkeypatch.setattr(cloud.emulator, "faults", _RefusedAfter([dropped]))
-    with failing() as failed:
-        engine.create(NOTIFICATION, "n", notification())
-
-    assert "may have been created" in failed[0].message
-    assert "pulumi do gcpx:storage:NotificationConfig list --all --bucket demo-uploads" in failed[0].message
 
 
 def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(engine, cloud):
     errors = [{"code": "QUOTA_EXCEEDED", "message": "no room"}]
     cloud.fail("compute.regionInstances.bulkInsert", operation={"errors": errors})
     _fail(cloud, "fleet", "compute.instances.aggregatedList", status=403, message="denied")
-    state, message = _state(engine, FLEET, fleet(2), timeout=0)
+    state, message = _create_partially(engine, FLEET, fleet(2), timeout=0)
     cloud.emulator.faults.queue.clear()
 
     assert "no room" in message
@@ -242,12 +212,12 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     assert engine.update(state, fleet(2)).outputs["createdCount"] == 2
 
 
-ODD = {
-    "nothing": "{}",
+MALFORMED = {
+    "an empty object": "{}",
     "null in place of lists": '{"id": "1", "items": null, "disks": null, "labels": null}',
     "nulls in lists": '{"id": "1", "items": [null], "disks": [null]}',
-    "objects of nothing": '{"id": "1", "items": {"zones/us-east1-b": {"instances": [{}]}}, "disks": [{}]}',
-    "texts": '{"id": "1", "items": "x", "disks": "x", "labels": "x", "name": 5}',
+    "empty objects": '{"id": "1", "items": {"zones/us-east1-b": {"instances": [{}]}}, "disks": [{}]}',
+    "strings": '{"id": "1", "items": "x", "disks": "x", "labels": "x", "name": 5}',
 }
 READS = {
     "template": (CREATIONS["template"], "compute.instanceTemplates.get"),
@@ -259,8 +229,8 @@ READS = {
 }
 
 
-def _outcome(call):
-    """Give the code that a call ends with."""
+def _code_of(call):
+    """Return the status code of a call."""
     try:
         call()
     except grpc.RpcError as error:
@@ -268,9 +238,9 @@ def _outcome(call):
     return grpc.StatusCode.OK
 
 
-@pytest.mark.parametrize("body", ODD.values(), ids=ODD.keys())
+@pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
 @pytest.mark.parametrize("name", READS)
-def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body, caplog):
+def test_a_malformed_response_is_not_an_internal_error(engine, cloud, vm, name, body, caplog):
     (token, inputs), method = READS[name]
     made = engine.create(token, "kept", inputs)
     query = {KEY: {"user": made.inputs.get("user")}, NOTIFICATION: {"bucket": "demo-uploads"}}.get(token)
@@ -283,15 +253,15 @@ def test_an_odd_answer_is_no_internal_error(engine, cloud, vm, name, body, caplo
     }
     lists = (method, method.replace(".get", ".list"), method.replace(".get", ".aggregatedList"))
     for what, call in calls.items():
-        for looked in lists:
-            cloud.fail(looked, times=1000, body=body)
-        assert _outcome(call) not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, what
+        for called in lists:
+            cloud.fail(called, times=1000, body=body)
+        assert _code_of(call) not in {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN}, what
         cloud.emulator.faults.queue.clear()
     caplog.clear()
 
 
 @pytest.mark.parametrize("name", [name for name in READS if name != "fleet"])
-def test_an_answer_of_nothing_does_not_mean_gone(engine, cloud, vm, name):
+def test_an_empty_response_does_not_mean_deleted(engine, cloud, vm, name):
     (token, inputs), method = READS[name]
     made = engine.create(token, "kept", inputs)
     cloud.fail(method, body="{}")

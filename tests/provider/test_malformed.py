@@ -1,4 +1,4 @@
-"""Every wrong value at every place: each is refused where it is, by itself, soon, and with nothing secret in its words."""
+"""Every invalid value at every path is refused at its path, quickly, and without showing a secret."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from gcpx.model.values import format_path
 from gcpx.provider import resource_class
 
 COUNT = 10_000
-"""How many mixtures of several mistakes a search tries."""
+"""How many combinations of several mistakes a search tries."""
 HIDDEN = "hunter2hunter2"
-SPOILED = f" {HIDDEN}/ü?#"
-"""A secret that no form of a text takes."""
+INVALID_SECRET = f" {HIDDEN}/ü?#"
+"""A secret that no string format accepts."""
 BASES = {
     TEMPLATE: template(),
     IMAGE: image(),
@@ -48,8 +48,8 @@ WRONG = {
     "number": ["many", True, [1], {"a": 1}],
     "boolean": ["yes", 1, 0, "true", [True], {"a": True}],
 }
-BRIEF = 2.0
-"""Seconds of computing, not of the clock, in which a refusal is due however long a text is."""
+MAX_SECONDS = 2.0
+"""Seconds of CPU time in which a refusal must arrive, no matter how long a string is."""
 KEYS = [
     "",
     "x",
@@ -83,8 +83,8 @@ TEXTS = [
 ]
 
 
-def _places(kind, path=()):
-    """Give each input property with the path to its object, as far as objects go down."""
+def _properties(kind, path=()):
+    """Yield the path of each object, its type, and each of its properties, at every depth."""
     for name, prop in kind.properties.items():
         yield path, kind, prop
         inner, marks = prop.type, []
@@ -92,11 +92,11 @@ def _places(kind, path=()):
             marks.append(0 if isinstance(inner, ListOf) else "a")
             inner = inner.item
         if isinstance(inner, ObjectType) and not prop.traits.output:
-            yield from _places(inner, (*path, name, *marks))
+            yield from _properties(inner, (*path, name, *marks))
 
 
 def _set(owner, path, value):
-    """Put a value at a path, making what is missing on the way."""
+    """Set a value at a path, and create missing objects and lists on the way."""
     for index, part in enumerate(path[:-1]):
         empty = [] if isinstance(path[index + 1], int) else {}
         if isinstance(part, int):
@@ -112,8 +112,8 @@ def _set(owner, path, value):
         owner[path[-1]] = value
 
 
-def _wrong_scalars(prop, kind):
-    """Give every value that the property's declaration does not take; none where it takes any."""
+def _invalid_scalars(prop, kind):
+    """Return the values that the property's declaration does not accept; none if it accepts any."""
     traits, choices = prop.traits, list(WRONG[kind.name]) if kind != Scalar("any") else []
     if kind.name == "integer":
         choices += [traits.minimum - 1] if traits.minimum is not None else []
@@ -128,25 +128,29 @@ def _wrong_scalars(prop, kind):
     return [((), value) for value in choices]
 
 
-def _wrongs(prop, kind):
-    """Give every mistake of a property: a path below it, and what is wrong there."""
+def _invalid_values(prop, kind):
+    """Return every mistake of a property: a path below it, and the invalid value there."""
     if isinstance(kind, ListOf):
         wrong = [((), "x"), ((), {"a": 1}), ((0,), None)]
         if prop.traits.max_items:
             wrong.append(((), [None if isinstance(kind.item, Scalar) else {}] * (prop.traits.max_items + 1)))
-        return wrong + [((0, *below), value) for below, value in _wrongs(prop, kind.item)]
+        return wrong + [((0, *below), value) for below, value in _invalid_values(prop, kind.item)]
     if isinstance(kind, MapOf) and kind.item != Scalar("any"):
         keys = itertools.cycle(["a", "b.c", "d/e"])
-        below = [((key, *below), value) for key, (below, value) in zip(keys, _wrongs(prop, kind.item), strict=False)]
+        below = [
+            ((key, *below), value) for key, (below, value) in zip(keys, _invalid_values(prop, kind.item), strict=False)
+        ]
         return [((), value) for value in ("x", 5, ["a"], True)] + below
-    return _wrong_scalars(prop, kind) if isinstance(kind, Scalar) else [((), value) for value in ("x", 5, ["a"], True)]
+    return (
+        _invalid_scalars(prop, kind) if isinstance(kind, Scalar) else [((), value) for value in ("x", 5, ["a"], True)]
+    )
 
 
 def _mistakes(kind):
-    """Give every place with every value that is wrong there, and strange keys in every object."""
+    """Yield every path with every invalid value there, and unknown keys in every object."""
     objects = set()
-    for path, _, prop in _places(kind):
-        wrong = [((), value) for value in ("x", 1, {}, [])] if prop.traits.output else _wrongs(prop, prop.type)
+    for path, _, prop in _properties(kind):
+        wrong = [((), value) for value in ("x", 1, {}, [])] if prop.traits.output else _invalid_values(prop, prop.type)
         yield from (((*path, prop.name, *below), value) for below, value in wrong)
         if path not in objects:
             objects.add(path)
@@ -155,17 +159,17 @@ def _mistakes(kind):
             )
 
 
-def _hidden(mistake):
-    """Give the mistake with a value that is secret."""
+def _as_secret(mistake):
+    """Return the mistake with its value as a secret."""
     where, value = mistake
-    return where, secret(SPOILED if value in TEXTS else value)
+    return where, secret(INVALID_SECRET if value in TEXTS else value)
 
 
-def _all(token):
-    """Give every mistake of a resource, and the last of each place once more as a secret."""
+def _all_mistakes(token):
+    """Return every mistake of a resource, and the last one of each path also as a secret."""
     mistakes = list(_mistakes(object_type(resource_class(token).model)))
     by_place = {where: (where, value) for where, value in mistakes if value is not None}
-    return [*mistakes, *map(_hidden, by_place.values())]
+    return [*mistakes, *map(_as_secret, by_place.values())]
 
 
 @pytest.fixture(scope="module")
@@ -174,14 +178,14 @@ def offline():
         yield made
 
 
-def _refused(offline, token, *mistakes):
-    """Hold the answer to inputs with these mistakes to what is due to each."""
+def _assert_refused(offline, token, *mistakes):
+    """Assert that inputs with these mistakes are refused quickly and without a secret; return the failures."""
     inputs = copy.deepcopy(BASES[token])
     for where, value in mistakes:
         _set(inputs, where, copy.deepcopy(value))
     begun = time.process_time()
     failures = offline.check(token, "x", inputs).failures
-    assert time.process_time() - begun < BRIEF, inputs
+    assert time.process_time() - begun < MAX_SECONDS, inputs
     said = [f"{failure.property} {failure.reason}".removeprefix(" ") for failure in failures]
     assert said, (inputs, mistakes)
     assert all(failure.reason for failure in failures)
@@ -190,27 +194,27 @@ def _refused(offline, token, *mistakes):
 
 
 def _is_named(where, said):
-    """Tell whether a failure names the very place."""
+    """Tell whether a failure names exactly this path."""
     path = format_path(where)
     return any(text.startswith((f"{path} ", f"{path}: ")) for text in said)
 
 
 @pytest.mark.parametrize("token", BASES)
-def test_whatever_is_wrong_is_refused_where_it_is(offline, token):
-    for mistake in _all(token):
-        said = _refused(offline, token, mistake)
+def test_every_mistake_is_refused_at_its_path(offline, token):
+    for mistake in _all_mistakes(token):
+        said = _assert_refused(offline, token, mistake)
         assert _is_named(mistake[0], said), (mistake, said)
     assert not [text for _, _, text in offline.log.messages if HIDDEN in text]
 
 
 @pytest.mark.search
 @pytest.mark.parametrize("token", BASES)
-def test_several_mistakes_at_once_are_refused(offline, token):
-    """At least the one highest up is named: it may stand where the others were."""
-    every = _all(token)
-    for chance in search.chances(steady=100, searched=COUNT):
-        chosen = chance.sample(every, chance.randint(2, 4))
+def test_several_mistakes_are_refused_together(offline, token):
+    """At least the outermost mistake is named, because it may have replaced the others."""
+    every = _all_mistakes(token)
+    for generator in search.seeded_randoms(steady=100, searched=COUNT):
+        chosen = generator.sample(every, generator.randint(2, 4))
         mistakes = sorted(chosen, key=lambda mistake: len(mistake[0]), reverse=True)
-        said = _refused(offline, token, *mistakes)
-        assert _is_named(mistakes[-1][0], said), (chance.number, mistakes, said)
+        said = _assert_refused(offline, token, *mistakes)
+        assert _is_named(mistakes[-1][0], said), (generator.number, mistakes, said)
     assert not [text for _, _, text in offline.log.messages if HIDDEN in text]

@@ -1,4 +1,4 @@
-"""Many calls at once in a process that has just started: one client, one object for each resource, one queue."""
+"""Concurrent calls in a new process share one client, one object per resource and one queue per instance."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from gcpx.provider import FUNCTIONS, RESOURCES, Provider
 THREADS = 16
 
 
-def _at_once(count, work):
-    """Do something in many threads that all begin at the same moment; gives what each came to."""
+def _run_concurrently(count, work):
+    """Run a function in many threads that start at the same moment; return their results."""
     barrier = threading.Barrier(count)
 
     def begin(number):
@@ -31,8 +31,8 @@ def _at_once(count, work):
 
 
 @contextmanager
-def _process():
-    """Start the plugin as the engine does, with nothing loaded yet; gives what to call it by."""
+def _started_plugin():
+    """Start the plugin as the engine does, with nothing loaded yet; yield a stub that calls it."""
     command = [str(SCRIPTS / "pulumi-resource-gcpx"), "127.0.0.1:1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -43,22 +43,22 @@ def _process():
 
 
 @pytest.mark.parametrize("token", RESOURCES)
-def test_a_resource_is_one_object_whoever_asks_first(token):
+def test_concurrent_calls_get_the_same_resource_object(token):
     for _ in range(20):
         provider = Provider()
         provider.configure({"project": PROJECT, "emulatorHost": "127.0.0.1:1"})
-        found = _at_once(THREADS, lambda _, provider=provider: provider.resource(token))
+        found = _run_concurrently(THREADS, lambda _, provider=provider: provider.resource(token))
 
         assert len({id(resource) for resource in found}) == 1
         provider.close()
 
 
 @pytest.mark.parametrize("token", FUNCTIONS)
-def test_a_function_is_one_object_whoever_asks_first(token):
+def test_concurrent_calls_get_the_same_function_object(token):
     provider = Provider()
     provider.configure({"project": PROJECT, "emulatorHost": "127.0.0.1:1"})
 
-    assert len({id(function) for function in _at_once(THREADS, lambda _: provider.function(token))}) == 1
+    assert len({id(function) for function in _run_concurrently(THREADS, lambda _: provider.function(token))}) == 1
     provider.close()
 
 
@@ -66,14 +66,14 @@ def test_resources_of_one_configuration_share_one_client():
     provider = Provider()
     provider.configure({"project": PROJECT, "emulatorHost": "127.0.0.1:1"})
     tokens = [*RESOURCES] * 3
-    resources = _at_once(len(tokens), lambda number: vars(provider.resource(tokens[number])))
+    resources = _run_concurrently(len(tokens), lambda number: vars(provider.resource(tokens[number])))
 
     assert len({id(resource["_google"]) for resource in resources}) == 1
     assert len({id(resource["_lookups"]) for resource in resources}) == 1
     provider.close()
 
 
-def test_another_configuration_has_another_client():
+def test_a_changed_configuration_gets_a_new_client():
     provider = Provider()
     provider.configure({"project": PROJECT, "emulatorHost": "127.0.0.1:1"})
     first = provider.resource(TEMPLATE)
@@ -92,10 +92,10 @@ def test_a_fresh_plugin_detaches_six_disks_of_one_instance_in_six_calls(engine, 
         made.append(engine.create(ATTACHMENT, f"a{number}", {"instance": vm, "disk": disk, "deviceName": f"d{number}"}))
     cloud.emulator.operations.latency = 0.05
     cloud.emulator.requests.kept.clear()
-    with _process() as stub:
+    with _started_plugin() as stub:
         fresh = driver.Engine(stub, engine.log)
         fresh.configure(project=PROJECT, emulatorHost=cloud.host)
-        _at_once(6, lambda number: fresh.delete(made[number]))
+        _run_concurrently(6, lambda number: fresh.delete(made[number]))
     sent = cloud.requests("compute.instances.detachDisk")
 
     assert [entry["status"] for entry in sent] == [200] * 6

@@ -1,4 +1,4 @@
-"""What a refusal says: first what is required, then what was given, once, and what to do next."""
+"""A refusal says what is required, then once what was given, and then what to do next."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from programs import (
     ATTACHMENT,
     FLEET,
     IMAGE,
-    KEY,
     NOTIFICATION,
     PROJECT,
     TEMPLATE,
     attachment,
     fleet,
     image,
-    key,
     notification,
     template,
 )
@@ -27,7 +25,7 @@ def _disk(**parameters):
     return template(disks=[{"boot": True, "initializeParams": {"sourceImage": "family/x", **parameters}}])
 
 
-def _said(engine, token, inputs):
+def _failures(engine, token, inputs):
     return [(failure.property, failure.reason) for failure in engine.check(token, "x", inputs).failures]
 
 
@@ -43,11 +41,11 @@ def _said(engine, token, inputs):
     (NOTIFICATION, notification(objectNamePrefix="p" * 2000), "", "objectNamePrefix: must have at most 1,024 characters, not 2,000"),
     (FLEET, fleet("many"), "count", "must be an integer, not a string"),
     (FLEET, fleet(0), "count", "must be at least 1"),
-    (NOTIFICATION, {"topic": "uploads"}, "", "bucket: is required: The bucket's name"),
-    (NOTIFICATION, notification(bucket=driver.secret(None)), "", "bucket: is required: The bucket's name"),
+    (NOTIFICATION, {"topic": "uploads"}, "", "bucket: is required: The bucket's name, such as `my-uploads`"),
+    (NOTIFICATION, notification(bucket=driver.secret(None)), "", "bucket: is required: The bucket's name, such as `my-uploads`"),
 ])  # fmt: skip
-def test_the_engine_prints_a_value_or_the_reason_tells_it(engine, token, inputs, prop, reason):
-    assert (prop, reason) in _said(engine, token, inputs)
+def test_the_engine_prints_the_value_or_the_reason_quotes_it(engine, token, inputs, prop, reason):
+    assert (prop, reason) in _failures(engine, token, inputs)
 
 
 @pytest.mark.parametrize(("token", "inputs", "path", "words"), [
@@ -61,7 +59,7 @@ def test_the_engine_prints_a_value_or_the_reason_tells_it(engine, token, inputs,
     (ATTACHMENT, attachment(disk="projects/a b/zones/z/disks/d"), "disk", "where PROJECT is the ID or number"),
     (TEMPLATE, template(networkInterfaces=[{"networkAttachment": "projects/1/regions/us east1/networkAttachments/a"}]), "properties.networkInterfaces[0].networkAttachment", 'where REGION is a region, such as us-east1, not "projects/1/regions/us east1/networkAttachments/a"'),
 ])  # fmt: skip
-def test_a_form_says_which_part_is_wrong(engine, token, inputs, path, words):
+def test_a_refusal_names_the_malformed_part(engine, token, inputs, path, words):
     assert words in engine.failures(token, inputs)[path]
 
 
@@ -79,7 +77,7 @@ def test_a_form_says_which_part_is_wrong(engine, token, inputs, path, words):
     ({"disks": [{"initializeParams": {"size": 20}}]}, "properties.disks[0].initializeParams.size", "must be written `diskSizeGb` here"),
     ({"disks": [{"initializeParams": {"type": "pd-ssd"}}]}, "properties.disks[0].initializeParams.type", "must be written `diskType` here"),
 ])  # fmt: skip
-def test_forms_of_other_providers_are_refused_with_the_right_form(engine, more, path, words):
+def test_properties_of_other_providers_are_refused_with_the_right_form(engine, more, path, words):
     assert words in engine.failures(TEMPLATE, template(**more))[path]
     fleet_path = path.replace("properties", "instanceProperties", 1)
     assert words in engine.failures(FLEET, fleet(3, **more))[fleet_path]
@@ -109,7 +107,7 @@ def test_a_missing_disk_is_reported_by_its_property(engine, cloud):
     assert failed[0].message.startswith("disk: must name something that exists")
 
 
-def test_a_name_that_is_taken_is_reported_with_the_id_to_import(engine):
+def test_a_name_conflict_is_reported_with_the_id_to_import(engine):
     engine.create(TEMPLATE, "one", {**template(), "name": "web"})
     with failing() as failed:
         engine.create(TEMPLATE, "two", {**template(labels={"a": "b"}), "name": "web"})
@@ -122,12 +120,12 @@ def test_a_name_that_is_taken_is_reported_with_the_id_to_import(engine):
     (fleet(2, region="us-est1"), "did you mean us-east1?"),
     (fleet(2, disks=[{"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-99"}}]), "correct it, or create it first"),
 ])  # fmt: skip
-def test_a_check_online_says_what_to_do(cloud, online, words):
+def test_an_online_check_says_what_to_do_next(cloud, online, words):
     with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="yes") as made:
         assert words in " ".join(made.failures(FLEET, online).values())
 
 
-def test_a_list_is_refused_by_path(engine):
+def test_an_invalid_list_query_is_refused_by_path(engine):
     with failing() as failed:
         list(engine.stub.List(rpc.ListRequest(token=TEMPLATE, query=struct({"filter": "name ~ a", "nope": 1}))))
 
@@ -135,14 +133,5 @@ def test_a_list_is_refused_by_path(engine):
     assert "nope: is not a property here" in failed[0].message
 
 
-def test_no_words_of_a_rule_repeat_a_value():
+def test_no_rule_quotes_a_value():
     assert not [row.key for row in rows() if "{" in row.words]
-
-
-@pytest.mark.parametrize(
-    "text", ["ssh-ed25519", "ssh-ed25519 !!!", "x" * 50, "-----BEGIN OPENSSH PRIVATE KEY-----", "ssh-rsa AAAA"]
-)
-def test_a_public_key_is_asked_for_first(engine, text):
-    (reason,) = engine.failures(KEY, key(key=text)).values()
-
-    assert reason.startswith("must ")

@@ -1,4 +1,4 @@
-"""Checks at preview that ask Google, where the user wants them."""
+"""With `validateOnline`, a preview asks Google whether names exist and whether quotas suffice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 
 
 @pytest.fixture
-def asking(cloud):
+def online(cloud):
     with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="true") as made:
         yield made
 
@@ -52,8 +52,8 @@ def _disk(image):
     (FLEET, fleet(5, disks=_disk(IMAGE)["disks"])), (ATTACHMENT, attachment()),
     (NOTIFICATION, notification()), (NOTIFICATION, notification(topic="uploads")), (NOTIFICATION, notification(topic=UNKNOWN)),
 ])  # fmt: skip
-def test_what_exists_is_taken(asking, vm, token, inputs):
-    assert asking.failures(token, inputs) == {}
+def test_existing_resources_are_accepted(online, vm, token, inputs):
+    assert online.failures(token, inputs) == {}
 
 
 @pytest.mark.parametrize(("token", "inputs", "path", "words"), [
@@ -76,20 +76,20 @@ def test_what_exists_is_taken(asking, vm, token, inputs):
     (ATTACHMENT, attachment(instance="zones/mars-b/instances/x"), "instance", "must be a zone of demo-project"),
     (NOTIFICATION, notification(topic="none"), "topic", "projects/demo-project/topics/none"),
 ])  # fmt: skip
-def test_what_does_not_exist_is_refused_at_its_path(asking, vm, token, inputs, path, words):
-    refused = asking.failures(token, inputs)
+def test_missing_resources_are_refused_by_path(online, vm, token, inputs, path, words):
+    refused = online.failures(token, inputs)
 
     assert words in refused[path]
 
 
-def test_nobody_is_asked_unless_the_user_wants_it(engine, cloud):
+def test_online_checks_are_off_by_default(engine, cloud):
     assert engine.failures(TEMPLATE, template(machineType="e9-huge")) == {}
     assert cloud.calls() == []
 
 
-def test_each_name_is_asked_for_once(asking, cloud):
+def test_each_name_is_looked_up_once(online, cloud):
     for number in range(5):
-        asking.failures(TEMPLATE, {**template(), "name": f"t{number}"})
+        online.failures(TEMPLATE, {**template(), "name": f"t{number}"})
 
     assert sorted(cloud.calls()) == [
         "compute.images.getFromFamily",
@@ -99,23 +99,23 @@ def test_each_name_is_asked_for_once(asking, cloud):
     ]
 
 
-def test_nothing_is_asked_about_inputs_that_are_wrong_already(asking, cloud):
-    asking.failures(TEMPLATE, template(machineType="e9-huge", canIpForward="x"))
+def test_invalid_inputs_are_not_looked_up(online, cloud):
+    online.failures(TEMPLATE, template(machineType="e9-huge", canIpForward="x"))
 
     assert cloud.calls() == []
 
 
 @pytest.mark.parametrize("fault", [{"status": 403, "message": "no permission"}, {"status": 400}])
-def test_what_the_caller_may_not_see_is_a_warning(asking, cloud, fault):
+def test_a_refused_look_up_is_a_warning(online, cloud, fault):
     cloud.fail("compute.networks.get", **fault)
 
-    assert asking.failures(TEMPLATE, template()) == {}
-    assert asking.failures(TEMPLATE, template()) == {}
-    (said,) = [text for _, _, text in asking.log.messages]
+    assert online.failures(TEMPLATE, template()) == {}
+    assert online.failures(TEMPLATE, template()) == {}
+    (said,) = [text for _, _, text in online.log.messages]
     assert said.startswith("validateOnline could not check projects/demo-project/global/networks/default")
 
 
-def _ordered(cloud, limit):
+def _set_quota(cloud, limit):
     httpx.post(
         f"http://{cloud.host}/_emulator/limits", json={"instances": {"us-east1": limit}}, trust_env=False, timeout=HANGS
     )
@@ -125,39 +125,46 @@ def _fleet(count, **more):
     return fleet(count, disks=_disk(IMAGE)["disks"], **more)
 
 
-def test_a_fleet_that_quotas_have_no_room_for_is_refused(asking, cloud):
-    _ordered(cloud, 10)
+def test_a_fleet_that_exceeds_a_quota_is_refused(online, cloud):
+    _set_quota(cloud, 10)
 
-    assert asking.failures(FLEET, _fleet(10)) == {}
+    assert online.failures(FLEET, _fleet(10)) == {}
     assert (
-        asking.failures(FLEET, _fleet(11))["count"] == "would need 11 of INSTANCES in us-east1, where only 10 are left"
+        online.failures(FLEET, _fleet(11))["count"] == "would need 11 of INSTANCES in us-east1, where only 10 are left"
     )
-    assert "CPUS" in asking.failures(FLEET, _fleet(600))["count"]
+    assert "CPUS" in online.failures(FLEET, _fleet(600))["count"]
 
 
-def test_a_fleet_whose_least_number_fits_is_warned_about(asking, cloud):
-    _ordered(cloud, 10)
+def test_a_fleet_of_which_only_min_count_fits_is_a_warning(online, cloud):
+    _set_quota(cloud, 10)
 
-    assert asking.failures(FLEET, _fleet(12, minCount=5)) == {}
-    assert [text for _, _, text in asking.log.messages if "minCount can be met" in text]
+    assert online.failures(FLEET, _fleet(12, minCount=5)) == {}
+    assert [text for _, _, text in online.log.messages if "minCount can be met" in text]
 
 
-def test_only_those_that_are_new_need_room(asking, cloud):
-    _ordered(cloud, 10)
-    made = asking.create(FLEET, "f", _fleet(8))
+@pytest.mark.parametrize(("quota", "accepted"), [(1, True), (0, False)])
+def test_a_fleet_that_accepts_any_number_needs_quota_for_one(online, cloud, quota, accepted):
+    _set_quota(cloud, quota)
+
+    assert ("count" not in online.failures(FLEET, _fleet(12, minCount=0))) is accepted
+
+
+def test_only_new_instances_count_towards_a_quota(online, cloud):
+    _set_quota(cloud, 10)
+    made = online.create(FLEET, "f", _fleet(8))
     with driver.engine(project=PROJECT, emulatorHost=cloud.host, validateOnline="true") as later:
         assert not later.check(FLEET, "f", _fleet(10), made.inputs).failures
         assert later.check(FLEET, "f", _fleet(11), made.inputs).failures
 
 
-def test_a_template_that_is_made_from_properties_uses_its_region(asking):
+def test_a_regional_template_looks_up_short_names_in_its_region(online):
     regional = {
         **template(),
         "region": "us-east1",
         "properties": properties(networkInterfaces=[{"subnetwork": "default"}]),
     }
 
-    assert asking.failures(TEMPLATE, regional) == {}
+    assert online.failures(TEMPLATE, regional) == {}
 
 
 PLACED = [
@@ -167,10 +174,10 @@ PLACED = [
 
 
 @pytest.mark.parametrize(("token", "inputs", "path"), PLACED)
-def test_a_missing_project_is_reported_and_nothing_in_it_is_looked_up(asking, cloud, token, inputs, path):
+def test_a_missing_project_is_reported_and_nothing_in_it_is_looked_up(online, cloud, token, inputs, path):
     cloud.fail("compute.projects.get", status=404, message="The resource was not found")
 
-    (reason,) = asking.failures(token, inputs).items()
+    (reason,) = online.failures(token, inputs).items()
     assert reason[0] == path
     assert reason[1].startswith("must be a project that exists; ")
     assert cloud.calls() == ["compute.projects.get"]
@@ -182,31 +189,31 @@ def test_a_missing_project_is_reported_and_nothing_in_it_is_looked_up(asking, cl
     (ATTACHMENT, attachment(instance="x", zone=UNKNOWN), "zone"), (IMAGE_, image(project=UNKNOWN), "project"),
     (ATTACHMENT, attachment(instance=UNKNOWN, zone=UNKNOWN), "zone"),
 ])  # fmt: skip
-def test_unknown_values_are_reported_and_the_rest_is_looked_up(asking, token, inputs, name):
-    assert asking.failures(token, inputs) == {}
-    (said,) = {text for _, _, text in asking.log.messages}
+def test_unknown_values_are_reported_and_the_rest_is_looked_up(online, token, inputs, name):
+    assert online.failures(token, inputs) == {}
+    (said,) = {text for _, _, text in online.log.messages}
     assert said == f"validateOnline: {name} is not known yet, so nothing in it is checked"
 
 
-def test_a_public_image_is_looked_up_where_the_project_is_not_known(asking):
+def test_a_public_image_is_looked_up_where_the_project_is_not_known(online):
     lost = {**template(**_disk("projects/debian-cloud/global/images/family/debian-99")), "project": UNKNOWN}
 
-    assert list(asking.failures(TEMPLATE, lost)) == ["properties.disks[0].initializeParams.sourceImage"]
+    assert list(online.failures(TEMPLATE, lost)) == ["properties.disks[0].initializeParams.sourceImage"]
 
 
-def test_missing_resources_are_looked_up_again_after_configure(asking, cloud):
+def test_missing_resources_are_looked_up_again_after_configure(online, cloud):
     inputs = template(**_disk("web-base"))
-    assert asking.failures(TEMPLATE, inputs)
+    assert online.failures(TEMPLATE, inputs)
     image = {"name": "web-base", "sourceDisk": "zones/us-east1-b/disks/d"}
     cloud.post(f"/compute/v1/projects/{PROJECT}/global/images", image)
-    assert asking.failures(TEMPLATE, inputs), "one run asks once"
-    asking.configure(project=PROJECT, emulatorHost=cloud.host, validateOnline="true")
+    assert online.failures(TEMPLATE, inputs), "a name is looked up only once per configuration"
+    online.configure(project=PROJECT, emulatorHost=cloud.host, validateOnline="true")
 
-    assert asking.failures(TEMPLATE, inputs) == {}
+    assert online.failures(TEMPLATE, inputs) == {}
 
 
-def test_different_names_are_asked_for_side_by_side_and_each_once(cloud):
-    """Hold every answer back until all questions are there: one after the other, they would never be."""
+def test_different_names_are_looked_up_concurrently_and_once(cloud):
+    """Hold every response until all requests have arrived, which sequential requests never would."""
     asked = ("networks/one", "networks/two", "images/family/debian-12", "aggregated/machineTypes")
     with (
         _gate(cloud.host, asked) as host,
@@ -224,7 +231,7 @@ def test_different_names_are_asked_for_side_by_side_and_each_once(cloud):
 
 @contextmanager
 def _gate(target, asked):
-    """Stand before the emulator: requests that name one of these pass once all of them have come."""
+    """Proxy the emulator, and hold requests for these names until all of them have arrived."""
     barrier = threading.Barrier(len(asked))
 
     class Handler(http.server.BaseHTTPRequestHandler):

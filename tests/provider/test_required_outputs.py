@@ -1,4 +1,4 @@
-"""What the schema calls always there is there, in every output at every depth: after a creation, a refresh, an import."""
+"""Every output that the schema requires is present, at every depth, after each operation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INPUTS = {
 
 
 def _missing(spec, value, path=""):
-    """Name what a value lacks of what its type calls always there."""
+    """Return the paths of the required properties that a value lacks."""
     if "$ref" in spec and spec["$ref"].startswith("#/types/"):
         spec = SCHEMA["types"][spec["$ref"].removeprefix("#/types/")]
     if isinstance(value, list):
@@ -44,7 +44,7 @@ def _missing(spec, value, path=""):
 
 
 @pytest.mark.parametrize("token", INPUTS)
-def test_outputs_of_resources(engine, cloud, vm, token):
+def test_resources_have_all_required_outputs(engine, cloud, vm, token):
     created = engine.create(token, "x", INPUTS[token])
     imported = engine.import_(token, "y", created.id)
     spec = SCHEMA["resources"][token]
@@ -74,7 +74,7 @@ def _token(cloud):
         ("gcpx:compute:listRegions", {"itemFields": ["status"]}),
     ],
 )
-def test_answers_of_lists(engine, cloud, vm, token, arguments):
+def test_lists_return_all_required_outputs(engine, cloud, vm, token, arguments):
     for name in ("a", "b"):
         engine.create(TEMPLATE, name, {**template(), "name": name})
     answer = engine.invoke(token, **arguments)
@@ -83,7 +83,7 @@ def test_answers_of_lists(engine, cloud, vm, token, arguments):
     assert _missing(SCHEMA["functions"][token]["outputs"], answer) == []
 
 
-def test_answers_of_other_functions(engine, cloud):
+def test_other_functions_return_all_required_outputs(engine, cloud):
     engine.create(FLEET, "workers", fleet(1))
     operation = next(iter(cloud.emulator.operations.list(PROJECT, "regions/us-east1")))
     good = {"token": _token(cloud), "audience": "https://example.com/push", "serviceAccountEmail": "a@b.c"}

@@ -1,4 +1,4 @@
-"""What a short name stands for: in another project, region or zone it is a change, in another spelling it is none."""
+"""A short name differs from another only if it stands for another project, region or zone."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ OTHER = [
 
 
 def _resource(engine, token, inputs):
-    """Give a resource as the engine's state has it, as if it had been made."""
+    """Return a resource as the engine's state would hold it after a creation."""
     import driver  # noqa: PLC0415 - beside its one use
 
     checked = engine.checked(token, "x", inputs)
@@ -126,11 +126,11 @@ def test_omitting_a_location_that_applies_anyway_is_not_a_change(engine, token, 
     (TEMPLATE, {**template(), "region": "us-east1"}, template(), "region"),
     (ATTACHMENT, attachment(instance="example-vm", zone="us-east1-b"), attachment(instance="zones/us-east1-c/instances/example-vm"), "instance"),
 ])  # fmt: skip
-def test_a_place_that_is_left_out_and_does_not_apply_is_a_change(engine, token, one, other, path):
+def test_omitting_a_location_that_does_not_apply_is_a_change(engine, token, one, other, path):
     assert path in engine.diff(_resource(engine, token, one), other).detailedDiff
 
 
-def test_a_resource_stays_in_its_project_when_the_providers_changes(engine, cloud):
+def test_a_resource_keeps_its_project_when_the_providers_project_changes(engine, cloud):
     made = engine.create(TEMPLATE, "web", template())
     engine.configure(project="another-project", emulatorHost=cloud.host)
 
@@ -141,7 +141,7 @@ def test_a_resource_stays_in_its_project_when_the_providers_changes(engine, clou
 @pytest.mark.parametrize(
     "network", ["default", "global/networks/default", f"projects/{PROJECT}/global/networks/default"]
 )
-def test_a_name_that_google_writes_in_full_is_not_drift(engine, network):
+def test_a_name_that_google_returns_as_a_full_link_is_not_drift(engine, network):
     made = engine.create(TEMPLATE, "web", _network(network))
 
     assert engine.drift(made) == set()
@@ -161,7 +161,7 @@ def test_a_network_of_another_project_is_drift(engine, cloud):
     assert engine.drift(made) == {"properties.networkInterfaces[0].network"}
 
 
-def test_a_number_that_google_writes_for_a_project_is_not_drift(engine, cloud):
+def test_a_project_number_in_place_of_the_project_id_is_not_drift(engine, cloud):
     made = engine.create(TEMPLATE, "web", _network("global/networks/default"))
 
     def number(body):
@@ -173,7 +173,7 @@ def test_a_number_that_google_writes_for_a_project_is_not_drift(engine, cloud):
     assert engine.drift(made) == set()
 
 
-def test_an_import_tells_the_network_of_another_project(engine, cloud):
+def test_an_import_returns_the_network_of_another_project(engine, cloud):
     made = engine.create(TEMPLATE, "web", _network("projects/host-project/global/networks/default"))
 
     (nic,) = engine.import_(TEMPLATE, "web", made.id).inputs["properties"]["networkInterfaces"]
@@ -212,7 +212,7 @@ def test_a_zone_is_the_same_in_preview_and_creation(engine, vm, written):
     assert engine.drift(made) == set()
 
 
-def test_a_refresh_keeps_an_image_that_was_deleted_since(engine, cloud):
+def test_a_refresh_keeps_an_image_that_was_deleted(engine, cloud):
     made = engine.create(TEMPLATE, "web", template())
 
     def forget(body):

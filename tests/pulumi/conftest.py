@@ -12,18 +12,18 @@ from yaml_program import Stack
 
 
 @pytest.fixture(autouse=True)
-def _unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave the coverage of the CLI's own processes out.
+def _no_coverage_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn off coverage in the processes that the CLI starts.
 
-    Measuring would cost each of several hundred programs and plugins its start, and show nothing that other tests do
-    not: they run the same code in their own process, and the plugin's start in `tests/test_plugin.py`.
+    Coverage would slow down the start of several hundred programs and plugins without a gain: other tests run the same
+    code in their own process, and `tests/test_plugin.py` covers the start of the plugin.
     """
     monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
 
 
 @pytest.fixture(scope="session")
 def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A PULUMI_HOME with the plugin in it, made once."""
+    """A PULUMI_HOME with the plugin installed, which all tests share."""
     folder = tmp_path_factory.mktemp("home")
     made = Workspace.make(ROOT / "examples" / "quickstart", folder, "127.0.0.1:1")
     return Path(made.variables["PULUMI_HOME"])
@@ -31,8 +31,8 @@ def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def stack(tmp_path: Path, cloud: Emulated, pulumi_home: Path) -> Iterator[Any]:
-    """A stack whose program is resources as data; what a test leaves is taken down with it."""
+    """A stack whose program is data. A test fails if it leaves an injected fault unused."""
     made = Stack.make(tmp_path, cloud.host, pulumi_home, PROJECT)
     yield made
     for call in cloud.emulator.faults.queue:
-        pytest.fail(f"a fault was ordered and never happened: {call}")
+        pytest.fail(f"an injected fault was never used: {call}")

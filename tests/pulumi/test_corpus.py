@@ -1,4 +1,4 @@
-"""Realistic programs: after every operation of the real CLI, nothing is left to change."""
+"""Realistic programs show no change after any operation of the real CLI."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ pytestmark = pytest.mark.pulumi
 FOLDER = ROOT / "tests" / "corpus"
 PROGRAMS = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(FOLDER.glob("*.yaml"))}
 GROUPS = 4
-"""How many stacks the programs are spread over; a stack each would take an hour and show no more."""
+"""How many stacks the programs share; one stack per program would take an hour and find nothing more."""
 
 
-def _prepared(cloud):
+def _prepare(cloud):
     cloud.make_instance()
     cloud.make_disk()
     cloud.make_regional_disk()
 
 
-def test_the_corpus_is_large_and_its_names_are_its_own():
+def test_the_corpus_is_large_and_its_names_are_unique():
     names = [name for program in PROGRAMS.values() for name in program["resources"]]
 
     assert len(PROGRAMS) >= 40
@@ -31,14 +31,14 @@ def test_the_corpus_is_large_and_its_names_are_its_own():
 
 
 @pytest.mark.parametrize("group", range(GROUPS))
-def test_nothing_is_left_to_change_after_any_operation(stack, cloud, group):
-    _prepared(cloud)
+def test_a_preview_shows_no_change_after_any_operation(stack, cloud, group):
+    _prepare(cloud)
     before = cloud.emulator.store.counts()
     chosen = [program for index, program in enumerate(PROGRAMS.values()) if index % GROUPS == group]
     stack.write(**{name: spec for program in chosen for name, spec in program["resources"].items()})
     stack.up()
     stack.workspace.run("up", "--yes", "--skip-preview", "--expect-no-changes")
-    stack.is_clean()
+    stack.assert_no_changes()
     stack.destroy()
 
     assert cloud.emulator.store.counts() == before
@@ -53,9 +53,9 @@ RESOURCES = [
 
 
 @pytest.mark.parametrize(("token", "inputs"), RESOURCES)
-def test_what_was_made_is_imported_without_a_change(engine, cloud, token, inputs):
-    """The engine's order for an import: Read, Check of what was read, Diff against it; then against the program."""
-    _prepared(cloud)
+def test_an_import_of_a_created_resource_shows_no_change(engine, cloud, token, inputs):
+    """The calls are those of the engine: Read, then Check and Diff of the imported inputs, then of the program's."""
+    _prepare(cloud)
     made = engine.create(token, "made", inputs)
     found = engine.import_(token, "made", made.id)
 

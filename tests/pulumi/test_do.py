@@ -1,4 +1,4 @@
-"""`pulumi do`, which reads no stack configuration: what the README writes works as it is written."""
+"""The README's commands with `pulumi do`, which reads no stack configuration, work as documented."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.pulumi
 
 @pytest.fixture
 def plain(cloud, tmp_path, pulumi_home):
-    """A copy of the folder that the README names, and an environment that sets nothing for gcpx."""
+    """A workspace of the example in the README, and a function that runs commands there without settings of gcpx."""
     workspace = Workspace.make(ROOT / "examples" / "adopt", tmp_path, cloud.host, pulumi_home)
     ours = {"GCPX_EMULATOR_HOST", "GOOGLE_PROJECT"}
     variables = {name: value for name, value in {**os.environ, **workspace.variables}.items() if name not in ours}
@@ -33,12 +33,12 @@ def plain(cloud, tmp_path, pulumi_home):
 
 
 def _commands(heading):
-    """Read the first block of shell commands below a heading of the README."""
+    """Return the first block of shell commands below a heading of the README."""
     section = (ROOT / "README.md").read_text().partition(f"## {heading}\n")[2]
     return re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
 
 
-def test_lists_work_as_the_readme_writes_them(cloud, plain):
+def test_the_list_commands_of_the_readme_work(cloud, plain):
     with driver.engine(project="my-project", emulatorHost=cloud.host) as engine:
         bucket = {"name": "my-uploads"}
         httpx.post(f"http://{cloud.host}/storage/v1/b?project=my-project", json=bucket, trust_env=False)
@@ -56,7 +56,7 @@ def test_lists_work_as_the_readme_writes_them(cloud, plain):
     assert re.findall(r'"id": "(.*)"', done.stdout) == [resource.id for resource in made]
 
 
-def test_a_project_is_adopted_by_what_the_stack_sets(cloud, engine, plain):
+def test_adopt_uses_the_settings_of_the_stack(cloud, engine, plain):
     workspace, run = plain
     made = [
         engine.create(TEMPLATE, "web", {**template(), "name": "web"}),
@@ -78,7 +78,7 @@ def test_a_project_is_adopted_by_what_the_stack_sets(cloud, engine, plain):
     assert "ya29.secret" not in done.stdout + done.stderr
 
 
-def test_what_fails_is_shown_and_ends_the_adoption(plain):
+def test_adopt_reports_an_error_and_stops(plain):
     done = plain[1](sys.executable, "adopt.py", GCPX_EMULATOR_HOST="127.0.0.1:9")
 
     assert done.returncode
@@ -95,7 +95,7 @@ def test_what_fails_is_shown_and_ends_the_adoption(plain):
         (["gcpx:compute:listRegions", "--project", "p", "--filter", "name="], ["filter: ", "character 6"]),
     ],
 )
-def test_what_is_missing_is_said(cloud, plain, command, words):
+def test_missing_and_malformed_arguments_are_reported(cloud, plain, command, words):
     done = plain[1]("pulumi", "do", *command, GCPX_EMULATOR_HOST=cloud.host)
 
     assert done.returncode
@@ -103,7 +103,7 @@ def test_what_is_missing_is_said(cloud, plain, command, words):
     assert done.stdout == ""
 
 
-def test_flags_stand_in_for_the_environment(cloud, plain):
+def test_flags_replace_environment_variables(cloud, plain):
     place = [f"--gcpx:emulator-host={cloud.host}", f"--gcpx:project={PROJECT}"]
     regions = json.loads(plain[1]("pulumi", "do", "gcpx:compute:listRegions", "--omit-quotas", *place).stdout)
 

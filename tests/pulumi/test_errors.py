@@ -1,4 +1,4 @@
-"""What a person sees under the real CLI when something is wrong."""
+"""Users of the real CLI see complete and helpful errors, no secrets, and the expected order of steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steered import HANGS
 pytestmark = pytest.mark.pulumi
 
 
-def test_every_mistake_of_a_resource_is_reported_in_one_preview(stack, cloud):
+def test_one_preview_reports_every_failure_of_a_resource(stack, cloud):
     bad = template(
         machineType="zones/z/machineTypes/m",
         disks=[{"boot": True, "source": "d", "mode": "x y"}],
@@ -31,8 +31,8 @@ def test_every_mistake_of_a_resource_is_reported_in_one_preview(stack, cloud):
     assert cloud.calls() == []
 
 
-def test_a_secret_that_is_wrong_is_not_printed(stack):
-    # Made secret by the program: what is secret in the configuration, the CLI masks by itself wherever it prints it.
+def test_an_invalid_secret_is_not_printed(stack):
+    # The program makes the value secret, because the CLI itself masks secrets of the configuration wherever it prints.
     hidden = {"fn::secret": "zones/hunter2hunter2/x"}
     stack.write(one={"type": TEMPLATE, "properties": {"name": hidden, **template(machineType=hidden)}})
     said = stack.preview_fails()
@@ -42,7 +42,7 @@ def test_a_secret_that_is_wrong_is_not_printed(stack):
     assert "hunter2" not in said
 
 
-def test_what_is_secret_by_declaration_or_content_is_not_printed(stack):
+def test_values_that_are_secret_by_declaration_or_content_are_not_printed(stack):
     private = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2hunter2\n-----END OPENSSH PRIVATE KEY-----"
     encryption = {"rawKey": "hunter2hunter2"}
     wrong = {
@@ -57,7 +57,7 @@ def test_what_is_secret_by_declaration_or_content_is_not_printed(stack):
         assert "hunter2" not in said
 
 
-def test_an_environment_token_that_no_header_can_hold_is_refused_by_its_variable(stack):
+def test_a_malformed_access_token_is_refused_by_its_environment_variable(stack):
     stack.write(one={"type": TEMPLATE, "properties": template()})
     said = stack.preview_fails(variables={"GOOGLE_OAUTH_ACCESS_TOKEN": "hunter2\nhunter2"})
 
@@ -65,14 +65,14 @@ def test_an_environment_token_that_no_header_can_hold_is_refused_by_its_variable
     assert "hunter2" not in said
 
 
-def test_a_boolean_of_the_environment_that_is_none_is_refused_by_its_name(stack):
+def test_an_invalid_boolean_is_refused_by_its_environment_variable(stack):
     stack.write(web={"type": TEMPLATE, "properties": template()})
     said = stack.preview_fails(variables={"GCPX_VALIDATE_ONLINE": "perhaps"})
 
     assert 'the environment variable GCPX_VALIDATE_ONLINE must be a boolean, not the string "perhaps"' in said
 
 
-def test_no_secret_is_in_clear_in_the_state(stack):
+def test_the_state_contains_no_secret_in_plain_text(stack):
     stack.workspace.run("config", "set", "--secret", "gcpx:accessToken", "ya29.hunter3-hunter3")
     token = {"fn::secret": "hunter2-hunter2"}
     stack.write(
@@ -80,7 +80,7 @@ def test_no_secret_is_in_clear_in_the_state(stack):
              disks=[{"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "sourceImageEncryptionKey": {"rawKey": "aHVudGVyNGh1bnRlcjRodW50ZXI0aHVudGVyNC0zMmI="}}}])},
     )  # fmt: skip
     stack.up()
-    stack.is_clean()
+    stack.assert_no_changes()
     text = stack.state_file()
 
     for secret in ("hunter2", "hunter3", "aHVudGVyNGh1bnRlcjRodW50ZXI0aHVudGVyNC0zMmI="):
@@ -89,7 +89,7 @@ def test_no_secret_is_in_clear_in_the_state(stack):
     stack.destroy()
 
 
-def test_a_refusal_by_google_is_told_under_the_resources_name(stack, cloud):
+def test_a_refusal_by_google_is_reported_under_the_resources_name(stack, cloud):
     cloud.fail(
         "compute.instanceTemplates.insert", status=403, message="Required 'compute.instanceTemplates.create' permission"
     )
@@ -106,7 +106,7 @@ def test_a_refusal_by_google_is_told_under_the_resources_name(stack, cloud):
     stack.destroy()
 
 
-def test_an_unreachable_host_is_told_with_the_next_step(stack):
+def test_an_unreachable_host_is_reported_with_the_next_step(stack):
     stack.write(web={"type": TEMPLATE, "properties": template(), "options": {"customTimeouts": {"create": "1s"}}})
     said = stack.up_fails(variables={"GCPX_EMULATOR_HOST": "127.0.0.1:1"})
 
@@ -114,7 +114,7 @@ def test_an_unreachable_host_is_told_with_the_next_step(stack):
     assert "emulatorHost" in said
 
 
-def test_a_template_that_took_too_long_is_in_the_state_and_finished_by_the_next_up(stack, cloud):
+def test_the_next_up_finishes_a_template_that_timed_out(stack, cloud):
     cloud.hold_operations()
     stack.write(
         web={
@@ -130,7 +130,7 @@ def test_a_template_that_took_too_long_is_in_the_state_and_finished_by_the_next_
     stack.up()
 
     assert "initErrors" not in stack.resource("web")
-    stack.is_clean()
+    stack.assert_no_changes()
     stack.destroy()
     assert cloud.get(f"projects/{PROJECT}/global/instanceTemplates/web") is None
 
@@ -150,7 +150,7 @@ def test_a_replacement_with_the_same_name_deletes_first(stack, cloud):
     stack.destroy()
 
 
-def test_a_replacement_with_a_made_up_name_creates_first(stack, cloud):
+def test_a_replacement_with_a_generated_name_creates_first(stack, cloud):
     stack.write(web={"type": TEMPLATE, "properties": template()})
     stack.up()
     stack.write(web={"type": TEMPLATE, "properties": template(canIpForward=True)})
@@ -161,7 +161,7 @@ def test_a_replacement_with_a_made_up_name_creates_first(stack, cloud):
     stack.destroy()
 
 
-def test_dependencies_between_resources_are_unknown_in_preview_and_known_in_up(stack):
+def test_outputs_that_others_use_are_unknown_in_preview_and_known_in_up(stack):
     stack.write(
         one={"type": TEMPLATE, "properties": {"name": "one", **template()}},
         two={"type": TEMPLATE, "properties": {"description": "after ${one.selfLinkUnique}", **template()}},
@@ -173,7 +173,7 @@ def test_dependencies_between_resources_are_unknown_in_preview_and_known_in_up(s
     stack.destroy()
 
 
-def test_a_template_follows_its_source_instance(stack, cloud):
+def test_a_template_is_created_from_its_source_instance(stack, cloud):
     disk = {"boot": True, "deviceName": "boot", "initializeParams": {"sourceImage": "family/debian-12"}}
     body = {"name": "vm", "machineType": "zones/us-east1-b/machineTypes/e2-medium", "disks": [disk]}
     httpx.post(
@@ -186,13 +186,13 @@ def test_a_template_follows_its_source_instance(stack, cloud):
     inputs = {"name": "from-vm", "sourceInstance": "zones/us-east1-b/instances/vm", "sourceInstanceParams": params}
     stack.write(copy={"type": TEMPLATE, "properties": inputs})
     stack.up()
-    stack.is_clean()
+    stack.assert_no_changes()
 
     assert stack.resource("copy")["outputs"]["properties"]["machineType"] == "e2-medium"
     stack.destroy()
 
 
-def test_the_users_own_options_are_followed(stack, cloud):
+def test_resource_options_are_applied(stack, cloud):
     stack.write(web={"type": TEMPLATE, "properties": {"name": "web", **template(labels={"a": "1"})}})
     stack.up()
     options = {"ignoreChanges": ["properties.labels"]}
@@ -223,7 +223,7 @@ def test_a_changed_provider_changes_no_resource(stack):
         key={"type": KEY, "properties": key(), "options": {"provider": "${cloud}"}},
     )
     stack.up()
-    stack.is_clean()
+    stack.assert_no_changes()
     stack.write(
         cloud={"type": "pulumi:providers:gcpx", "properties": {"project": PROJECT, "region": "us-central1"}},
         web={"type": TEMPLATE, "properties": template(), "options": {"provider": "${cloud}"}},

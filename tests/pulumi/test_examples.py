@@ -1,4 +1,4 @@
-"""Every example, run by the real CLI through the generated SDK."""
+"""Every example works under the real CLI with the generated SDK."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ACCOUNT = "pusher@demo-project.iam.gserviceaccount.com"
 EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/Pulumi.yaml"))
 
 
-def signed(cloud):
+def signed_token(cloud):
     order = {"email": ACCOUNT, "audience": "https://example.com/push"}
     return httpx.post(f"http://{cloud.host}/_emulator/tokens", json=order, trust_env=False, timeout=HANGS).json()[
         "token"
@@ -47,16 +47,16 @@ def signed(cloud):
 
 CONFIG = {
     "token-check": {
-        "token": signed,
+        "token": signed_token,
         "audience": lambda _: "https://example.com/push",
         "serviceAccountEmail": lambda _: ACCOUNT,
     }
 }
-"""What examples have to be told."""
+"""The settings that examples require."""
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_an_example_comes_up_stays_and_goes(name, cloud, tmp_path, pulumi_home):
+def test_an_example_is_created_shows_no_change_and_is_destroyed(name, cloud, tmp_path, pulumi_home):
     for bucket in ("demo-uploads", "example-uploads"):
         cloud.emulator.store.put(
             f"b/{bucket}", {"kind": "storage#bucket", "name": bucket, "id": bucket, "_project": PROJECT}
@@ -88,7 +88,7 @@ def _workspace(name, cloud, tmp_path, pulumi_home):
 
 
 def _script(workspace, name, *arguments):
-    """Run a script of an example as a user would; gives what it says."""
+    """Run a script of an example as a user would; return its output."""
     return subprocess.run(
         [sys.executable, name, *arguments],
         cwd=workspace.program,
@@ -99,7 +99,7 @@ def _script(workspace, name, *arguments):
     ).stdout
 
 
-def test_the_fleet_is_scaled_by_its_script(cloud, tmp_path, pulumi_home):
+def test_the_script_scales_the_fleet(cloud, tmp_path, pulumi_home):
     workspace = _workspace("fleet", cloud, tmp_path, pulumi_home)
     said = _script(workspace, "scale.py")
 
@@ -114,7 +114,7 @@ def test_the_fleet_is_scaled_by_its_script(cloud, tmp_path, pulumi_home):
     workspace.run("destroy", "--yes", "--skip-preview")
 
 
-def test_what_a_project_has_is_adopted_in_one_go(cloud, engine, vm, tmp_path, pulumi_home):
+def test_adopt_imports_everything_in_a_project(cloud, engine, vm, tmp_path, pulumi_home):
     made = [
         engine.create(TEMPLATE, "web", template(labels={"app": "web"})),
         engine.create(TEMPLATE, "web", {**template(), "region": "us-east1"}),
@@ -140,7 +140,7 @@ def test_events_of_a_bucket_reach_a_guarded_receiver(cloud, tmp_path, pulumi_hom
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     keys = f"http://{cloud.host}/oauth2/v1/certs"
-    cloud.emulator.store.delete(f"projects/{PROJECT}/topics/uploads")  # subscribe.py makes it
+    cloud.emulator.store.delete(f"projects/{PROJECT}/topics/uploads")  # subscribe.py creates it
     with endpoint(lambda url, received: module.receiver(received.put, url, ACCOUNT, keys)) as receiver:
         _script(workspace, "subscribe.py", PROJECT, receiver.url, ACCOUNT)
         workspace.run("up", "--yes", "--skip-preview")
@@ -165,8 +165,8 @@ def test_events_of_a_bucket_reach_a_guarded_receiver(cloud, tmp_path, pulumi_hom
 
 def test_the_token_stays_secret(cloud, tmp_path, pulumi_home):
     workspace = _workspace("token-check", cloud, tmp_path, pulumi_home)
-    token = signed(cloud)
-    # Not set as a secret: the CLI would mask that by itself, wherever it prints it. The program makes it one.
+    token = signed_token(cloud)
+    # The setting is not secret, because the CLI itself masks secret settings. The program makes the value secret.
     workspace.run("config", "set", "--plaintext", "token", token)
     workspace.run("config", "set", "audience", "another")
     workspace.run("config", "set", "serviceAccountEmail", ACCOUNT)

@@ -1,4 +1,4 @@
-"""Each resource under the real CLI: made, seen unchanged, drifted, repaired, replaced or updated, imported, gone."""
+"""Each resource works under the real CLI through its whole life, from creation to deletion."""
 
 from __future__ import annotations
 
@@ -37,12 +37,13 @@ pytestmark = pytest.mark.pulumi
 
 @attrs.frozen(kw_only=True)
 class Life:
-    """One resource's life as data.
+    """The life of one resource as data.
 
     Attributes:
-        path: where the emulator keeps it, by the outputs.
-        drift: a change behind the engine's back, and the path at which a refresh shows it.
-        edit: inputs that differ, the step that follows, and the paths.
+        path: where the emulator stores the resource.
+        drift: a change made outside of Pulumi, and the path at which a refresh shows it.
+        edits: changed inputs, the step that they cause, and the paths that change.
+        imports: all forms of the resource's ID.
     """
 
     token: str
@@ -53,11 +54,11 @@ class Life:
     imports: list[str]
 
 
-def _bigger(body: dict[str, Any]) -> None:
+def _change_machine_type(body: dict[str, Any]) -> None:
     body["properties"]["machineType"] = "e2-medium"
 
 
-def _labelled(body: dict[str, Any]) -> None:
+def _change_labels(body: dict[str, Any]) -> None:
     body["properties"]["labels"] = {"app": "web", "drift.ed/x": "yes"}
 
 
@@ -66,7 +67,7 @@ LIVES = {
         token=TEMPLATE,
         inputs={"name": "web", **template(labels={"app": "web"}, tags={"items": ["b", "a"]}, metadata={"items": [{"key": "k", "value": "v"}]})},
         path=f"projects/{PROJECT}/global/instanceTemplates/web",
-        drift=(_bigger, "properties.machineType"),
+        drift=(_change_machine_type, "properties.machineType"),
         edits=[
             ({"description": "new"}, "replace", {"description"}),
             ({"name": "web", **template(labels={"app": "api"})}, "replace", {"properties.labels.app", "properties.tags", "properties.metadata"}),
@@ -78,7 +79,7 @@ LIVES = {
         token=TEMPLATE,
         inputs={"name": "web", "region": "us-east1", **template(labels={"app": "web"})},
         path=f"projects/{PROJECT}/regions/us-east1/instanceTemplates/web",
-        drift=(_labelled, 'properties.labels["drift.ed/x"]'),
+        drift=(_change_labels, 'properties.labels["drift.ed/x"]'),
         edits=[({"region": "us-central1"}, "replace", {"region"})],
         imports=[f"{PROJECT}/us-east1/web", f"projects/{PROJECT}/regions/us-east1/instanceTemplates/web"],
     ),
@@ -138,13 +139,13 @@ def test_every_resource_has_a_life():
 
 
 def _program(inputs):
-    """Give the program of all resources, which live side by side in one stack: a run of the CLI shows them all."""
+    """Return a program with all resources, so that one run of the CLI covers them all."""
     return {name: {"type": LIVES[name].token, "properties": values} for name, values in inputs.items()}
 
 
 @pytest.fixture
 def lives(stack, vm):
-    """A stack in which every resource is up."""
+    """A stack in which every resource has been created."""
     stack.write(**_program({name: life.inputs for name, life in LIVES.items()}))
     stack.up()
     return stack
@@ -154,11 +155,11 @@ def _changes(steps):
     return {name: set(step.changes) for name, step in steps.items()}
 
 
-def _take_away(cloud, life):
-    """Remove what the resource stands for behind everyone's back."""
+def _delete_outside_pulumi(cloud, life):
+    """Delete a resource outside of Pulumi."""
     if life.token == FLEET:
         for number in (1, 2, 3):
-            _lose(cloud, f"projects/{PROJECT}/zones/{ZONE}/instances/web-00{number}")
+            _delete_instance(cloud, f"projects/{PROJECT}/zones/{ZONE}/instances/web-00{number}")
     elif life.token == ATTACHMENT:
         cloud.change(life.path, lambda body: body.update(disks=body["disks"][:1]))
         cloud.change(f"projects/{PROJECT}/zones/{ZONE}/disks/example-data", lambda body: body.update(users=[]))
@@ -166,13 +167,13 @@ def _take_away(cloud, life):
         cloud.emulator.store.delete(life.path)
 
 
-def _lose(cloud, path):
+def _delete_instance(cloud, path):
     cloud.emulator.store.delete(path)
     cloud.emulator.store.delete(path.replace("/instances/", "/disks/"))
 
 
 def _are_gone(cloud):
-    """Tell for each resource whether it is gone."""
+    """Tell for each resource whether it no longer exists."""
     found = {name: cloud.get(life.path) for name, life in LIVES.items()}
     return {
         name: len(body["disks"]) == 1 if LIVES[name].token == ATTACHMENT else body is None
@@ -180,19 +181,19 @@ def _are_gone(cloud):
     }
 
 
-EVERY = dict.fromkeys(LIVES, True)
+ALL_GONE = dict.fromkeys(LIVES, True)
 
 
-def test_whole_lives(lives, cloud):
-    lives.is_clean()
+def test_every_resource_is_created_repaired_edited_and_destroyed(lives, cloud):
+    lives.assert_no_changes()
     _drift_and_repair(lives, cloud)
     inputs = {name: life.inputs for name, life in LIVES.items()}
     for number in range(max(len(life.edits) for life in LIVES.values())):
         _edit(lives, inputs, {name: life.edits[number] for name, life in LIVES.items() if len(life.edits) > number})
     lives.destroy()
 
-    assert _are_gone(cloud) == EVERY
-    # The instance and the disks that were there before are all that is left.
+    assert _are_gone(cloud) == ALL_GONE
+    # Only the instance and the disks that existed before are left.
     assert cloud.emulator.store.counts() == {"b": 1, "instances": 1, "disks": 2, "topics": len(TOPICS)}
 
 
@@ -202,18 +203,18 @@ def _drift_and_repair(stack, cloud):
         change, path = life.drift
         drifted[name] = {path}
         if change is None:
-            _lose(cloud, life.path)
+            _delete_instance(cloud, life.path)
         else:
             cloud.change(life.path, change)
     assert _changes(stack.preview_refresh()) == drifted
     stack.workspace.run("refresh", "--yes", "--skip-preview")
     assert _changes(stack.preview()) == drifted
     stack.up()
-    stack.is_clean()
+    stack.assert_no_changes()
 
 
 def _edit(stack, inputs, edits):
-    """Edit several resources at once; each goes its own step, by its own paths."""
+    """Edit several resources at once; each takes the expected step and changes at the expected paths."""
     for name, (edit, _, _) in edits.items():
         inputs[name] = {key: value for key, value in {**inputs[name], **edit}.items() if value is not None}
     stack.write(**_program(inputs))
@@ -222,25 +223,25 @@ def _edit(stack, inputs, edits):
     for name, (_, step, _) in edits.items():
         assert found[name].op in {step, f"create-{step}ment", "delete-replaced"}, found[name]
     stack.up()
-    stack.is_clean()
+    stack.assert_no_changes()
 
 
-def test_an_import_by_every_id_is_followed_by_a_clean_preview(lives, cloud, tmp_path):
+def test_a_preview_shows_no_change_after_an_import_by_every_form_of_id(lives, cloud, tmp_path):
     for number in range(max(len(life.imports) for life in LIVES.values())):
         ids = {name: life.imports[number] for name, life in LIVES.items() if len(life.imports) > number}
         lives.workspace.run("state", "delete", *(lives.resource(name)["urn"] for name in ids), "--yes")
-        generated = _imported(lives, ids, tmp_path)
-        lives.is_clean()
+        generated = _import(lives, ids, tmp_path)
+        lives.assert_no_changes()
 
         named = {LIVES[name].inputs["name"] for name in ids if "name" in LIVES[name].inputs}
         assert {name for name in named if f"name: {name}\n" in generated} == named
-        assert "compute#" not in generated, "no output is offered as an input"
+        assert "compute#" not in generated, "no output appears as an input"
     lives.destroy()
-    assert _are_gone(cloud) == EVERY
+    assert _are_gone(cloud) == ALL_GONE
 
 
-def _imported(stack, ids, folder):
-    """Import all in one go; gives the program that the CLI writes for it."""
+def _import(stack, ids, folder):
+    """Import resources at once; return the program that the CLI generates."""
     wanted = [{"type": LIVES[name].token, "name": name, "id": found} for name, found in ids.items()]
     order, out = folder / "import.json", folder / "imported.yaml"
     order.write_text(json.dumps({"resources": wanted}))
@@ -248,9 +249,9 @@ def _imported(stack, ids, folder):
     return out.read_text()
 
 
-def test_something_deleted_by_hand_is_noticed_and_made_again(lives, cloud):
+def test_a_resource_deleted_outside_pulumi_is_created_again(lives, cloud):
     for life in LIVES.values():
-        _take_away(cloud, life)
+        _delete_outside_pulumi(cloud, life)
 
     assert {name: step.op for name, step in lives.preview_refresh().items()} == dict.fromkeys(LIVES, "delete")
     lives.workspace.run("refresh", "--yes", "--skip-preview")
@@ -259,8 +260,8 @@ def test_something_deleted_by_hand_is_noticed_and_made_again(lives, cloud):
     lives.destroy()
 
 
-def test_something_already_gone_is_destroyed_without_complaint(lives, cloud):
+def test_destroying_resources_that_are_already_gone_succeeds(lives, cloud):
     for life in LIVES.values():
-        _take_away(cloud, life)
+        _delete_outside_pulumi(cloud, life)
 
     lives.destroy()

@@ -1,4 +1,4 @@
-"""Nulls on their way from a program to Google: what arrives is sent, and what a language leaves out is told."""
+"""Nulls of a program are sent to Google, and a warning reports nulls that a language has dropped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def base(engine):
     engine.create(TEMPLATE, "base", {"name": "base", **template(labels={"a": "1"}, canIpForward=True)})
 
 
-def test_nulls_of_a_python_dict_are_sent_and_stay_without_a_change(cloud, base, tmp_path, pulumi_home):
+def test_nulls_in_a_python_dict_are_sent_and_cause_no_change(cloud, base, tmp_path, pulumi_home):
     source = tmp_path / "source"
     source.mkdir()
     (source / "Pulumi.yaml").write_text("name: test\nruntime: python\n")
@@ -43,7 +43,7 @@ def test_nulls_of_a_python_dict_are_sent_and_stay_without_a_change(cloud, base, 
     workspace.run("destroy", "--yes", "--skip-preview")
 
 
-def test_nulls_that_yaml_leaves_out_are_warned_about(base, stack):
+def test_a_warning_reports_nulls_that_yaml_drops(base, stack):
     properties = {
         "region": "us-east1",
         "count": 1,

@@ -1,6 +1,6 @@
-"""A stand-in for Pulumi's engine: real gRPC, and messages shaped as the engine's own marshaller shapes them.
+"""A stand-in for Pulumi's engine, which calls the plugin over gRPC with messages in the engine's own form.
 
-Written from the protocol's description and not from our codec, so that a mistake there is found here.
+It is written from the description of the protocol and not with our codec, so that it finds mistakes in the codec.
 """
 
 from __future__ import annotations
@@ -28,26 +28,26 @@ SIGNATURE = "4dabf18193072939515e22adb298388d"
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 rpc = proto.provider
 _LEADING_PATH = re.compile(r'((?:\.?[\w-]+|\[\d+\]|\["(?:[^"\\]|\\.)*"\])+): ')
-"""A path at the beginning of a reason, where the failure names no property."""
+"""The path that a reason begins with if its failure names no property."""
 
 
 def secret(value: Any) -> dict[str, Any]:
-    """Write a secret as the engine does."""
+    """Return a secret in the form in which the engine sends it."""
     return {SIGNATURE: "1b47061264138c4ac30d75fd1eb44270", "value": value}
 
 
 def struct(values: dict[str, Any]) -> struct_pb2.Struct:
-    """Write a property map."""
+    """Convert a property map to a message of the protocol."""
     return json_format.ParseDict(values, struct_pb2.Struct())
 
 
 def plain(message: struct_pb2.Struct) -> dict[str, Any]:
-    """Read a property map."""
+    """Convert a message of the protocol to a property map."""
     return json_format.MessageToDict(message)
 
 
 def reasons(failures: Any) -> dict[str, str]:
-    """Give reason by path, which is the property that a failure names, or leads its reason."""
+    """Return reasons by path: the path is the property that a failure names, or else what its reason begins with."""
     found = {}
     for failure in failures:
         path = None if failure.property else _LEADING_PATH.match(failure.reason)
@@ -56,7 +56,7 @@ def reasons(failures: Any) -> dict[str, str]:
 
 
 class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
-    """Keeps what the plugin says."""
+    """Records the messages that the plugin logs."""
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, str, str]] = []
@@ -70,19 +70,22 @@ class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
         return empty_pb2.Empty()
 
     def wait_for(self, count: int, urn: str) -> list[str]:
-        """Wait for so many messages about a resource: progress is sent without waiting for it, and in any order."""
+        """Wait until `count` messages about a resource have arrived; return them sorted.
 
-        def said() -> list[str]:
+        The plugin sends progress asynchronously, so messages may arrive in any order.
+        """
+
+        def arrived() -> list[str]:
             return sorted(message for _, about, message in self.messages if about == urn)
 
         with self._arrived:
-            assert self._arrived.wait_for(lambda: len(said()) >= count, timeout=HANGS), said()
-        return said()
+            assert self._arrived.wait_for(lambda: len(arrived()) >= count, timeout=HANGS), arrived()
+        return arrived()
 
 
 @attrs.frozen
 class Resource:
-    """A resource as the engine's state has it."""
+    """A resource as the engine's state holds it."""
 
     urn: str
     id: str
@@ -92,7 +95,7 @@ class Resource:
 
 @attrs.define
 class Engine:
-    """Calls a plugin in the engine's order."""
+    """Calls a plugin in the order in which the engine calls it."""
 
     stub: Any
     log: EngineLog
@@ -117,7 +120,7 @@ class Engine:
         return self.stub.Check(request)
 
     def failures(self, token: str, news: dict[str, Any]) -> dict[str, str]:
-        """Check inputs that are wrong; gives reason by path."""
+        """Check invalid inputs; return the reasons by path."""
         return reasons(self.check(token, "x", news).failures)
 
     def checked(
@@ -143,7 +146,7 @@ class Engine:
         return plain(self.stub.Create(request).properties)
 
     def diff(self, resource: Resource, news: dict[str, Any]) -> Any:
-        """Check new inputs against a resource and compare them; gives the diff response."""
+        """Check new inputs against a resource and compare them; return the response of Diff."""
         _, token, name = resource.urn.rsplit("::", 2)
         return self.diff_checked(resource, self.checked(token, name, news, resource.inputs))
 
@@ -156,7 +159,7 @@ class Engine:
         )  # fmt: skip
 
     def preview_update(self, resource: Resource, news: dict[str, Any]) -> dict[str, Any]:
-        """Say what an update would give."""
+        """Preview an update; return the predicted outputs."""
         _, token, name = resource.urn.rsplit("::", 2)
         inputs = self.checked(token, name, news, resource.inputs)
         olds, old_inputs = struct(resource.outputs), struct(resource.inputs)
@@ -187,19 +190,22 @@ class Engine:
         return Resource(resource.urn, done.id, plain(done.inputs), plain(done.properties))
 
     def drift(self, resource: Resource) -> set[str]:
-        """Refresh, and compare as the engine does then: what was read is old, what was stored is new."""
+        """Refresh a resource; return the paths that drifted.
+
+        As in the engine, the refreshed state is the old side of the comparison, and the stored inputs are the new side.
+        """
         live = self.refresh(resource)
         assert live is not None
         return set(self.diff_checked(live, resource.inputs).detailedDiff)
 
     def invoke(self, token: str, /, **arguments: Any) -> dict[str, Any]:
-        """Call a function; gives its result."""
+        """Call a function; return its result."""
         done = self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
         assert not done.failures, done.failures
         return plain(getattr(done, "return"))
 
     def refusals(self, token: str, /, **arguments: Any) -> dict[str, str]:
-        """Call a function with arguments that are wrong; gives reason by path."""
+        """Call a function with invalid arguments; return the reasons by path."""
         try:
             self.stub.Invoke(rpc.InvokeRequest(tok=token, args=struct(arguments)))
         except grpc.RpcError as error:
@@ -212,7 +218,7 @@ class Engine:
     def list(
         self, token: str, query: dict[str, Any] | None = None, *, limit: int = 0, size: int = 0, after: str = ""
     ) -> tuple[list[str], str]:
-        """List what exists; gives IDs and the token of what follows."""
+        """List existing resources; return their IDs and the token of the next page."""
         request = rpc.ListRequest(
             token=token, query=struct(query or {}), limit=limit, page_size=size, continuation_token=after
         )
@@ -241,7 +247,7 @@ class Engine:
 
 @contextmanager
 def engine(**config: Any) -> Iterator[Engine]:
-    """Start a plugin and an engine's log service, shake hands, configure."""
+    """Start a plugin and an engine's log service, connect them, and configure the plugin."""
     log, host = EngineLog(), grpc.server(ThreadPoolExecutor(4))
     proto.engine_grpc.add_EngineServicer_to_server(log, host)
     address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
@@ -262,10 +268,10 @@ def engine(**config: Any) -> Iterator[Engine]:
 
 @attrs.frozen
 class Failed:
-    """What a failed call said.
+    """The error of a failed call.
 
     Attributes:
-        partial: the resource that exists all the same, where the plugin named one.
+        partial: the partial state, if the plugin reports that the resource exists despite the error.
     """
 
     code: grpc.StatusCode
@@ -275,7 +281,7 @@ class Failed:
 
 @contextmanager
 def failing() -> Iterator[list[Failed]]:
-    """Expect a call to fail; the list holds how."""
+    """Expect a call to fail; yield a list that holds the error afterwards."""
     found: list[Failed] = []
     try:
         yield found

@@ -1,4 +1,4 @@
-"""An emulator in this process: its address, and its insides for arranging and looking."""
+"""An emulator in the test's own process, whose state tests can prepare and inspect directly."""
 
 from __future__ import annotations
 
@@ -29,19 +29,22 @@ class Emulated:
     clock: Steered
 
     def hold_operations(self) -> None:
-        """Let operations take an hour, which passes when `clock.advance` says so."""
+        """Make operations take an hour on the emulator's clock, which a test advances."""
         self.emulator.operations.latency = HOUR
         self.clock.hold()
 
     def finish_operations(self) -> None:
-        """Let the hour pass, and later operations be done at once."""
+        """Advance the clock by that hour; later operations finish at once."""
         self.emulator.operations.latency = 0.0
         self.clock.release()
         self.clock.advance(HOUR)
 
     @contextmanager
     def held_operations(self) -> Iterator[None]:
-        """Hold operations meanwhile; inside of the `with` of whoever waits for them, so that a failure does not hang."""
+        """Hold operations during the block.
+
+        Enter it inside the `with` of whatever waits for the operations, so that a failing test does not hang.
+        """
         self.hold_operations()
         try:
             yield
@@ -49,44 +52,44 @@ class Emulated:
             self.finish_operations()
 
     def fail(self, method: str, **fault: Any) -> None:
-        """Order a failure of the next call of a method."""
+        """Inject a fault into the next call of a method."""
         self.emulator.faults.queue.append(Fault(method=method, **fault))
 
     def calls(self, *prefixes: str) -> list[str]:
-        """Name the methods that were called, in order."""
+        """Return the methods that were called, in order; given prefixes, only those that begin with one of them."""
         names = [entry["method"] for entry in self.emulator.requests.kept]
         return [name for name in names if not prefixes or name.startswith(prefixes)]
 
     def requests(self, method: str) -> list[dict[str, Any]]:
-        """Give every request of a method."""
+        """Return every request for a method."""
         return [entry for entry in self.emulator.requests.kept if entry["method"] == method]
 
     def get(self, path: str) -> dict[str, Any] | None:
-        """Look at a resource."""
+        """Return a stored resource, or None."""
         self.emulator.operations.settle()
         return self.emulator.store.get(path)
 
     def change(self, path: str, change: Any) -> None:
-        """Change a resource behind everyone's back."""
+        """Change a stored resource directly, without a request."""
         body = self.get(path)
         assert body is not None, path
         change(body)
         self.emulator.store.put(path, body)
 
     def post(self, path: str, body: dict[str, Any]) -> None:
-        """Make something through the API, and forget that it was asked for."""
+        """Create a resource through the API, then clear the log of requests."""
         response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False, timeout=HANGS)
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
 
     def make_topics(self) -> None:
-        """Make the topics that notifications in tests and examples name."""
+        """Create the topics that notifications in tests and examples use."""
         for name in TOPICS:
             self.emulator.store.put(name, {"name": name})
 
     def make_instance(self, name: str = "example-vm", zone: str = ZONE) -> str:
-        """Make a running instance with a boot disk; gives its path."""
+        """Create a running instance with a boot disk; return its path."""
         boot = {
             "boot": True,
             "autoDelete": True,
@@ -98,12 +101,12 @@ class Emulated:
         return f"projects/{PROJECT}/zones/{zone}/instances/{name}"
 
     def make_disk(self, name: str = "example-data", zone: str = ZONE) -> str:
-        """Make a zonal disk; gives its path."""
+        """Create a zonal disk; return its path."""
         self.post(f"/compute/v1/projects/{PROJECT}/zones/{zone}/disks", {"name": name, "sizeGb": "50"})
         return f"projects/{PROJECT}/zones/{zone}/disks/{name}"
 
     def make_regional_disk(self, name: str = "shared", region: str = "us-east1") -> str:
-        """Make a regional disk; gives its path."""
+        """Create a regional disk; return its path."""
         zones = [f"projects/{PROJECT}/zones/{region}-{letter}" for letter in "bc"]
         self.post(
             f"/compute/v1/projects/{PROJECT}/regions/{region}/disks",
@@ -112,7 +115,7 @@ class Emulated:
         return f"projects/{PROJECT}/regions/{region}/disks/{name}"
 
     def deliveries(self, at_least: int) -> list[dict[str, Any]]:
-        """Wait until there are as many attempts to push; gives them all."""
+        """Wait for at least this many attempts to push; return all of them."""
         url = f"http://{self.host}/_emulator/deliveries"
         found: list[dict[str, Any]] = httpx.get(
             url, params={"atLeast": at_least}, timeout=HANGS, trust_env=False
@@ -120,7 +123,7 @@ class Emulated:
         return found
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Restore the initial state."""
         self.emulator.reset()
         self.emulator.clock = Clock()
         self.emulator.operations.latency = 0.0
@@ -129,7 +132,7 @@ class Emulated:
 
 @contextmanager
 def running() -> Iterator[Emulated]:
-    """Serve in a thread."""
+    """Run an emulator in a thread."""
     emulator, clock = Emulator(), Steered()
     emulator.operations.clock = clock
     listener = listen()

@@ -1,4 +1,4 @@
-"""Inputs that tests begin with."""
+"""Type tokens, names and inputs that many tests use."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ NOTIFICATION = "gcpx:storage:NotificationConfig"
 KEY = "gcpx:oslogin:SshKey"
 IMAGE = "gcpx:compute:MachineImage"
 DEBIAN = "projects/debian-cloud/global/images/family/debian-12"
-WRITTEN_OUT = {"family/debian-12": DEBIAN}
-"""Short names of images that Check writes out in full."""
+FULL_IMAGE_NAMES = {"family/debian-12": DEBIAN}
+"""The full names of the short image names in tests, as Check resolves them."""
 FLEET = "gcpx:compute:BulkInstances"
 ATTACHMENT = "gcpx:compute:DiskAttachment"
 PROJECT = "demo-project"
@@ -23,7 +23,7 @@ TOPICS = (
     "projects/example-project/topics/uploads",
     "projects/other/topics/audit",
 )
-"""Topics that notifications in tests and examples name."""
+"""The topics that notifications in tests and examples use."""
 USER = "operator@example.com"
 BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g"
 OTHER_BLOB = "AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3h"
@@ -32,38 +32,38 @@ EXPIRY = "1924991999000000"
 
 
 def properties(**more: Any) -> dict[str, Any]:
-    """Give the properties of a small template."""
+    """Return the properties of a small template."""
     disk = {"boot": True, "initializeParams": {"sourceImage": DEBIAN}}
     return {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{"network": "default"}], **more}
 
 
 def template(**more: Any) -> dict[str, Any]:
-    """Give the inputs of a small template."""
+    """Return the inputs of a small template."""
     return {"properties": properties(**more)}
 
 
 def notification(**more: Any) -> dict[str, Any]:
-    """Give the inputs of a notification configuration."""
+    """Return the inputs of a notification configuration."""
     return {"bucket": BUCKET, "topic": "projects/demo-project/topics/uploads", **more}
 
 
 def key(**more: Any) -> dict[str, Any]:
-    """Give the inputs of a login key."""
+    """Return the inputs of an SSH key."""
     return {"user": USER, "key": f"ssh-ed25519 {BLOB} laptop", **more}
 
 
 def image(**more: Any) -> dict[str, Any]:
-    """Give the inputs of a machine image."""
+    """Return the inputs of a machine image."""
     return {"sourceInstance": "zones/us-east1-b/instances/example-vm", **more}
 
 
 def attachment(**more: Any) -> dict[str, Any]:
-    """Give the inputs of a disk attachment."""
+    """Return the inputs of a disk attachment."""
     return {"instance": "zones/us-east1-b/instances/example-vm", "disk": "example-data", **more}
 
 
 def fleet(count: Any = 3, **more: Any) -> dict[str, Any]:
-    """Give the inputs of a fleet; what is of its instances goes into their properties."""
+    """Return the inputs of a fleet; arguments about its instances go into `instanceProperties`."""
     own = {"namePattern", "perInstanceProperties", "minCount", "locationPolicy", "fleetId", "region"}
     given = {name: value for name, value in more.items() if name in own}
     made = properties(**{name: value for name, value in more.items() if name not in own})

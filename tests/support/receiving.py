@@ -1,4 +1,4 @@
-"""A push endpoint in a thread of the test's own process."""
+"""A push endpoint that runs in a thread of the test's own process."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from gcpx_emulator.__main__ import listen
 
 @attrs.frozen
 class Endpoint:
-    """A running endpoint, and what reached it.
+    """A running endpoint and what it received.
 
     Attributes:
-        received: whatever the application put there, in order.
+        received: what the application put into the queue, in order.
     """
 
     url: str
     received: queue.Queue[Any]
 
     def next(self) -> Any:
-        """Wait for the next thing that arrives."""
+        """Wait for the next item of the queue, and return it."""
         return self.received.get(timeout=HANGS)
 
 
 @contextmanager
 def endpoint(app: Callable[[str, queue.Queue[Any]], Any], path: str = "/push") -> Iterator[Endpoint]:
-    """Serve an application, which is made with its own URL and the queue to fill."""
+    """Serve the application that `app` creates from its own URL and the queue that it is to fill."""
     listener = listen()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}{path}"
     received: queue.Queue[Any] = queue.Queue()

@@ -1,4 +1,7 @@
-"""How many examples a property-based test tries: few and always the same, or, when asked to search, many and new."""
+"""How many examples a property-based test tries.
+
+A normal run tries a few examples, always the same ones. With GCPX_SEARCH set, a run tries many new ones for that time.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 
 SECONDS = float(os.environ.get("GCPX_SEARCH") or 0)
-"""How long one test may search; 0 when nobody asked for it."""
+"""How many seconds one test may search; 0 means that it does not search."""
 SEARCHING = SECONDS > 0
 
 
 def examples(steady: int, searched: int) -> settings:
-    """Give hypothesis the number of examples of this run."""
+    """Return the settings of hypothesis with the number of examples for this run."""
     return settings(
         max_examples=searched if SEARCHING else steady,
         derandomize=not SEARCHING,
@@ -28,8 +31,8 @@ def examples(steady: int, searched: int) -> settings:
     )
 
 
-class Chance(random.Random):
-    """A source of chance that says which number it came from."""
+class SeededRandom(random.Random):
+    """A random generator that keeps the number that seeded it."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -37,22 +40,25 @@ class Chance(random.Random):
 
 
 class Budget:
-    """The time that a search may take; a run that does not search has no limit, and ends by its count."""
+    """The time that a search may take; a run that does not search has no time limit."""
 
     def __init__(self) -> None:
         self._ends = time.monotonic() + SECONDS
 
     def is_spent(self) -> bool:
-        """Tell whether the rest of the search is left out."""
+        """Tell whether the time of the search is over."""
         return SEARCHING and time.monotonic() > self._ends
 
 
 def bounded(example: Callable[..., None]) -> Callable[..., None]:
-    """Try examples until the time of a search is over; one that failed is tried on, to be made small and shown."""
+    """Skip examples when the time of a search is over.
+
+    After a failure, examples still run, so that hypothesis can shrink and report the failing one.
+    """
     budget, failures = Budget(), []
 
     @functools.wraps(example)
-    def tried(*arguments: Any, **named: Any) -> None:
+    def run_example(*arguments: Any, **named: Any) -> None:
         if budget.is_spent() and not failures:
             return
         try:
@@ -61,13 +67,13 @@ def bounded(example: Callable[..., None]) -> Callable[..., None]:
             failures.append(error)
             raise
 
-    return tried
+    return run_example
 
 
-def chances(*, steady: int, searched: int) -> Iterator[random.Random]:
-    """Give sources of chance, each from a number that a failure shows; a search draws new numbers."""
+def seeded_randoms(*, steady: int, searched: int) -> Iterator[random.Random]:
+    """Yield random generators; a failure shows the number of its generator, and a search draws new numbers."""
     budget, system = Budget(), random.SystemRandom()
     for index in range(searched if SEARCHING else steady):
         if budget.is_spent():
             return
-        yield Chance(system.randrange(2**32) if SEARCHING else index)
+        yield SeededRandom(system.randrange(2**32) if SEARCHING else index)

@@ -1,4 +1,4 @@
-"""Inputs that are right, put together at random: what the corpus has, mixed, with texts and secrets of any kind."""
+"""Strategies for valid inputs: random combinations of values from the corpus, with arbitrary texts and secrets."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from programs import ATTACHMENT, BUCKET, DEBIAN, FLEET, IMAGE, KEY, NOTIFICATION
 from workspace import ROOT
 
 HIDDEN = "hunter2-Grüße"
-"""What is secret in these inputs; it stands nowhere else."""
+"""The secret in these inputs; no other value contains it."""
 
 
 def _pools() -> dict[str, list[Any]]:
-    """Collect what templates of the corpus say, by property."""
+    """Collect the values that the templates of the corpus have, by property."""
     pools: dict[str, list[Any]] = {}
     for path in sorted((ROOT / "tests" / "corpus").glob("*.yaml")):
         for spec in yaml.safe_load(path.read_text())["resources"].values():
@@ -44,12 +44,12 @@ metadata = st.lists(
 ).map(lambda items: {"items": items})
 
 
-def some(required: dict[str, Any], optional: dict[str, Any]) -> Any:
-    """Give required properties and some of the optional ones."""
+def inputs_with(required: dict[str, Any], optional: dict[str, Any]) -> Any:
+    """Return a strategy for inputs with the required properties and any of the optional ones."""
     return st.fixed_dictionaries(required, optional=optional)
 
 
-properties = some(
+properties = inputs_with(
     {name: st.sampled_from(POOLS[name]) for name in ("machineType", "disks", "networkInterfaces")},
     {
         name: st.sampled_from(POOLS[name])
@@ -58,7 +58,7 @@ properties = some(
     }
     | {"labels": labels, "metadata": metadata, "description": words | st.just(HIDDEN).map(secret)},
 )
-plain_instance = some(
+plain_instance = inputs_with(
     {
         "machineType": st.sampled_from(["e2-micro", "e2-small", "n2-standard-2"]),
         "disks": st.just([{"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": DEBIAN}}]),
@@ -80,17 +80,17 @@ def public_key(draw: Any) -> str:
 
 
 INPUTS = {
-    TEMPLATE: some({"properties": properties}, {"description": words, "region": st.just("us-east1")}),
-    IMAGE: some({"sourceInstance": st.just(VM)}, {"description": words | st.just(HIDDEN).map(secret), "labels": labels, "guestFlush": st.booleans(), "storageLocations": st.sampled_from([["us"], ["eu"]])}),
-    ATTACHMENT: some(
+    TEMPLATE: inputs_with({"properties": properties}, {"description": words, "region": st.just("us-east1")}),
+    IMAGE: inputs_with({"sourceInstance": st.just(VM)}, {"description": words | st.just(HIDDEN).map(secret), "labels": labels, "guestFlush": st.booleans(), "storageLocations": st.sampled_from([["us"], ["eu"]])}),
+    ATTACHMENT: inputs_with(
         {"instance": st.sampled_from([VM, "zones/us-east1-b/instances/example-vm"]), "disk": st.sampled_from(["example-data", f"projects/{PROJECT}/regions/us-east1/disks/shared"])},
         {"deviceName": names, "mode": st.sampled_from(["READ_WRITE", "READ_ONLY"]), "autoDelete": st.booleans()},
     ),
-    FLEET: some(
+    FLEET: inputs_with(
         {"region": st.just("us-east1"), "count": st.integers(1, 3), "namePattern": names.map(lambda name: f"{name}-####"), "instanceProperties": plain_instance},
         {"minCount": st.just(1), "locationPolicy": st.sampled_from([{"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
-    NOTIFICATION: some(
+    NOTIFICATION: inputs_with(
         {"bucket": st.just(BUCKET), "topic": st.sampled_from(["uploads", f"projects/{PROJECT}/topics/uploads", "//pubsub.googleapis.com/projects/other/topics/audit"])},
         {
             "eventTypes": st.lists(st.sampled_from(["OBJECT_FINALIZE", "OBJECT_DELETE", "OBJECT_ARCHIVE", "OBJECT_METADATA_UPDATE"]), max_size=4, unique=True),
@@ -99,5 +99,5 @@ INPUTS = {
             "payloadFormat": st.sampled_from(["JSON_API_V1", "NONE"]),
         },
     ),
-    KEY: some({"user": st.sampled_from(["operator@example.com", "users/1234"]), "key": public_key()}, {"expirationTimeUsec": st.sampled_from(["1924991999000000", "2524608000000000"])}),
+    KEY: inputs_with({"user": st.sampled_from(["operator@example.com", "users/1234"]), "key": public_key()}, {"expirationTimeUsec": st.sampled_from(["1924991999000000", "2524608000000000"])}),
 }  # fmt: skip

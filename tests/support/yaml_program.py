@@ -1,4 +1,4 @@
-"""Programs as data, run by the real CLI through its YAML host: the engine's work without a Python start each time."""
+"""Programs as data, which the real CLI runs through its YAML host, so that no Python process has to start for each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workspace import Workspace
 
 @attrs.frozen
 class Step:
-    """One resource in the CLI's JSON output: what happens to it, and where."""
+    """A planned step in the CLI's JSON output: its operation, and the kind of change by path."""
 
     op: str
     urn: str
@@ -26,7 +26,7 @@ class Step:
 
 @attrs.frozen
 class Stack:
-    """A program, its stack and its state."""
+    """A program with its stack and state."""
 
     workspace: Workspace
 
@@ -40,7 +40,7 @@ class Stack:
         return cls(workspace)
 
     def write(self, *, provider: dict[str, Any] | None = None, **resources: dict[str, Any]) -> None:
-        """Set the program: resources by name, each with type, properties and options."""
+        """Write the program: resources by name, each with its type, properties and options."""
         program = {"name": "test", "runtime": "yaml", "resources": resources}
         (self.workspace.program / "Pulumi.yaml").write_text(json.dumps(program | (provider or {})))
 
@@ -48,7 +48,7 @@ class Stack:
         return self.workspace.run("up", "--yes", "--skip-preview", *arguments, **more).stdout
 
     def up_fails(self, *arguments: str, **more: Any) -> str:
-        """Expect `up` to fail; gives everything it said."""
+        """Run `up` and expect it to fail; return all its output."""
         done = self.workspace.run("up", "--yes", "--skip-preview", *arguments, check=False, **more)
         assert done.returncode, done.stdout
         return done.stdout + done.stderr
@@ -59,11 +59,11 @@ class Stack:
         return done.stdout + done.stderr
 
     def preview(self) -> dict[str, Step]:
-        """Preview; gives what would happen, by resource, without what stays."""
+        """Run a preview; return the steps by resource, without resources that do not change."""
         return self._steps(self.workspace.run("preview", "--json").stdout)
 
     def preview_refresh(self) -> dict[str, Step]:
-        """Say what a refresh would change."""
+        """Preview a refresh; return the steps by resource."""
         return self._steps(self.workspace.run("refresh", "--preview-only", "--json").stdout)
 
     def _steps(self, text: str) -> dict[str, Step]:
@@ -76,19 +76,19 @@ class Stack:
                 steps.setdefault(found.name, found)
         return {name: step for name, step in steps.items() if not name.startswith("test-dev")}
 
-    def is_clean(self) -> None:
-        """Hold the stack to being as the program and the cloud have it."""
+    def assert_no_changes(self) -> None:
+        """Assert that neither the program nor the cloud differs from the state."""
         self.workspace.run("preview", "--expect-no-changes")
         self.workspace.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
         self.workspace.run("preview", "--expect-no-changes")
 
     def resource(self, name: str) -> dict[str, Any]:
-        """Read a resource of the state."""
+        """Return a resource from the state."""
         resources = self.workspace.state()["deployment"]["resources"]
         return next(item for item in resources if item["urn"].endswith(f"::{name}") and item.get("custom"))
 
     def state_file(self) -> str:
-        """Read the state as it lies on disk; what the CLI prints, it may mask."""
+        """Return the state as it is stored on disk; the CLI may mask what it prints."""
         (path,) = (self.workspace.program.parent / "state" / ".pulumi" / "stacks").rglob("dev.json")
         return path.read_text()
 

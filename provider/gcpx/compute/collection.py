@@ -10,8 +10,10 @@ import attrs
 
 from gcpx.compute.idempotent_insert import IdempotentInsert
 from gcpx.compute.operations import Operations, Wait
-from gcpx.gcp.client import COMPUTE, Google, Request, segment
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.client import Google
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, ServerError
+from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")

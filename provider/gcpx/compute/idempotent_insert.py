@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.operations import Outcome
-from gcpx.errors import words_of
+from gcpx.errors import safe_message
 from gcpx.gcp.errors import Unfinished
 
 _ATTEMPTS: Final = 4
@@ -67,7 +67,7 @@ class IdempotentInsert:
         try:
             return self.exists(outcome)
         except Exception as error:  # after any error, keep what was created
-            words = f"created by an earlier run, but it could not be read: {words_of(error)}"
+            words = f"created by an earlier run, but it could not be read: {safe_message(error)}"
             raise Unfinished(words, outcome.operation) from error
 
     def _request_ids(self) -> Iterator[str]:

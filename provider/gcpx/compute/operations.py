@@ -8,19 +8,12 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import words_of
-from gcpx.gcp.client import COMPUTE, Google, Request
-from gcpx.gcp.errors import (
-    ApiError,
-    RateLimited,
-    Refused,
-    ServerError,
-    TimedOut,
-    Uncallable,
-    Unfinished,
-    Unreachable,
-    from_operation,
-)
+from gcpx.errors import safe_message
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
+from gcpx.gcp.request import Request
+from gcpx.gcp.retries import may_pass
 from gcpx.model.call import Call
 
 _LONG_POLL: Final = 5.0
@@ -115,7 +108,7 @@ class Operations:
             ended = _Watch(self, call, wait, operation, deadline).until_done()
             return Outcome(ended, from_operation(wait.what, ended) if ended.get("error") else None)
         except Exception as error:  # whatever went wrong, Google has accepted the request
-            raise Unfinished(words_of(error, wait.what), operation) from error
+            raise Unfinished(safe_message(error, wait.what), operation) from error
 
     def requested(self, call: Call, scope: str, request_id: str) -> dict[str, Any] | None:
         """Find the operation that a request ID started, unless it failed.
@@ -192,8 +185,7 @@ class _Watch:
         if self.long_poll and error.status in _NO_LONG_POLL:
             self.long_poll = False
             return False
-        is_temporary = isinstance(error, Unreachable | RateLimited | ServerError)
-        if is_temporary and not isinstance(error, Refused | Uncallable):
+        if may_pass(error):
             self.call.progress(f"{self.wait.what}: {error.message}; asking again")
             return True
         raise Unfinished(f"{self.wait.what}: the status of its operation could not be read: {error}") from error

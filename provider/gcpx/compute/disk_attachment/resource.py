@@ -21,7 +21,7 @@ from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.client import Google
 from gcpx.gcp.errors import NotFound, Rejected
 from gcpx.gcp.lookups import Lookups
-from gcpx.gcp.missing import explained
+from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import place_or_default, require_project
@@ -88,7 +88,7 @@ class DiskAttachment(Resource):
 
     def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Name the input that refers to something that Google did not find."""
-        return explained(self._google, call, inputs, error)
+        return explain_not_found(self._google, call, inputs, error)
 
     def identity(self, inputs: dict[str, Any]) -> Any:
         """Let every replacement detach first, because the disk or its device name is usually still in use."""

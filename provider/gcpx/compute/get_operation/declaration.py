@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from gcpx.compute.api_warning import ApiWarning
-from gcpx.compute.bulk_instances.declaration import LocationStatus
+from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.sources import rest
 from gcpx.model.fields import Record, answer, field, record
 from gcpx.model.links import path_of

@@ -8,8 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.compute.get_operation.declaration import LINK, Operation, OperationQuery
-from gcpx.gcp.client import COMPUTE, Request
+from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.in_project import InProjectFunction
+from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of

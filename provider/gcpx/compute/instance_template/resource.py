@@ -98,7 +98,7 @@ class InstanceTemplate(InProject):
         address = self._parse(resource_id)
         beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
         template = self._collection(address, beta=beta).get(call, address.name)
-        if template is None or self._is_other(call, template) or _has_other_unique_id(resource_id, template):
+        if template is None or self._is_another(call, template) or _has_other_unique_id(resource_id, template):
             return None
         return self._live(address, template)
 
@@ -108,7 +108,7 @@ class InstanceTemplate(InProject):
         collection = self._collection(address, beta=False)
         if call.last.get("numericId"):
             template = collection.get(call, address.name)
-            if template is None or self._is_other(call, template):
+            if template is None or self._is_another(call, template):
                 return
         collection.delete(call, address.name)
 

@@ -72,7 +72,7 @@ class MachineImage(InProject):
         del inputs
         project, name = self._parse(resource_id)
         image = self._images(project).get(call, name)
-        if image is None or self._is_other(call, image):
+        if image is None or self._is_another(call, image):
             return None
         return self._live(project, image)
 
