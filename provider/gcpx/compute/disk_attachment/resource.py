@@ -169,13 +169,9 @@ class DiskAttachment(Resource):
     def _find(self, call: Call, address: Address, known: dict[str, Any]) -> Live | None:
         """Find our disk on the instance.
 
-        The device name and the disk must both match, as far as they are known. The device name is not known until
-        Google has returned it, nor is it in an ID by disk; the disk is not known in an import by device name.
-
-        Args:
-            call: the engine's call.
-            address: the instance, with what the ID says about the disk.
-            known: inputs or outputs, of which `deviceName` and `disk` are used.
+        Device name and disk must match, as far as they are known. The device name is not known before Google has
+        returned it, and an ID by disk does not contain it. In an import by device name, the disk is not known.
+        `known` are inputs or outputs, of which `deviceName` and `disk` are used beside what `address` contains.
         """
         instance = self._instances(address).get(call, address.instance)
         device = known.get("deviceName") or address.device
