@@ -24,7 +24,7 @@ from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
-from gcpx.gcp.place_defaults import place_or_default, require_project
+from gcpx.gcp.place_defaults import missing_place, place_or_default, require_project
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import Home, name_of, path_of
@@ -65,9 +65,8 @@ class DiskAttachment(Resource):
         if not self._has_instance(inputs):
             return []
         address = self._address(inputs)
-        words = "is required: set it here, name the instance by its URL, or `pulumi config set gcpx:{0}`"
         missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
-        return [(name, words.format(name)) for name in missing]
+        return [missing_place(name, "name the instance by its URL") for name in missing]
 
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that project and zone exist."""
