@@ -5,6 +5,8 @@ SHELL := bash
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# Those beside the plugin, whose pyproject.toml is in the root.
+DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
 
 .PHONY: help demo test search shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
@@ -65,16 +67,16 @@ emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=.
 bench: setup ## Measure against a provider that does nothing, as ratios
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
 
-build: $(READY) ## Build the wheel
-	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+build: $(READY) ## Build every wheel into dist
+	@$(BIN)/python tools/build.py dist
 
 clean: ## Remove what was made here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
 
-$(READY): pyproject.toml constraints.txt sdk/python/pyproject.toml
+$(READY): constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
 	@command -v $(PYTHON) > /dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is $$($(PYTHON) -V); Python 3.11 or later is needed: make PYTHON=..." >&2; exit 1; }
 	@echo "Setting up .venv ..." >&2
-	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e sdk/python >&2
+	@$(PYTHON) -m venv --clear .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' $(DISTRIBUTIONS:%=-e %) >&2
 	@touch $@

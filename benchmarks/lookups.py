@@ -16,7 +16,7 @@ from google.oauth2 import id_token
 
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
-from gcpx.push import Certificates, PushVerifier
+from gcpx_push import Certificates, PushVerifier
 
 _LIST: Final = "gcpx:compute:aggregatedListInstances"
 _SIZES: Final = (100, 1_000, 10_000)

@@ -18,20 +18,22 @@ ALLOWED = {
     "gcpx.protocol": {"gcpx.protocol", "gcpx.model", "gcpx.errors"},
     "gcpx.gcp": {"gcpx.gcp", "gcpx.model", "gcpx.errors"},
     **{
-        f"gcpx.{service}": {f"gcpx.{service}", "gcpx.gcp", "gcpx.model", "gcpx.errors", "gcpx_filter", "gcpx.push"}
+        f"gcpx.{service}": {f"gcpx.{service}", "gcpx.gcp", "gcpx.model", "gcpx.errors", "gcpx_filter"}
         for service in SERVICES
     },
-    "gcpx.push": {"gcpx.push"},
+    "gcpx.pubsub": {"gcpx.pubsub", "gcpx.gcp", "gcpx.model", "gcpx.errors", "gcpx_push"},
+    "gcpx.push": {"gcpx_push"},
     "gcpx_emulator": {"gcpx_emulator", "gcpx_filter"},
     "gcpx_filter": {"gcpx_filter"},
+    "gcpx_push": {"gcpx_push"},
 }
 """Which of our packages each package may import; all may import `gcpx` itself, for the version."""
 ONLY = {
     "grpc": {"gcpx.protocol"},
     "google.protobuf": {"gcpx.protocol"},
-    "httpx": {"gcpx.gcp", "gcpx.push"},
+    "httpx": {"gcpx.gcp", "gcpx_push"},
     "google.auth": {"gcpx.gcp"},
-    "jwt": {"gcpx.push"},
+    "jwt": {"gcpx_push"},
     "lark": {"gcpx_filter"},
 }
 """Libraries that only some packages of the plugin may import."""
@@ -101,11 +103,12 @@ def test_starting_loads_neither_http_nor_declarations():
     assert done.stdout.strip() == "[]"
 
 
-def test_the_push_library_brings_nothing_of_pulumi():
+@pytest.mark.parametrize("name", ["gcpx_push", "gcpx.push"])
+def test_the_push_library_loads_nothing_of_pulumi(name):
     code = (
-        "import sys, gcpx.push\n"
-        "strange = ['grpc', 'google.protobuf', 'pulumi', 'gcpx.model', 'gcpx.protocol', 'gcpx.gcp', 'starlette']\n"
-        "print([name for name in strange if name in sys.modules])"
+        f"import sys, {name}\n"
+        "foreign = ['grpc', 'google.protobuf', 'pulumi', 'gcpx.model', 'gcpx.protocol', 'gcpx.gcp', 'starlette']\n"
+        "print([name for name in foreign if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
 

@@ -10,7 +10,10 @@ from workspace import ROOT
 from gcpx import __version__
 from gcpx.config import KIND
 
-DOCUMENTS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
+DOCUMENTS = [
+    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{name}/README.md" for name in LIBRARIES),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
@@ -61,5 +64,10 @@ def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():
 
 
 def test_no_address_of_a_registry_is_written_down():
-    for path in [*ROOT.glob("*.toml"), ROOT / "constraints.txt", ROOT / "Makefile"]:
+    for path in [
+        *ROOT.glob("*.toml"),
+        *ROOT.glob("provider/*/pyproject.toml"),
+        ROOT / "constraints.txt",
+        ROOT / "Makefile",
+    ]:
         assert "://" not in re.sub(r"https?://(127|\{)", "", path.read_text()), path

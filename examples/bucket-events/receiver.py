@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from gcpx.push import GOOGLE, Certificates, PushMessage, PushMiddleware, PushVerifier
+from gcpx_push import GOOGLE, Certificates, PushMessage, PushMiddleware, PushVerifier
 
 
 def receiver(

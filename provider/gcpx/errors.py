@@ -1,4 +1,4 @@
-"""Errors whose messages are for the user."""
+"""The errors that end a call of the engine with a message for the user."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 
 class ProviderError(Exception):
-    """Ends a call with a message for the user.
+    """An error whose text is written for the user and contains no secret.
 
     Attributes:
         code: the gRPC status. Never UNAVAILABLE or UNIMPLEMENTED, which the protocol uses itself, nor UNKNOWN
@@ -16,20 +16,24 @@ class ProviderError(Exception):
     code: ClassVar[str] = "FAILED_PRECONDITION"
 
 
-def words_of(error: Exception, what: str = "") -> str:
-    """Say what went wrong. Only our own errors speak for themselves: the text of any other may show a secret."""
-    if isinstance(error, ProviderError):
-        return str(error)
-    return f"{what}: Google's response could not be parsed ({type(error).__name__})".removeprefix(": ")
-
-
 class UserError(ProviderError):
-    """Something that the user has to correct; the message says how."""
+    """A mistake that only the user can correct; the text says how."""
 
     code = "INVALID_ARGUMENT"
 
 
 class CancelledError(ProviderError):
-    """The user cancelled before anything was sent."""
+    """The user cancelled before the request was sent."""
 
     code = "CANCELLED"
+
+
+def safe_message(error: Exception, what: str = "") -> str:
+    """Give the message of an error, without secrets.
+
+    A `ProviderError` gives its own text. The text of any other exception may quote a secret, so the message only names
+    its type, and says that Google's response to `what` could not be parsed.
+    """
+    if isinstance(error, ProviderError):
+        return str(error)
+    return f"{what}: Google's response could not be parsed ({type(error).__name__})".removeprefix(": ")

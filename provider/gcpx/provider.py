@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 RESOURCES: Final = {
     "gcpx:compute:BulkInstances": "gcpx.compute.bulk_instances.resource",
-    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment",
-    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template",
-    "gcpx:compute:MachineImage": "gcpx.compute.machine_image",
-    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key",
-    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config",
+    "gcpx:compute:DiskAttachment": "gcpx.compute.disk_attachment.resource",
+    "gcpx:compute:InstanceTemplate": "gcpx.compute.instance_template.resource",
+    "gcpx:compute:MachineImage": "gcpx.compute.machine_image.resource",
+    "gcpx:oslogin:SshKey": "gcpx.oslogin.ssh_key.resource",
+    "gcpx:storage:NotificationConfig": "gcpx.storage.notification_config.resource",
 }
 """The module of each resource; it is loaded when the resource is first used."""
 FUNCTIONS: Final = {
     "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.lists.aggregated_list_instance_templates",
     "gcpx:compute:aggregatedListInstances": "gcpx.compute.lists.aggregated_list_instances",
-    "gcpx:compute:getOperation": "gcpx.compute.get_operation",
+    "gcpx:compute:getOperation": "gcpx.compute.get_operation.function",
     "gcpx:compute:listInstanceTemplates": "gcpx.compute.lists.list_instance_templates",
     "gcpx:compute:listRegions": "gcpx.compute.lists.list_regions",
     "gcpx:oauth2:getTokenInfo": "gcpx.oauth2.get_token_info",
@@ -124,7 +124,7 @@ class Provider:
                 if self._lookups is not None:
                     self._lookups.forget()
                 return
-            settings = config.checked_settings(args)
+            settings = config.settings(args)
             # Calls of an earlier run may still be under way, so its connections are closed only at the end.
             if self._client is not None:
                 self._retired.append(self._client)

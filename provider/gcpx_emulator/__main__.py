@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import socket
 import sys
-from typing import Final
 
-NEEDED: Final = ("google_crc32c", "googleapiclient", "h11", "re2", "starlette", "uvicorn")
-"""What the distribution brings with its extra `emulator` alone."""
-_INSTALL: Final = "pip install 'pulumi-gcpx-provider[emulator]'"
+from gcpx_emulator.server import serve
 
 
 def main() -> None:
-    """Read the options and serve; the first line on stdout says where."""
+    """Read the options and serve. The first line on stdout is the address."""
     parser = argparse.ArgumentParser("gcpx-emulator", description="Google Cloud's REST APIs on loopback.")
     parser.add_argument("--port", type=int, default=0, help="the port; 0 picks a free one (default)")
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="the duration of each operation")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file")
     options = parser.parse_args()
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        sys.exit(f"gcpx-emulator needs packages that are not installed ({', '.join(missing)}). Install: {_INSTALL}")
-    from gcpx_emulator.server import serve  # noqa: PLC0415 - it imports what may not be installed
-
     try:
         listener = listen(options.port)
     except (OSError, OverflowError) as error:

@@ -1,4 +1,4 @@
-"""Short names of images: what is shown at preview and sent is a form that Google takes, and spelling is no change."""
+"""Short image names: a preview shows, and a request has, a form that Google accepts; another spelling is not a change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _image(inputs, owner="properties"):
     return inputs[owner]["disks"][0]["initializeParams"]["sourceImage"]
 
 
-@pytest.mark.parametrize(("written", "sent"), [
+@pytest.mark.parametrize(("written", "resolved"), [
     ("debian-12", DEBIAN), ("family/debian-12", DEBIAN), ("debian-cloud/debian-12", DEBIAN), (DEBIAN, DEBIAN), (URL, URL),
     ("debian-12-bookworm-v20261014", "projects/debian-cloud/global/images/debian-12-bookworm-v20261014"),
     ("ubuntu-os-cloud/ubuntu-2404-lts-amd64", "projects/ubuntu-os-cloud/global/images/family/ubuntu-2404-lts-amd64"),
@@ -28,30 +28,30 @@ def _image(inputs, owner="properties"):
     ("my-images/web-base", "projects/my-images/global/images/web-base"),
     ("global/images/web-base", "global/images/web-base"), ("global/images/family/web", "global/images/family/web"),
 ])  # fmt: skip
-def test_what_is_shown_and_sent_is_a_form_that_google_takes(engine, cloud, written, sent):
+def test_a_short_name_is_resolved_at_preview(engine, cloud, written, resolved):
     shown = engine.checked(TEMPLATE, "web", template(disks=_disks(written)))
 
-    assert _image(shown) == sent
-    assert _image(engine.checked(FLEET, "f", fleet(1, disks=_disks(written))), "instanceProperties") == sent
+    assert _image(shown) == resolved
+    assert _image(engine.checked(FLEET, "f", fleet(1, disks=_disks(written))), "instanceProperties") == resolved
 
 
 @pytest.mark.parametrize("written", ["debian-12", "family/debian-12", "debian-cloud/debian-12", DEBIAN, URL])
-def test_a_template_is_made_and_every_spelling_is_the_same_later(engine, cloud, written):
-    made = engine.create(TEMPLATE, "web", template(disks=_disks(written)))
+def test_another_spelling_of_the_same_image_is_not_a_change(engine, cloud, written):
+    created = engine.create(TEMPLATE, "web", template(disks=_disks(written)))
     (insert,) = cloud.requests("compute.instanceTemplates.insert")
 
     assert _image(insert["body"]).endswith(DEBIAN)
-    assert engine.drift(made) == set()
+    assert engine.drift(created) == set()
     for other in ("debian-12", "family/debian-12", "debian-cloud/debian-12", DEBIAN, URL):
-        assert dict(engine.diff(made, template(disks=_disks(other))).detailedDiff) == {}
-    assert engine.diff(made, template(disks=_disks("debian-13"))).replaces
+        assert dict(engine.diff(created, template(disks=_disks(other))).detailedDiff) == {}
+    assert engine.diff(created, template(disks=_disks("debian-13"))).replaces
 
 
 def test_a_state_with_a_short_name_has_no_change(engine):
     import attrs  # noqa: PLC0415 - beside its one use
 
-    made = engine.create(TEMPLATE, "web", template(disks=_disks("family/debian-12")))
-    before = attrs.evolve(made, inputs={**made.inputs, **template(disks=_disks("family/debian-12"))})
+    created = engine.create(TEMPLATE, "web", template(disks=_disks("family/debian-12")))
+    before = attrs.evolve(created, inputs={**created.inputs, **template(disks=_disks("family/debian-12"))})
 
     assert dict(engine.diff(before, template(disks=_disks("family/debian-12"))).detailedDiff) == {}
 
@@ -60,7 +60,7 @@ def test_a_state_with_a_short_name_has_no_change(engine):
     "Debian 12", "images/debian-12", "projects/debian-cloud/images/debian-12", "projects/debian-cloud/debian-12", "family/", "a/b/c",
     "https://example.com/image.tar.gz", "global/images/Debian", "projects/My Project/global/images/x",
 ])  # fmt: skip
-def test_what_cannot_be_resolved_is_refused_with_the_right_forms(engine, cloud, written):
+def test_a_name_that_cannot_be_resolved_is_refused_with_the_accepted_forms(engine, cloud, written):
     refused = engine.failures(TEMPLATE, template(disks=_disks(written)))
 
     assert list(refused) == ["properties.disks[0].initializeParams.sourceImage"]
@@ -68,12 +68,12 @@ def test_what_cannot_be_resolved_is_refused_with_the_right_forms(engine, cloud, 
     assert cloud.calls() == []
 
 
-def test_an_unknown_image_is_left_and_a_secret_one_stays_secret(engine):
+def test_an_unknown_image_stays_unknown_and_a_secret_one_secret(engine):
     assert _image(engine.checked(TEMPLATE, "web", template(disks=_disks(UNKNOWN)))) == UNKNOWN
     assert _image(engine.checked(TEMPLATE, "web", template(disks=_disks(secret("debian-12"))))) == secret(DEBIAN)
 
 
-def test_an_image_that_does_not_exist_is_refused_by_the_emulator(engine, cloud):
+def test_an_image_of_the_own_project_must_exist_when_the_template_is_created(engine, cloud):
     import grpc  # noqa: PLC0415 - beside its one use
 
     with pytest.raises(grpc.RpcError, match="cannot be found"):
@@ -81,11 +81,11 @@ def test_an_image_that_does_not_exist_is_refused_by_the_emulator(engine, cloud):
     images = f"/compute/v1/projects/{PROJECT}/global/images"
     cloud.post(images, {"name": "web-base", "sourceDisk": "zones/us-east1-b/disks/d"})
 
-    made = engine.create(TEMPLATE, "own", template(disks=_disks("web-base")))
-    assert engine.drift(made) == set()
+    created = engine.create(TEMPLATE, "own", template(disks=_disks("web-base")))
+    assert engine.drift(created) == set()
 
 
-def test_an_image_of_an_instances_disk_is_resolved_too(engine, vm):
+def test_a_custom_image_for_a_disk_of_the_source_instance_is_resolved(engine, vm):
     config = {"deviceName": "boot", "instantiateFrom": "CUSTOM_IMAGE", "customImage": "debian-13"}
     inputs = {"sourceInstance": vm, "sourceInstanceParams": {"diskConfigs": [config]}}
 

@@ -6,7 +6,7 @@ import httpx
 import pytest
 from programs import PROJECT, ZONE, properties
 
-from gcpx.compute.image_names import link_of
+from gcpx.compute.image_names import full_image_name
 from gcpx_emulator.images import OLD, PUBLIC
 
 BASE = "https://www.googleapis.com/compute/v1"
@@ -109,7 +109,13 @@ def test_a_malformed_project_is_refused(api, project):
 def test_the_provider_knows_the_families_that_there_are(project, family):
     whole = f"projects/{project}/global/images/family/{family}"
 
-    assert link_of(family) == link_of(f"family/{family}") == link_of(f"{project}/{family}") == link_of(whole) == whole
+    assert (
+        full_image_name(family)
+        == full_image_name(f"family/{family}")
+        == full_image_name(f"{project}/{family}")
+        == full_image_name(whole)
+        == whole
+    )
 
 
 @pytest.mark.parametrize(
@@ -118,4 +124,4 @@ def test_the_provider_knows_the_families_that_there_are(project, family):
 def test_the_provider_knows_the_images_that_there_are(project, image):
     whole = f"projects/{project}/global/images/{image}"
 
-    assert link_of(image) == link_of(f"{project}/{image}") == link_of(whole) == whole
+    assert full_image_name(image) == full_image_name(f"{project}/{image}") == full_image_name(whole) == whole

@@ -1,4 +1,4 @@
-"""Who calls, under which headers, and where credentials never go."""
+"""Credentials: which tokens are sent, where they are never sent, and the other headers of a call."""
 
 from __future__ import annotations
 
@@ -17,13 +17,10 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from driver import failing
 from programs import KEY, PROJECT, TEMPLATE, key, template
 
-from gcpx.config import settings
-from gcpx.gcp.client import COMPUTE, OSLOGIN, STORAGE, Google
-
 
 @pytest.fixture
 def tokens():
-    """A token server: gives numbered tokens and keeps what it was asked."""
+    """A token server that issues numbered tokens; gives its URL and the requests that it got."""
     asked: list[dict[str, Any]] = []
 
     class Handler(BaseHTTPRequestHandler):
@@ -114,7 +111,7 @@ def test_a_service_accounts_key_is_exchanged_once_for_the_narrowest_scope(cloud,
     assert {entry["authorized"] for entry in cloud.emulator.requests.kept} == {True}
 
 
-def test_a_token_that_google_refuses_is_renewed_once(cloud, tokens):
+def test_a_token_that_google_refuses_is_replaced_once(cloud, tokens):
     uri, asked = tokens
     with driver.engine(project=PROJECT, credentials=json.dumps(_service_account(uri)), **_endpoints(cloud)) as made:
         cloud.fail("compute.instanceTemplates.insert", status=401)
@@ -123,7 +120,7 @@ def test_a_token_that_google_refuses_is_renewed_once(cloud, tokens):
     assert len(asked) == 2
 
 
-def test_scopes_that_are_configured_are_asked_for(cloud, tokens):
+def test_configured_scopes_are_requested(cloud, tokens):
     uri, asked = tokens
     scopes = ["https://www.googleapis.com/auth/cloud-platform"]
     with driver.engine(
@@ -135,7 +132,7 @@ def test_scopes_that_are_configured_are_asked_for(cloud, tokens):
     assert json.loads(urlsafe_b64decode(assertion + "=="))["scope"] == scopes[0]
 
 
-def test_headers_name_us_the_payer_and_the_reason(cloud):
+def test_headers_name_gcpx_the_quota_project_and_the_reason(cloud):
     config = {"userProjectOverride": "true", "billingProject": "payer", "requestReason": "ticket 7"}
     with driver.engine(project=PROJECT, emulatorHost=cloud.host, **config) as made:
         made.create(TEMPLATE, "web", template())
@@ -143,73 +140,3 @@ def test_headers_name_us_the_payer_and_the_reason(cloud):
 
     assert headers["user-agent"].startswith("pulumi-gcpx/")
     assert (headers["x-goog-user-project"], headers["x-goog-request-reason"]) == ("payer", "ticket 7")
-
-
-@pytest.mark.parametrize(
-    ("name", "attribute"),
-    [("GOOGLE_PROJECT", "project"), ("GOOGLE_CLOUD_PROJECT", "project"), ("GCLOUD_PROJECT", "project"),
-     ("CLOUDSDK_CORE_PROJECT", "project"), ("GOOGLE_REGION", "region"), ("CLOUDSDK_COMPUTE_ZONE", "zone"),
-     ("GOOGLE_CREDENTIALS", "credentials"), ("GOOGLE_OAUTH_ACCESS_TOKEN", "access_token"),
-     ("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "impersonate"), ("CLOUDSDK_CORE_REQUEST_REASON", "request_reason"),
-     ("GCPX_EMULATOR_HOST", "emulator_host"), ("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "universe_domain")],
-)  # fmt: skip
-def test_the_environment_fills_in_what_is_not_configured(name, attribute):
-    assert getattr(settings({}, {name: "x"}), attribute) == "x"
-
-
-def test_configuration_comes_before_the_environment():
-    found = settings({"project": "mine", "accessToken": "t"}, {"GOOGLE_PROJECT": "other", "GOOGLE_CREDENTIALS": "{}"})
-
-    assert (found.project, found.access_token, found.credentials) == ("mine", "t", None)
-
-
-@pytest.mark.parametrize(
-    ("config", "api", "expected"),
-    [
-        ({}, COMPUTE, "https://compute.googleapis.com"),
-        ({"universeDomain": "example.cloud"}, STORAGE, "https://storage.example.cloud"),
-        (
-            {"computeCustomEndpoint": "https://compute-x.p.googleapis.com/compute/v1/"},
-            COMPUTE,
-            "https://compute-x.p.googleapis.com",
-        ),
-        (
-            {"computeCustomEndpoint": "https://compute-x.p.googleapis.com"},
-            COMPUTE,
-            "https://compute-x.p.googleapis.com",
-        ),
-        ({"osLoginCustomEndpoint": "https://oslogin.example/"}, OSLOGIN, "https://oslogin.example"),
-        ({"emulatorHost": "127.0.0.1:8095", "universeDomain": "x"}, OSLOGIN, "http://127.0.0.1:8095"),
-    ],
-)
-def test_every_url_is_built_from_one_base(config, api, expected):
-    assert Google(settings(config, {})).base(api) == expected
-
-
-def test_settings_show_no_secret():
-    assert "hunter2" not in repr(settings({"accessToken": "hunter2"}, {}))
-
-
-def test_configuration_is_checked_with_its_json_texts(engine):
-    def check(**config):
-        news = driver.struct(config)
-        answer = engine.stub.CheckConfig(
-            driver.rpc.CheckRequest(urn="urn:pulumi:dev::t::pulumi:providers:gcpx::p", news=news)
-        )
-        assert answer.inputs == news, "what the user wrote comes back as it is"
-        return driver.reasons(answer.failures)
-
-    assert check(version="0.1.0", project="p", scopes='["a"]', userProjectOverride="true", __internal={}) == {}
-    assert check(scopes=["a"], userProjectOverride=False) == {}
-    assert "did you mean project?" in check(projct="p")["projct"]
-    assert "must be a list" in check(scopes="a")["scopes"]
-    assert "30s" in check(requestTimeout="soon")["requestTimeout"]
-    assert "begins with https" in check(computeCustomEndpoint="compute")["computeCustomEndpoint"]
-    assert any("conflicts with credentials" in reason for reason in check(credentials="{}", accessToken="t").values())
-
-
-def test_no_change_of_configuration_replaces_resources(engine):
-    old, new = {"version": "0.1.0", "project": "a"}, {"version": "0.2.0", "project": "b", "region": "us-east1"}
-    answer = engine.stub.DiffConfig(driver.rpc.DiffRequest(old_inputs=driver.struct(old), news=driver.struct(new)))
-
-    assert (list(answer.replaces), list(answer.diffs)) == ([], ["project", "region"])

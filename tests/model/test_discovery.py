@@ -8,7 +8,7 @@ from importlib import resources
 import attrs
 import pytest
 
-from gcpx.compute.get_operation import Operation
+from gcpx.compute.get_operation.declaration import Operation
 from gcpx.compute.lists.aggregated_list_instance_templates import AggregatedInstanceTemplates
 from gcpx.compute.lists.aggregated_list_instances import AggregatedInstances
 from gcpx.compute.lists.list_instance_templates import InstanceTemplates

@@ -51,7 +51,7 @@ def test_labels_in_other_scripts_are_accepted(engine, labels):
     (TEMPLATE, _disk(labels={"A": "b"}), "properties.disks[0].initializeParams.labels.A", "'A' is refused"),
     (KEY, key(expirationTimeUsec="1924991999"), "expirationTimeUsec", "microseconds"),
     (KEY, key(expirationTimeUsec="1924991999000"), "expirationTimeUsec", "microseconds"),
-    (KEY, key(regions=["us-east1"]), "regions", "needs projectId"),
+    (KEY, key(regions=["us-east1"]), "regions", "requires projectId"),
     (FLEET, fleet(1, disks=[{"boot": True, "initializeParams": {"sourceInstantSnapshot": "s"}}]), "instanceProperties.disks[0].initializeParams.sourceInstantSnapshot", "sourceImage"),
     (FLEET, fleet(1, disks=[{}]), "instanceProperties.disks", "boot disk"),
     (FLEET, fleet(1, machineType="zones/us-east1-b/machineTypes/e2-small"), "instanceProperties.machineType", "bare name"),
@@ -90,7 +90,7 @@ def test_a_fleet_refuses_a_template_of_another_region(cloud):
 
 def test_iops_out_of_bounds_are_a_warning_for_the_default_disk_type(engine):
     assert engine.failures(TEMPLATE, _disk(provisionedIops=5)) == {}
-    assert [text for _, _, text in engine.log.messages if "provisionedIops is outside the documented" in text]
+    assert [text for _, _, text in engine.log.messages if "provisionedIops should be 10,000 to 120,000" in text]
     engine.log.messages.clear()
     assert engine.failures(TEMPLATE, _disk(provisionedIops=5, diskType=UNKNOWN)) == {}
     assert not engine.log.messages

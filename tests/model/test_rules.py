@@ -1,4 +1,4 @@
-"""Each rule of RULES.md, on both of its sides, through the plugin: what it takes, and what it refuses or warns about."""
+"""Each rule of RULES.md, through the plugin: it accepts the good values, and refuses or warns of the bad ones."""
 
 from __future__ import annotations
 
@@ -53,17 +53,12 @@ def ssd(**parameters):
 
 
 def items(*sizes):
-    """Metadata of values of so many bytes, each character of which takes two."""
+    """Give metadata with values of these sizes in bytes; each character has two bytes."""
     return {"items": [{"key": f"k{index}", "value": "é" * (size // 2)} for index, size in enumerate(sizes)]}
 
 
-def counted(prefix, good, bad):
-    """Give a form of the elements of a list."""
-    return {prefix: ([good], [bad], f"{prefix}[0]")}
-
-
 CASES = {
-    # names, in all their places
+    # names and projects, of each object
     **{f"{owner}.name form": ({"name": NAME63}, {"name": NAME64}) for owner in ("InstanceTemplate", "MachineImage")},
     "AttachedDiskInitializeParams.diskName form": ({"diskName": "a-1"}, {"diskName": "a-"}),
     "Tags.items form": ({"items": [NAME63]}, {"items": ["a", "1a"]}, "items[1]"),
@@ -74,65 +69,65 @@ CASES = {
     "InstanceTemplate.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
     "InstanceTemplate: only one of properties, sourceInstance": ({}, {"sourceInstance": "zones/z/instances/i"}, "sourceInstance"),
     "InstanceTemplate: one of properties or sourceInstance": ({}, {"properties": None}, "needs one of"),
-    "InstanceTemplate: source_params_need_source": ({}, {"sourceInstanceParams": {"diskConfigs": []}}, "sourceInstanceParams"),
-    "InstanceTemplate: needs_machine_type": ({}, {"properties": {"machineType": None}}, "properties.machineType"),
+    "InstanceTemplate: source_instance_params_require_source_instance": ({}, {"sourceInstanceParams": {"diskConfigs": []}}, "sourceInstanceParams"),
+    "InstanceTemplate: properties_include_machine_type": ({}, {"properties": {"machineType": None}}, "properties.machineType"),
     "InstanceTemplate.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
-    "InstanceTemplate: needs_a_boot_disk": ({"properties": {"disks": [BOOT]}}, {"properties": {"disks": [DATA]}}, "properties.disks"),
-    "InstanceTemplate: needs_a_network_interface": ({"properties": {"networkInterfaces": [{}]}}, {"properties": {"networkInterfaces": []}}, "properties.networkInterfaces"),
+    "InstanceTemplate: properties_include_boot_disk": ({"properties": {"disks": [BOOT]}}, {"properties": {"disks": [DATA]}}, "properties.disks"),
+    "InstanceTemplate: properties_include_network_interface": ({"properties": {"networkInterfaces": [{}]}}, {"properties": {"networkInterfaces": []}}, "properties.networkInterfaces"),
     "DiskInstantiationConfig: customImage form": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "mine"}, {"instantiateFrom": "CUSTOM_IMAGE", "customImage": "disks/mine"}, "customImage"),
-    "InstanceTemplate: bare_names": ({"properties": {"machineType": "e2-small"}}, {"properties": {"machineType": "zones/z/machineTypes/e2-small"}}, "properties.machineType"),
-    "InstanceTemplate: keys_are_googles": ({"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"kmsKeyName": "k"}}]}}, {"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "properties.disks[0].diskEncryptionKey.rawKey"),
-    "DiskInstantiationConfig: custom_image_fits": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "i"}, {"instantiateFrom": "BLANK", "customImage": "i"}, "customImage"),
+    "InstanceTemplate: types_and_policies_are_names": ({"properties": {"machineType": "e2-small"}}, {"properties": {"machineType": "zones/z/machineTypes/e2-small"}}, "properties.machineType"),
+    "InstanceTemplate: customer_supplied_keys_are_absent": ({"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"kmsKeyName": "k"}}]}}, {"properties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "properties.disks[0].diskEncryptionKey.rawKey"),
+    "DiskInstantiationConfig: custom_image_and_instantiate_from_require_each_other": ({"instantiateFrom": "CUSTOM_IMAGE", "customImage": "i"}, {"instantiateFrom": "BLANK", "customImage": "i"}, "customImage"),
     # disks
     "AttachedDisk.deviceName length": ({"deviceName": NAME63}, {"deviceName": NAME64}),
     "AttachedDisk.diskSizeGb least": ({"diskSizeGb": 1}, {"diskSizeGb": 0}),
     "AttachedDisk: only one of source, initializeParams": ({}, {"source": "d"}, "initializeParams"),
     "AttachedDisk: boot_disks_have_a_source": (BOOT, {"boot": True, "initializeParams": {"diskSizeGb": 20, "sourceImage": None}}, "initializeParams.sourceImage"),
-    "AttachedDisk: scratch_is_local_ssd": (SSD | {"initializeParams": {"diskType": "local-ssd", "sourceImage": None}}, {**SSD, "initializeParams": {"diskType": "pd-ssd", "sourceImage": None}}, "initializeParams.diskType"),
-    "AttachedDisk: scratch_is_blank": (ssd(sourceImage=None), ssd(sourceImage="family/x"), "initializeParams.sourceImage"),
-    "AttachedDisk: large_local_ssds_are_nvme": (ssd(sourceImage=None, diskSizeGb=3000), {**ssd(sourceImage=None, diskSizeGb=3000), "interface": "SCSI"}, "interface"),
-    "AttachedDisk: local_ssds_have_their_sizes": (ssd(sourceImage=None, diskSizeGb=375), ssd(sourceImage=None, diskSizeGb=400), "initializeParams.diskSizeGb"),
+    "AttachedDisk: scratch_disks_are_local_ssds": (SSD | {"initializeParams": {"diskType": "local-ssd", "sourceImage": None}}, {**SSD, "initializeParams": {"diskType": "pd-ssd", "sourceImage": None}}, "initializeParams.diskType"),
+    "AttachedDisk: local_ssds_are_blank": (ssd(sourceImage=None), ssd(sourceImage="family/x"), "initializeParams.sourceImage"),
+    "AttachedDisk: large_local_ssds_require_nvme": (ssd(sourceImage=None, diskSizeGb=3000), {**ssd(sourceImage=None, diskSizeGb=3000), "interface": "SCSI"}, "interface"),
+    "AttachedDisk: local_ssds_have_a_known_size": (ssd(sourceImage=None, diskSizeGb=375), ssd(sourceImage=None, diskSizeGb=400), "initializeParams.diskSizeGb"),
     "AttachedDiskInitializeParams.diskSizeGb least": ({"diskSizeGb": 1, "diskType": "hyperdisk-balanced"}, {"diskSizeGb": 0}),
     "AttachedDiskInitializeParams.provisionedIops least": ({"provisionedIops": 1}, {"provisionedIops": 0}),
     "AttachedDiskInitializeParams.provisionedThroughput least": ({"provisionedThroughput": 1}, {"provisionedThroughput": 0}),
     "AttachedDiskInitializeParams.replicaZones elements": ({"replicaZones": ["zones/a-b", "zones/a-c"]}, {"replicaZones": ["zones/a-b"]}),
     "AttachedDiskInitializeParams: only one of sourceImage, sourceSnapshot, sourceInstantSnapshot": ({}, {"sourceSnapshot": "s"}, "sourceSnapshot"),
     "AttachedDiskInitializeParams: sourceImage form": ({"sourceImage": "debian-cloud/debian-12"}, {"sourceImage": "projects/debian-cloud/images/debian-12"}, "sourceImage"),
-    **{f"{owner}: labels_are_plain": ({"labels": {NAME63: "v" * 63, "größe": "größe", "色": "красный"}}, {"labels": {"team": "Web"}}, "labels.team") for owner in ("AttachedDiskInitializeParams", "InstanceProperties", "MachineImage")},
-    "AttachedDiskInitializeParams: persistent_disks_are_not_small": ({"diskSizeGb": 10}, {"diskSizeGb": 9}, "diskSizeGb"),
-    "AttachedDiskInitializeParams: other_disks_are_seldom_small": ({"diskType": "hyperdisk-balanced", "diskSizeGb": 10}, {"diskType": "hyperdisk-balanced", "diskSizeGb": 4}, "diskSizeGb"),
-    "AttachedDiskInitializeParams: extreme_disks_have_their_iops": ({"diskType": "pd-extreme", "provisionedIops": 120_000}, {"diskType": "pd-extreme", "provisionedIops": 120_001}, "provisionedIops"),
-    "AttachedDiskInitializeParams: other_disks_have_other_iops": ({"diskType": "hyperdisk-extreme", "provisionedIops": 10_000}, {"provisionedIops": 350_000}, "provisionedIops"),
-    "AttachedDiskInitializeParams: replicas_are_apart": ({"replicaZones": ["zones/us-east1-b", "zones/us-east1-c"]}, {"replicaZones": ["zones/us-east1-b", "zones/us-west1-b"]}, "replicaZones"),
+    **{f"{owner}: labels_are_valid": ({"labels": {NAME63: "v" * 63, "größe": "größe", "色": "красный"}}, {"labels": {"team": "Web"}}, "labels.team") for owner in ("AttachedDiskInitializeParams", "InstanceProperties", "MachineImage")},
+    "AttachedDiskInitializeParams: persistent_disks_have_at_least_10_gb": ({"diskSizeGb": 10}, {"diskSizeGb": 9}, "diskSizeGb"),
+    "AttachedDiskInitializeParams: other_disks_have_at_least_10_gb": ({"diskType": "hyperdisk-balanced", "diskSizeGb": 10}, {"diskType": "hyperdisk-balanced", "diskSizeGb": 4}, "diskSizeGb"),
+    "AttachedDiskInitializeParams: pd_extreme_iops_are_in_range": ({"diskType": "pd-extreme", "provisionedIops": 120_000}, {"diskType": "pd-extreme", "provisionedIops": 120_001}, "provisionedIops"),
+    "AttachedDiskInitializeParams: other_iops_are_in_range": ({"diskType": "hyperdisk-extreme", "provisionedIops": 10_000}, {"provisionedIops": 350_000}, "provisionedIops"),
+    "AttachedDiskInitializeParams: replica_zones_differ_within_one_region": ({"replicaZones": ["zones/us-east1-b", "zones/us-east1-c"]}, {"replicaZones": ["zones/us-east1-b", "zones/us-west1-b"]}, "replicaZones"),
     # keys
     "CustomerEncryptionKey.rawKey deprecated": ({"kmsKeyName": "k"}, {"rawKey": RAW}, "rawKey"),
     "CustomerEncryptionKey.rsaEncryptedKey deprecated": ({"kmsKeyName": "k"}, {"rsaEncryptedKey": WRAPPED}, "rsaEncryptedKey"),
     "CustomerEncryptionKey: only one of kmsKeyName, rawKey, rsaEncryptedKey": ({"rawKey": RAW}, {"rawKey": RAW, "rsaEncryptedKey": WRAPPED}, "rsaEncryptedKey"),
-    "CustomerEncryptionKey: keys_are_whole": ({"rsaEncryptedKey": WRAPPED}, {"rawKey": base64.b64encode(b"k" * 31).decode()}, "rawKey"),
+    "CustomerEncryptionKey: customer_supplied_keys_have_their_size": ({"rsaEncryptedKey": WRAPPED}, {"rawKey": base64.b64encode(b"k" * 31).decode()}, "rawKey"),
     # instances
     "InstanceProperties.serviceAccounts elements": ({"serviceAccounts": [{"email": "a"}]}, {"serviceAccounts": [{"email": "a"}, {"email": "b"}]}),
     "InstanceProperties.shieldedVmConfig deprecated": ({"shieldedInstanceConfig": {}}, {"shieldedVmConfig": {"enableVtpm": True}}, "shieldedVmConfig"),
     "InstanceProperties.machineType form": ({"machineType": "e2-small"}, {"machineType": "e2 small"}),
-    "InstanceProperties: custom_machines_fit": ({"machineType": "custom-32-256"}, {"machineType": "custom-34-256"}, "machineType"),
-    "InstanceProperties: custom_families_mostly_fit": ({"machineType": "n2-custom-48-8192"}, {"machineType": "n2-custom-3-8192"}, "machineType"),
-    "InstanceProperties: the_boot_disk_comes_first": ({"disks": [BOOT, DATA]}, {"disks": [DATA, BOOT]}, "disks[1].boot"),
-    "InstanceProperties: devices_are_different": ({"disks": [{**BOOT, "deviceName": "a"}, {**DATA, "deviceName": "b"}]}, {"disks": [{**BOOT, "deviceName": "a"}, {**DATA, "deviceName": "a"}]}, "disks[1].deviceName"),
-    "InstanceProperties: gpus_stay": ({"guestAccelerators": GPU, "scheduling": {"onHostMaintenance": "TERMINATE"}}, {"guestAccelerators": GPU, "scheduling": {"onHostMaintenance": "MIGRATE"}}, "scheduling.onHostMaintenance"),
-    "InstanceProperties: confidential_instances_stay": ({"confidentialInstanceConfig": {"confidentialInstanceType": "SEV"}, "scheduling": {"onHostMaintenance": "MIGRATE"}}, {"confidentialInstanceConfig": {"confidentialInstanceType": "TDX"}, "scheduling": {"onHostMaintenance": "MIGRATE"}}, "scheduling.onHostMaintenance"),
+    "InstanceProperties: custom_machine_types_are_within_limits": ({"machineType": "custom-32-256"}, {"machineType": "custom-34-256"}, "machineType"),
+    "InstanceProperties: custom_machine_types_of_families_have_usual_sizes": ({"machineType": "n2-custom-48-8192"}, {"machineType": "n2-custom-3-8192"}, "machineType"),
+    "InstanceProperties: boot_disk_is_the_first_disk": ({"disks": [BOOT, DATA]}, {"disks": [DATA, BOOT]}, "disks[1].boot"),
+    "InstanceProperties: device_names_are_unique": ({"disks": [{**BOOT, "deviceName": "a"}, {**DATA, "deviceName": "b"}]}, {"disks": [{**BOOT, "deviceName": "a"}, {**DATA, "deviceName": "a"}]}, "disks[1].deviceName"),
+    "InstanceProperties: gpus_require_terminate_on_maintenance": ({"guestAccelerators": GPU, "scheduling": {"onHostMaintenance": "TERMINATE"}}, {"guestAccelerators": GPU, "scheduling": {"onHostMaintenance": "MIGRATE"}}, "scheduling.onHostMaintenance"),
+    "InstanceProperties: confidential_types_require_terminate_on_maintenance": ({"confidentialInstanceConfig": {"confidentialInstanceType": "SEV"}, "scheduling": {"onHostMaintenance": "MIGRATE"}}, {"confidentialInstanceConfig": {"confidentialInstanceType": "TDX"}, "scheduling": {"onHostMaintenance": "MIGRATE"}}, "scheduling.onHostMaintenance"),
     "InstanceProperties: confidential_instances_use_gvnic": ({"confidentialInstanceConfig": {"enableConfidentialCompute": True}, "networkInterfaces": [{"nicType": "GVNIC"}]}, {"confidentialInstanceConfig": {"enableConfidentialCompute": True}, "networkInterfaces": CARD}, "networkInterfaces[0].nicType"),
-    "InstanceProperties: tier_1_needs_gvnic": ({"networkPerformanceConfig": {"totalEgressBandwidthTier": "TIER_1"}, "networkInterfaces": [{"nicType": "GVNIC"}]}, {"networkPerformanceConfig": {"totalEgressBandwidthTier": "TIER_1"}, "networkInterfaces": CARD}, "networkInterfaces[0].nicType"),
-    "InstanceProperties: interfaces_are_few": ({"networkInterfaces": [{}] * 8}, {"networkInterfaces": [{}] * 9}, "networkInterfaces"),
-    "InstanceProperties: e2_nests_nothing": ({"machineType": "n2-standard-2", "advancedMachineFeatures": {"enableNestedVirtualization": True}}, {"machineType": "e2-small", "advancedMachineFeatures": {"enableNestedVirtualization": True}}, "advancedMachineFeatures.enableNestedVirtualization"),
+    "InstanceProperties: tier_1_bandwidth_requires_gvnic": ({"networkPerformanceConfig": {"totalEgressBandwidthTier": "TIER_1"}, "networkInterfaces": [{"nicType": "GVNIC"}]}, {"networkPerformanceConfig": {"totalEgressBandwidthTier": "TIER_1"}, "networkInterfaces": CARD}, "networkInterfaces[0].nicType"),
+    "InstanceProperties: network_interfaces_are_at_most_8": ({"networkInterfaces": [{}] * 8}, {"networkInterfaces": [{}] * 9}, "networkInterfaces"),
+    "InstanceProperties: e2_does_not_support_nested_virtualization": ({"machineType": "n2-standard-2", "advancedMachineFeatures": {"enableNestedVirtualization": True}}, {"machineType": "e2-small", "advancedMachineFeatures": {"enableNestedVirtualization": True}}, "advancedMachineFeatures.enableNestedVirtualization"),
     "AdvancedMachineFeatures.threadsPerCore least": ({"threadsPerCore": 1}, {"threadsPerCore": 0}),
     "AdvancedMachineFeatures.visibleCoreCount least": ({"visibleCoreCount": 1}, {"visibleCoreCount": 0}),
-    "AdvancedMachineFeatures: cores_have_two_threads": ({"threadsPerCore": 2}, {"threadsPerCore": 4}, "threadsPerCore"),
+    "AdvancedMachineFeatures: threads_per_core_are_at_most_two": ({"threadsPerCore": 2}, {"threadsPerCore": 4}, "threadsPerCore"),
     "AcceleratorConfig.acceleratorCount least": ({"acceleratorCount": 0}, {"acceleratorCount": -1}),
-    "ShieldedInstanceConfig: monitoring_needs_the_tpm": ({"enableVtpm": False}, {"enableVtpm": False, "enableIntegrityMonitoring": True}, "enableIntegrityMonitoring"),
-    "ReservationAffinity: reservations_are_named": ({"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name", "values": ["r"]}, {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}, "values"),
-    "ReservationAffinity: reservations_have_the_known_key": ({"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name", "values": ["r"]}, {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "team", "values": ["r"]}, "key"),
+    "ShieldedInstanceConfig: integrity_monitoring_requires_vtpm": ({"enableVtpm": False}, {"enableVtpm": False, "enableIntegrityMonitoring": True}, "enableIntegrityMonitoring"),
+    "ReservationAffinity: specific_reservations_require_key_and_values": ({"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name", "values": ["r"]}, {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}, "values"),
+    "ReservationAffinity: reservation_key_selects_by_name": ({"consumeReservationType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name", "values": ["r"]}, {"consumeReservationType": "SPECIFIC_RESERVATION", "key": "team", "values": ["r"]}, "key"),
     # metadata
-    "Metadata: metadata_fits": (items(262_144, 262_138), items(262_144, 262_144), "items"),
-    "Metadata: metadata_keys_are_different": ({"items": [{"key": "a"}, {"key": "A"}]}, {"items": [{"key": "a"}, {"key": "a"}]}, "items[1].key"),
+    "Metadata: metadata_size_is_limited": (items(262_144, 262_138), items(262_144, 262_144), "items"),
+    "Metadata: metadata_keys_are_unique": ({"items": [{"key": "a"}, {"key": "A"}]}, {"items": [{"key": "a"}, {"key": "a"}]}, "items[1].key"),
     "MetadataItem.key form": ({"key": "k" * 128}, {"key": "k" * 129}),
     # networks
     "NetworkInterface.accessConfigs elements": ({"accessConfigs": [{}]}, {"accessConfigs": [{}, {}]}),
@@ -143,13 +138,13 @@ CASES = {
     "NetworkInterface.queueCount least": ({"queueCount": 0}, {"queueCount": -1}),
     "NetworkInterface.vlan least": ({"vlan": 2}, {"vlan": 1}),
     "NetworkInterface.vlan most": ({"vlan": 255}, {"vlan": 256}),
-    "NetworkInterface: access_configs_are_of_their_version": ({"accessConfigs": [{"type": "ONE_TO_ONE_NAT", "natIP": "1.2.3.4"}]}, {"accessConfigs": [{"externalIpv6": "2600::1"}]}, "accessConfigs[0].externalIpv6"),
-    "NetworkInterface: ipv4_only_means_it": ({"stackType": "IPV4_IPV6", "ipv6AccessConfigs": [{}]}, {"stackType": "IPV4_ONLY", "ipv6AccessConfigs": [{}]}, "ipv6AccessConfigs"),
-    "NetworkInterface: addresses_are_addresses": ({"networkIP": "10.0.0.2", "ipv6Address": "2600::1"}, {"networkIP": "10.0.0.256"}, "networkIP"),
+    "NetworkInterface: access_configs_match_their_ip_version": ({"accessConfigs": [{"type": "ONE_TO_ONE_NAT", "natIP": "1.2.3.4"}]}, {"accessConfigs": [{"externalIpv6": "2600::1"}]}, "accessConfigs[0].externalIpv6"),
+    "NetworkInterface: ipv4_only_excludes_ipv6_access": ({"stackType": "IPV4_IPV6", "ipv6AccessConfigs": [{}]}, {"stackType": "IPV4_ONLY", "ipv6AccessConfigs": [{}]}, "ipv6AccessConfigs"),
+    "NetworkInterface: internal_addresses_are_valid": ({"networkIP": "10.0.0.2", "ipv6Address": "2600::1"}, {"networkIP": "10.0.0.256"}, "networkIP"),
     "AccessConfig.externalIpv6PrefixLength least": ({"externalIpv6PrefixLength": 0}, {"externalIpv6PrefixLength": -1}),
     "AccessConfig.externalIpv6PrefixLength most": ({"externalIpv6PrefixLength": 128}, {"externalIpv6PrefixLength": 129}),
-    "NetworkInterface: ptr_needs_its_switch": ({"accessConfigs": [{"publicPtrDomainName": "a.example.com", "setPublicPtr": True}], "ipv6AccessConfigs": [{"publicPtrDomainName": "a.example.com"}]}, {"accessConfigs": [{"publicPtrDomainName": "a.example.com"}]}, "accessConfigs[0].publicPtrDomainName"),
-    "AliasIpRange: ranges_are_ranges": ({"ipCidrRange": "10.1.2.0/24"}, {"ipCidrRange": "10.1.2.0/33"}, "ipCidrRange"),
+    "NetworkInterface: ptr_domain_name_requires_set_public_ptr": ({"accessConfigs": [{"publicPtrDomainName": "a.example.com", "setPublicPtr": True}], "ipv6AccessConfigs": [{"publicPtrDomainName": "a.example.com"}]}, {"accessConfigs": [{"publicPtrDomainName": "a.example.com"}]}, "accessConfigs[0].publicPtrDomainName"),
+    "AliasIpRange: alias_ranges_are_valid": ({"ipCidrRange": "10.1.2.0/24"}, {"ipCidrRange": "10.1.2.0/33"}, "ipCidrRange"),
     # scheduling
     "Scheduling.availabilityDomain least": ({"availabilityDomain": 1}, {"availabilityDomain": 0}),
     "Scheduling.hostErrorTimeoutSeconds least": ({"hostErrorTimeoutSeconds": 90}, {"hostErrorTimeoutSeconds": 60}),
@@ -159,9 +154,9 @@ CASES = {
     "Scheduling.minNodeCpus least": ({"minNodeCpus": 0}, {"minNodeCpus": -1}),
     "Scheduling.terminationTime form": ({"terminationTime": "2027-01-31T00:00:00Z"}, {"terminationTime": "tomorrow"}),
     "Scheduling: only one of maxRunDuration, terminationTime": ({"maxRunDuration": {"seconds": 60}}, {"maxRunDuration": {"seconds": 60}, "terminationTime": "2027-01-31T00:00:00Z"}, "terminationTime"),
-    "Scheduling: recovery_is_in_hours": ({"localSsdRecoveryTimeout": {"seconds": 604_800}}, {"localSsdRecoveryTimeout": {"seconds": 608_400}}, "localSsdRecoveryTimeout.seconds"),
-    "Scheduling: spot_is_ended": ({"provisioningModel": "SPOT", "onHostMaintenance": "TERMINATE"}, {"provisioningModel": "SPOT", "onHostMaintenance": "MIGRATE"}, "onHostMaintenance"),
-    "Scheduling: an_end_needs_a_reason": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "STOP"}, "instanceTerminationAction"),
+    "Scheduling: local_ssd_recovery_timeout_is_whole_hours": ({"localSsdRecoveryTimeout": {"seconds": 604_800}}, {"localSsdRecoveryTimeout": {"seconds": 608_400}}, "localSsdRecoveryTimeout.seconds"),
+    "Scheduling: spot_instances_do_not_migrate_or_restart": ({"provisioningModel": "SPOT", "onHostMaintenance": "TERMINATE"}, {"provisioningModel": "SPOT", "onHostMaintenance": "MIGRATE"}, "onHostMaintenance"),
+    "Scheduling: termination_action_requires_spot_or_a_run_limit": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "STOP"}, "instanceTerminationAction"),
     "Duration.seconds least": ({"seconds": 0}, {"seconds": -1}),
     "Duration.seconds most": ({"seconds": 315_576_000_000}, {"seconds": 315_576_000_001}),
     "Duration.nanos least": ({"nanos": 0}, {"nanos": -1}),
@@ -171,22 +166,25 @@ CASES = {
     "BulkInstances.minCount least": ({"minCount": 0}, {"minCount": -1}),
     "BulkInstances.fleetId form": ({"fleetId": "blue"}, {"fleetId": "Blue"}),
     "BulkInstances: one of instanceProperties or sourceInstanceTemplate": ({}, {"instanceProperties": None}, "needs one of"),
-    "BulkInstances: names_or_pattern": ({}, {"perInstanceProperties": {"a": {}, "b": {}, "c": {}}}, "namePattern"),
-    "BulkInstances: names_are_names": ({"namePattern": None, "count": None, "perInstanceProperties": {NAME63: {}}}, {"namePattern": None, "count": None, "perInstanceProperties": {NAME64: {}}}, f"perInstanceProperties.{NAME64}"),
-    "BulkInstances: counts_fit": ({"minCount": 3}, {"minCount": 4}, "minCount"),
-    "BulkInstances: pattern_serves": ({"namePattern": "a-" + "#" * 18}, {"namePattern": "a-" + "#" * 19}, "namePattern"),
-    "BulkInstances: keys_are_googles": ({}, {"instanceProperties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "instanceProperties.disks[0].diskEncryptionKey.rawKey"),
-    "BulkInstances: labels_are_removed_one_by_one": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": None}}, "instanceProperties.labels"),
-    "BulkInstances: overrides_hold_something": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {}}}, "instanceProperties.labels"),
-    "BulkInstances: tracking_label_is_ours": ({"instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"instanceProperties": {**FLEET_PROPERTIES, "labels": {"gcpx-bulk": "b"}}}, "instanceProperties.labels.gcpx-bulk"),
-    "BulkInstances: label_stays": ({"fleetId": "labels/a=b", "instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"fleetId": "labels/a=b"}, "instanceProperties.labels.a"),
-    "BulkInstances: names_stay": ({"fleetId": "namePattern/web-###"}, {"fleetId": "namePattern/web-##"}, "namePattern"),
+    "BulkInstances: names_come_from_a_pattern_or_a_list": ({}, {"perInstanceProperties": {"a": {}, "b": {}, "c": {}}}, "namePattern"),
+    "BulkInstances: instance_names_are_valid": ({"namePattern": None, "count": None, "perInstanceProperties": {NAME63: {}}}, {"namePattern": None, "count": None, "perInstanceProperties": {NAME64: {}}}, f"perInstanceProperties.{NAME64}"),
+    "BulkInstances: count_is_the_number_of_names": ({"namePattern": None, "perInstanceProperties": {"a": {}, "b": {}, "c": {}}}, {"namePattern": None, "perInstanceProperties": {"a": {}}}, "count"),
+    "BulkInstances: min_count_is_at_most_count": ({"minCount": 3}, {"minCount": 4}, "minCount"),
+    "BulkInstances: name_pattern_is_valid": ({"namePattern": "a-" + "#" * 18}, {"namePattern": "a-" + "#" * 19}, "namePattern"),
+    "BulkInstances: name_pattern_has_enough_digits": ({"namePattern": "a-#", "count": 9}, {"namePattern": "a-#", "count": 10}, "namePattern"),
+    "BulkInstances: customer_supplied_keys_are_not_used": ({}, {"instanceProperties": {"disks": [{**BOOT, "diskEncryptionKey": {"rawKey": RAW}}]}}, "instanceProperties.disks[0].diskEncryptionKey.rawKey"),
+    "BulkInstances: template_labels_are_removed_one_by_one": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": None}}, "instanceProperties.labels"),
+    "BulkInstances: overrides_are_not_empty": ({"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {"a": None}}}, {"sourceInstanceTemplate": "global/instanceTemplates/t", "instanceProperties": {"labels": {}}}, "instanceProperties.labels"),
+    "BulkInstances: tracking_label_is_reserved": ({"instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"instanceProperties": {**FLEET_PROPERTIES, "labels": {"gcpx-bulk": "b"}}}, "instanceProperties.labels.gcpx-bulk"),
+    "BulkInstances: membership_label_is_kept": ({"fleetId": "labels/a=b", "instanceProperties": {**FLEET_PROPERTIES, "labels": {"a": "b"}}}, {"fleetId": "labels/a=b"}, "instanceProperties.labels.a"),
+    "BulkInstances: membership_names_are_kept": ({"fleetId": "namePattern/web-###"}, {"fleetId": "namePattern/web-##"}, "namePattern"),
     "BulkInstances.region form": ({"region": "regions/us-east1"}, {"region": "us-east1-b"}),
-    "BulkInstances: boots_from_no_snapshot": ({"instanceProperties": {"disks": [BOOT, {"initializeParams": {"sourceSnapshot": "s"}}]}}, {"instanceProperties": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}, "instanceProperties.disks[0].initializeParams.sourceSnapshot"),
-    "BulkInstances: is_on_no_node": ({"instanceProperties": {"scheduling": {"nodeAffinities": []}}}, {"instanceProperties": {"scheduling": {"nodeAffinities": [{"key": "k", "operator": "IN", "values": ["v"]}]}}}, "instanceProperties.scheduling.nodeAffinities"),
-    "BulkInstances: machine_is_a_bare_name": ({"instanceProperties": {"machineType": "e2-small"}}, {"instanceProperties": {"machineType": "zones/us-east1-b/machineTypes/e2-small"}}, "instanceProperties.machineType"),
-    "BulkInstances: needs_a_boot_disk": ({"instanceProperties": None, "sourceInstanceTemplate": "t"}, {"instanceProperties": {"disks": None}}, "instanceProperties.disks"),
-    "BulkInstances: template_is_of_the_region": ({"sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}, {"sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate"),
+    "BulkInstances: boot_disks_are_not_from_snapshots": ({"instanceProperties": {"disks": [BOOT, {"initializeParams": {"sourceSnapshot": "s"}}]}}, {"instanceProperties": {"disks": [{"boot": True, "initializeParams": {"sourceSnapshot": "s"}}]}}, "instanceProperties.disks[0].initializeParams.sourceSnapshot"),
+    "BulkInstances: sole_tenant_nodes_are_not_used": ({"instanceProperties": {"scheduling": {"nodeAffinities": []}}}, {"instanceProperties": {"scheduling": {"nodeAffinities": [{"key": "k", "operator": "IN", "values": ["v"]}]}}}, "instanceProperties.scheduling.nodeAffinities"),
+    "BulkInstances: machine_type_is_a_bare_name": ({"instanceProperties": {"machineType": "e2-small"}}, {"instanceProperties": {"machineType": "zones/us-east1-b/machineTypes/e2-small"}}, "instanceProperties.machineType"),
+    "BulkInstances: boot_disk_is_required": ({"instanceProperties": None, "sourceInstanceTemplate": "t"}, {"instanceProperties": {"disks": None}}, "instanceProperties.disks"),
+    "BulkInstances: source_is_not_a_machine_image": ({"sourceInstanceTemplate": "global/instanceTemplates/t"}, {"sourceInstanceTemplate": "global/machineImages/t"}, "sourceInstanceTemplate"),
+    "BulkInstances: regional_template_is_in_the_region": ({"sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}, {"sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate"),
     "LocationPolicyZone.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),
@@ -197,97 +195,94 @@ CASES = {
     "DiskAttachment.disk form": ({"disk": "regions/r/disks/d"}, {"disk": "a/b/c"}),
     "DiskAttachment.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "DiskAttachment.instance form": ({"instance": "projects/p/zones/z/instances/i"}, {"instance": "regions/r/i/x"}),
-    "DiskAttachment: force_is_for_regional_disks": ({"disk": "regions/r/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
+    "DiskAttachment: force_attach_requires_regional_disk": ({"disk": "regions/r/disks/d", "forceAttach": True}, {"forceAttach": True}, "forceAttach"),
     "MachineImage.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
     "MachineImage.sourceInstance form": ({"sourceInstance": "zones/z/instances/i"}, {"sourceInstance": "i"}),
     "MachineImageParams: only one of excludedDisks, includedDisks": ({"includedDisks": ["a"]}, {"includedDisks": ["a"], "excludedDisks": ["b"]}, "includedDisks"),
     "NotificationConfig.bucket form": ({"bucket": "abc"}, {"bucket": "ab"}),
     "NotificationConfig.objectNamePrefix length": ({"objectNamePrefix": "p" * 1024}, {"objectNamePrefix": "p" * 1025}),
     "NotificationConfig.topic form": ({"topic": "abc"}, {"topic": "ab"}),
-    "NotificationConfig: few_attributes": ({"customAttributes": dict.fromkeys("abcde", "v")}, {"customAttributes": dict.fromkeys("abcdef", "v")}, "customAttributes"),
+    "NotificationConfig: custom_attributes_are_at_most_5": ({"customAttributes": dict.fromkeys("abcde", "v")}, {"customAttributes": dict.fromkeys("abcdef", "v")}, "customAttributes"),
     "SshKey.expirationTimeUsec form": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "tomorrow"}),
     "SshKey.projectId form": ({"projectId": "my-project"}, {"projectId": "my project"}),
     "SshKey.regions form": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1-b"], "projectId": "p"}, "regions[0]"),
-    "SshKey: expires_after_1970": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "1924991999"}, "expirationTimeUsec"),
-    "SshKey: regions_need_a_project": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1"]}, "regions"),
+    "SshKey: expiration_time_is_in_microseconds": ({"expirationTimeUsec": "1924991999000000"}, {"expirationTimeUsec": "1924991999"}, "expirationTimeUsec"),
+    "SshKey: regions_require_a_project": ({"regions": ["us-east1"], "projectId": "p"}, {"regions": ["us-east1"]}, "regions"),
     "SshKey.user form": ({"user": "users/me@example.com"}, {"user": "a/b"}),
-    "SshKey: valid_key": ({}, {"key": f"ssh-rsa {BLOB}"}, "key"),
+    "SshKey: key_is_an_ssh_public_key": ({}, {"key": f"ssh-rsa {BLOB}"}, "key"),
     # functions
     **{f"{owner}.itemFields form": ({"itemFields": ["disks/source"]}, {"itemFields": ["a b"]}, "itemFields[0]") for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
     **{f"{owner}.maxResults least": ({"maxResults": 0}, {"maxResults": -1}) for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
     **{f"{owner}.maxResults most": ({"maxResults": 500}, {"maxResults": 501}) for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
-    **{f"{owner}: well_formed": ({"filter": "name = a", "orderBy": "creationTimestamp desc"}, {"filter": "name ~ a"}, "filter") for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
+    **{f"{owner}: filter_and_order_can_be_parsed": ({"filter": "name = a", "orderBy": "creationTimestamp desc"}, {"filter": "name ~ a"}, "filter") for owner in ("AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
     "AggregatedListParameters.serviceProjectNumber form": ({"serviceProjectNumber": "123"}, {"serviceProjectNumber": "my-project"}),
     "RegionListParameters: only one of itemFields, omitQuotas": ({"omitQuotas": True}, {"itemFields": ["name"], "omitQuotas": True}, "omitQuotas"),
     "OperationQuery: only one of region, zone": ({"zone": "z"}, {"zone": "z", "region": "r"}, "zone"),
     "OperationQuery.region form": ({"region": "us-east1"}, {"region": "us-east1-b"}),
     "OperationQuery.zone form": ({"zone": "us-east1-b"}, {"zone": "us-east1"}),
-    "OperationQuery: link_or_name": ({"name": "projects/p/zones/z/operations/o"}, {"name": "operations/o"}, "name"),
+    "OperationQuery: name_is_a_name_or_a_link": ({"name": "projects/p/zones/z/operations/o"}, {"name": "operations/o"}, "name"),
     "PushTokenQuery.clockSkewSeconds least": ({"clockSkewSeconds": 0}, {"clockSkewSeconds": -1}),
     "PushTokenQuery.clockSkewSeconds most": ({"clockSkewSeconds": 300}, {"clockSkewSeconds": 301}),
-    **{f"{owner}: tags_are_of_a_known_form": ({"resourceManagerTags": {"tagKeys/1": "tagValues/2", "my-project/env": "prod"}}, {"resourceManagerTags": {"env": "prod"}}, "resourceManagerTags.env") for owner in ("InstanceProperties", "AttachedDiskInitializeParams", "MachineImageParams")},
-    # values that need others beside them
+    **{f"{owner}: resource_manager_tags_have_a_known_form": ({"resourceManagerTags": {"tagKeys/1": "tagValues/2", "my-project/env": "prod"}}, {"resourceManagerTags": {"env": "prod"}}, "resourceManagerTags.env") for owner in ("InstanceProperties", "AttachedDiskInitializeParams", "MachineImageParams")},
+    # values that need other properties
     "AccessConfig.type values": ({"type": "ONE_TO_ONE_NAT"}, {"type": "ONE_TO_ONE"}),
     "AccessConfig.type new values": None,
     "Scheduling.instanceTerminationAction values": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "STOPP", "provisioningModel": "SPOT"}),
     "Scheduling.instanceTerminationAction new values": ({"instanceTerminationAction": "STOP", "provisioningModel": "SPOT"}, {"instanceTerminationAction": "NEW_VALUE_42", "provisioningModel": "SPOT"}),
-    # elements of lists that are missing what they need
+    # properties that elements of lists require
     "GuestOsFeature.type required": ({"type": "GVNIC"}, {}),
     "MetadataItem.key required": ({"key": "k"}, {"value": "v"}),
     "LocationPolicyZone.zone required": ({"zone": "zones/us-east1-b"}, {}),
 }  # fmt: skip
-"""By rule: what it takes, what it does not, and where the finding is, where that is not the property itself."""
+"""By rule: content that it accepts, content that it refuses or warns of, and the path of the finding within the object.
 
-
-def _case(row):
-    """Give the sides of a rule; those of values and of what is required follow from the declaration."""
-    if row.key in CASES:
-        return CASES[row.key]
-    if row.kind == "required":
-        return {}, {row.property: None}
-    known = (
-        row.words.split("`")[1]
-        if row.kind == "values"
-        else ROWS[f"{row.object}.{row.property} values"].words.split("`")[1]
-    )
-    listed = NEEDS_LIST.get(f"{row.object}.{row.property}", False)
-    other = f"{known}X" if row.kind == "values" else "NEW_VALUE_42"
-    wrap = (lambda value: [value]) if listed else (lambda value: value)
-    return {row.property: wrap(known)}, {row.property: wrap(other)}
-
-
-NEEDS_LIST = {"NotificationConfig.eventTypes": True}
-TESTED = {key: row for key, row in ROWS.items() if CASES.get(key, "by declaration") is not None}
-UNREACHABLE = {"AccessConfig.type new values": "each list of access configs takes one type alone"}
-
-
-AT = {
+Content is merged into valid inputs, and None removes a property. The path is left out where it is the rule's property.
+A rule without a case here takes its case from its declaration (`_case`); None marks a rule that no inputs can reach.
+"""
+LIST_PROPERTIES = {"NotificationConfig.eventTypes"}
+TESTED = {key: row for key, row in ROWS.items() if CASES.get(key, "from the declaration") is not None}
+UNREACHABLE = {"AccessConfig.type new values": "each list of access configs accepts only its own type"}
+PLACES = {
     "AccessConfig.externalIpv6PrefixLength": ("properties", "networkInterfaces", "[]", "ipv6AccessConfigs", "[]"),
     **{
         f"AttachedDisk: {name}": ("properties", "disks", 1)
         for name in (
-            "scratch_is_local_ssd",
-            "scratch_is_blank",
-            "large_local_ssds_are_nvme",
-            "local_ssds_have_their_sizes",
+            "scratch_disks_are_local_ssds",
+            "local_ssds_are_blank",
+            "large_local_ssds_require_nvme",
+            "local_ssds_have_a_known_size",
         )
     },
     "Duration": ("properties", "scheduling", "maxRunDuration"),
 }
-"""Places other than the shortest one, where another rule would have its say."""
+"""Where to put an object if another rule refuses the case's content at the object's shortest path."""
 ZONE_KEY = "zones/us-east1-b"
 
 
-def _at(row):
-    """Write where the rule's object stands, with keys and places of elements in it."""
-    path = AT.get(row.key) or AT.get(f"{row.object}.{row.property}") or AT.get(row.object) or row.path
+def _case(row):
+    """Give the case of a rule; those of known values and of required properties follow from the declaration."""
+    if row.key in CASES:
+        return CASES[row.key]
+    if row.kind == "required":
+        return {}, {row.property: None}
+    values = row if row.kind == "values" else ROWS[f"{row.object}.{row.property} values"]
+    known = values.words.split("`")[1]
+    other = f"{known}X" if row.kind == "values" else "NEW_VALUE_42"
+    if f"{row.object}.{row.property}" in LIST_PROPERTIES:
+        return {row.property: [known]}, {row.property: [other]}
+    return {row.property: known}, {row.property: other}
+
+
+def _object_path(row):
+    """Give the path of the rule's object in the inputs, with an index or key for each element of a list or map."""
+    path = PLACES.get(row.key) or PLACES.get(f"{row.object}.{row.property}") or PLACES.get(row.object) or row.path
     before = ("", *path)
     return [0 if part == "[]" else (ZONE_KEY if before[index] == "locations" else "a") if part == "*" else part
             for index, part in enumerate(path)]  # fmt: skip
 
 
-def _put(owner, path, content):
-    """Put a case's content where its object stands."""
+def _merge_at(owner, path, content):
+    """Merge content into the object at a path, which is created if it is missing."""
     if not path:
         _merge(owner, content)
         return
@@ -297,7 +292,7 @@ def _put(owner, path, content):
         owner.setdefault(head, empty)
     elif head == len(owner):
         owner.append(empty)
-    _put(owner[head], rest, content)
+    _merge_at(owner[head], rest, content)
 
 
 def _merge(owner, content):
@@ -311,11 +306,11 @@ def _merge(owner, content):
 
 
 def _inputs(row, content):
+    """Give valid inputs of the rule's resource or function, with the content merged into the rule's object."""
     inputs = copy.deepcopy(BASE.get(row.token, {}))
     if row.object == "PerInstanceProperties":
-        inputs = {**inputs, "namePattern": None, "count": None}
-        inputs = {name: value for name, value in inputs.items() if value is not None}
-    _put(inputs, _at(row), content)
+        inputs = {name: value for name, value in inputs.items() if name not in {"namePattern", "count"}}
+    _merge_at(inputs, _object_path(row), content)
     if row.object in {"DiskInstantiationConfig", "SourceInstanceParams"}:
         inputs["sourceInstance"] = "zones/z/instances/i"
         inputs.pop("properties")
@@ -323,52 +318,52 @@ def _inputs(row, content):
 
 
 @pytest.fixture(scope="module")
-def asked(_emulator):
-    """An engine; what functions then call is answered by the emulator."""
-    with driver.engine(project="demo", emulatorHost=_emulator.host) as made:
-        yield made
+def emulated_engine(_emulator):
+    """An engine whose functions call the emulator."""
+    with driver.engine(project="demo", emulatorHost=_emulator.host) as engine:
+        yield engine
 
 
-def _judged(engine, row, content):
-    """Give failures and warnings, each as path and reason in one text."""
+def _findings(engine, row, content):
+    """Check the content, and give failures and warnings, each as one text of path and reason."""
     engine.log.messages.clear()
     inputs = _inputs(row, content)
     if row.token in BASE and ":get" not in row.token and ":verify" not in row.token:
-        found = [f"{failure.property} {failure.reason}" for failure in engine.check(row.token, "x", inputs).failures]
+        failures = [f"{failure.property} {failure.reason}" for failure in engine.check(row.token, "x", inputs).failures]
     else:
         try:
-            found = [f"{name} {reason}" for name, reason in engine.refusals(row.token, **inputs).items()]
+            failures = [f"{name} {reason}" for name, reason in engine.refusals(row.token, **inputs).items()]
         except grpc.RpcError:
-            found = []  # it went on to the call, and what was asked for is not there
-    return found, [message for severity, _, message in engine.log.messages if severity == "WARNING"]
+            failures = []  # the inputs were accepted, and the call failed because the emulator is empty
+    return failures, [message for severity, _, message in engine.log.messages if severity == "WARNING"]
 
 
-def _place(row, where):
-    path = format_path(tuple(_at(row)))
+def _finding_path(row, where):
+    path = format_path(tuple(_object_path(row)))
     return f"{path}.{where}" if path else where
 
 
 @pytest.mark.parametrize("key", TESTED)
-def test_both_sides(asked, key):
+def test_both_sides(emulated_engine, key):
     row = ROWS[key]
     good, bad, *where = _case(row)
-    place = _place(row, where[0] if where else row.property)
-    taken, unwarned = _judged(asked, row, good)
-    refused, warned = _judged(asked, row, bad)
+    path = _finding_path(row, where[0] if where else row.property)
+    failures_of_good, warnings_of_good = _findings(emulated_engine, row, good)
+    failures, warnings = _findings(emulated_engine, row, bad)
 
-    assert taken == [], "what the rule takes is taken"
+    assert failures_of_good == [], "a rule accepts its good content"
     if row.warns:
-        assert not [text for text in unwarned if text.startswith(place) and row.kind != "deprecated"]
-        assert refused == [], "what is only warned about is taken"
-        assert [text for text in warned if text.startswith(place)]
-    elif "needs one of" in place:
-        assert [text for text in refused if "needs one of" in text]
+        assert not [text for text in warnings_of_good if text.startswith(path) and row.kind != "deprecated"]
+        assert failures == [], "a rule that warns accepts its bad content, too"
+        assert [text for text in warnings if text.startswith(path)]
+    elif "needs one of" in path:
+        assert [text for text in failures if "needs one of" in text]
     else:
-        assert [text for text in refused if text.strip().startswith(place)], refused
+        assert [text for text in failures if text.strip().startswith(path)], failures
 
 
 def test_every_rule_has_a_case():
-    assert set(CASES) <= set(ROWS), "cases of rules that are no more"
+    assert set(CASES) <= set(ROWS), "there are cases of rules that no longer exist"
     assert {key for key, case in CASES.items() if case is None} == set(UNREACHABLE)
     by_hand = {key for key, row in ROWS.items() if row.kind not in {"values", "new values", "required"}}
     assert by_hand <= set(CASES)

@@ -1,4 +1,4 @@
-"""`List` returns existing resources page by page, with IDs that can be imported."""
+"""Pulumi's `List` of every resource: pages, queries, and IDs that can be imported."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ CASES = {
 
 
 @pytest.mark.parametrize("token", CASES)
-def test_listed_ids_can_be_imported(engine, cloud, vm, token):
+def test_a_listed_id_can_be_imported(engine, cloud, vm, token):
     inputs, query = CASES[token]
     assert engine.list(token, query) == ([], "")
-    made = engine.create(token, "x", inputs)
+    created = engine.create(token, "x", inputs)
     ids, after = engine.list(token, query)
 
-    assert (ids, after) == ([made.id], "")
+    assert (ids, after) == ([created.id], "")
     found = engine.import_(token, "y", ids[0])
-    assert found.id == made.id
+    assert found.id == created.id
     assert engine.diff(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE
 
 
@@ -57,7 +57,7 @@ def _store_templates(cloud, count, scope="global"):
         cloud.emulator.store.put(path, body)
 
 
-def test_each_call_returns_a_page_and_the_token_of_the_next(engine, cloud):
+def test_a_call_returns_one_page_and_the_token_of_the_next(engine, cloud):
     _store_templates(cloud, 1100)
     pages, after = [], ""
     while True:
@@ -84,7 +84,7 @@ def test_no_more_pages_are_read_than_the_limit_needs(engine, cloud, limit, size,
     assert after
 
 
-def test_templates_are_listed_by_region_or_filter(engine, cloud):
+def test_templates_are_listed_by_region_or_by_filter(engine, cloud):
     _store_templates(cloud, 2)
     _store_templates(cloud, 3, "regions/us-east1")
 
@@ -96,16 +96,16 @@ def test_templates_are_listed_by_region_or_filter(engine, cloud):
 
 
 def test_attachments_are_listed_by_zone_without_boot_disks_and_local_ssds(engine, cloud, vm):
-    made = engine.create(ATTACHMENT, "a", attachment(deviceName="data"))
+    created = engine.create(ATTACHMENT, "a", attachment(deviceName="data"))
     scratch = {"deviceName": "ssd", "type": "SCRATCH"}
     cloud.change(VM, lambda body: body["disks"].append(scratch))
 
-    assert engine.list(ATTACHMENT, {"zone": "us-east1-b"})[0] == [made.id]
+    assert engine.list(ATTACHMENT, {"zone": "us-east1-b"})[0] == [created.id]
     assert engine.list(ATTACHMENT, {"zone": "us-east1-c"})[0] == []
     assert engine.list(ATTACHMENT, {"filter": "name = other"})[0] == []
 
 
-def test_fleets_are_listed_once_and_by_region(engine, cloud):
+def test_each_fleet_is_listed_once_and_by_region(engine, cloud):
     one = engine.create(FLEET, "one", fleet(3, locationPolicy={"targetShape": "BALANCED"}))
     two = engine.create(FLEET, "two", fleet(1, region="us-central1", namePattern="b-##"))
 
@@ -113,7 +113,7 @@ def test_fleets_are_listed_once_and_by_region(engine, cloud):
     assert engine.list(FLEET, {"region": "us-central1"})[0] == [two.id]
 
 
-def test_notifications_are_listed_for_one_bucket_or_all(engine, cloud):
+def test_notifications_are_listed_of_one_bucket_or_of_all(engine, cloud):
     bucket = {"kind": "storage#bucket", "name": "other-bucket", "id": "other-bucket", "_project": PROJECT}
     cloud.emulator.store.put("b/other-bucket", bucket)
     one = engine.create(NOTIFICATION, "one", notification())
@@ -132,7 +132,7 @@ def test_notifications_are_listed_for_one_bucket_or_all(engine, cloud):
     (NOTIFICATION, {"bucket": BUCKET, "project": PROJECT}, "conflicts with"),
     ("gcpx:compute:Nothing", {}, "is not a resource of gcpx"),
 ])  # fmt: skip
-def test_an_invalid_query_is_refused(engine, cloud, token, query, words):
+def test_a_wrong_query_is_refused_before_any_call(engine, cloud, token, query, words):
     with failing() as failures:
         engine.list(token, query)
 
@@ -140,14 +140,14 @@ def test_an_invalid_query_is_refused(engine, cloud, token, query, words):
     assert cloud.calls() == []
 
 
-def test_an_unknown_query_has_an_unknown_result(engine, cloud):
+def test_a_query_with_an_unknown_value_returns_an_unknown_result(engine, cloud):
     request = rpc.ListRequest(token=KEY, query=struct({"user": "04da6b54-80e4-46f7-96ec-b56ff0331ba9"}))
 
     assert [answer.WhichOneof("response") for answer in engine.stub.List(request)] == ["computed"]
     assert cloud.calls() == []
 
 
-def test_a_refusal_by_google_is_reported(engine, cloud):
+def test_an_error_of_google_is_reported(engine, cloud):
     cloud.fail("compute.instanceTemplates.aggregatedList", status=403, message="no permission")
     with failing() as failures:
         engine.list(TEMPLATE)

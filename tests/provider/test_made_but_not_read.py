@@ -21,8 +21,6 @@ from programs import (
     template,
 )
 
-from gcpx_emulator.faults import Fault, Faults
-
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 CREATIONS = {
     "template": (TEMPLATE, {"name": "web", **template()}),
@@ -199,34 +197,6 @@ def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, nam
 
     assert "could not be parsed" in message
     assert state.id
-
-
-@pytest.mark.parametrize("body", ["{}", "[]", '{"kind": "storage#notification"}'])
-def test_a_response_without_an_id_creates_only_one_notification(engine, cloud, body):
-    cloud.fail("storage.notifications.insert", body=body)
-    created = engine.create(NOTIFICATION, "n", notification())
-
-    assert cloud.emulator.store.counts()["notificationConfigs"] == 1
-    assert engine.drift(created) == set()
-
-
-class _ListRefusedAfterInsert(Faults):
-    """Refuses to list notifications once one has been inserted."""
-
-    def take(self, method):
-        if method == "storage.notifications.insert":
-            self.queue.append(Fault(method="storage.notifications.list", status=403, message="denied", times=9))
-        return super().take(method)
-
-
-def test_the_error_says_how_to_find_a_notification_that_may_exist(engine, cloud, monkeypatch):
-    dropped = Fault(method="storage.notifications.insert", drop="after")
-    monkeypatch.setattr(cloud.emulator, "faults", _ListRefusedAfterInsert([dropped]))
-    with failing() as failed:
-        engine.create(NOTIFICATION, "n", notification())
-
-    assert "may have been created" in failed[0].message
-    assert "pulumi do gcpx:storage:NotificationConfig list --all --bucket demo-uploads" in failed[0].message
 
 
 def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(engine, cloud):

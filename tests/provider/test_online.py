@@ -142,6 +142,13 @@ def test_a_fleet_of_which_only_min_count_fits_is_a_warning(online, cloud):
     assert [text for _, _, text in online.log.messages if "minCount can be met" in text]
 
 
+@pytest.mark.parametrize(("quota", "accepted"), [(1, True), (0, False)])
+def test_a_fleet_that_accepts_any_number_needs_quota_for_one(online, cloud, quota, accepted):
+    _set_quota(cloud, quota)
+
+    assert ("count" not in online.failures(FLEET, _fleet(12, minCount=0))) is accepted
+
+
 def test_only_new_instances_count_towards_a_quota(online, cloud):
     _set_quota(cloud, 10)
     made = online.create(FLEET, "f", _fleet(8))

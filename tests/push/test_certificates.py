@@ -1,4 +1,4 @@
-"""Keys of the issuer: fetched once, kept as long as they may be, fetched again when one is unknown."""
+"""The keys of the issuer: they are fetched once, cached, and fetched again when they expire or one is unknown."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from programs import PROJECT
 from steered import Fixed
 
-from gcpx.push import IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
+from gcpx_push import IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
 EMAIL = "pusher@example.com"
 
@@ -22,7 +22,7 @@ def _token(cloud, **order):
 
 @pytest.fixture
 def clock(cloud):
-    """One time for the emulator, which signs, and for the receiver."""
+    """One clock for the emulator, which signs, and for the receiver."""
     cloud.emulator.clock = Fixed()
     return cloud.emulator.clock
 
@@ -40,11 +40,11 @@ def test_keys_are_fetched_once_for_many_tokens(cloud, clock):
     assert cloud.calls("oauth2") == ["oauth2.certs"]
 
 
-def test_a_key_set_serves_as_well(cloud, clock):
+def test_keys_can_come_from_a_json_web_key_set(cloud, clock):
     assert _verifier(cloud, clock, path="/oauth2/v3/certs").verify(_token(cloud)).audience == "me"
 
 
-def test_keys_are_fetched_again_when_their_time_is_over(cloud, clock):
+def test_keys_are_fetched_again_when_they_have_expired(cloud, clock):
     verifier = _verifier(cloud, clock)
     verifier.verify(_token(cloud))
     clock.moment += 20_001
@@ -53,14 +53,14 @@ def test_keys_are_fetched_again_when_their_time_is_over(cloud, clock):
     assert cloud.calls("oauth2") == ["oauth2.certs"] * 2
 
 
-def test_a_rotation_is_followed_at_once_and_a_flood_of_unknown_keys_is_not(cloud, clock):
+def test_unknown_keys_are_fetched_at_once_but_not_again_and_again(cloud, clock):
     verifier = _verifier(cloud, clock)
     old = _token(cloud)
     verifier.verify(old)
     _post(cloud, "/_emulator/keys/rotate")
 
     assert verifier.verify(_token(cloud)).email == EMAIL
-    assert verifier.verify(old).email == EMAIL, "a token that was good stays so for its life"
+    assert verifier.verify(old).email == EMAIL, "a verified token stays valid until it expires"
     for _ in range(5):
         _post(cloud, "/_emulator/keys/rotate")
         with pytest.raises(InvalidToken, match="does not have"):
@@ -70,7 +70,7 @@ def test_a_rotation_is_followed_at_once_and_a_flood_of_unknown_keys_is_not(cloud
     assert verifier.verify(_token(cloud)).email == EMAIL
 
 
-def test_old_keys_serve_on_while_the_issuer_cannot_be_reached(cloud, clock):
+def test_expired_keys_remain_in_use_while_the_issuer_cannot_be_reached(cloud, clock):
     verifier = _verifier(cloud, clock)
     verifier.verify(_token(cloud))
     cloud.fail("oauth2.certs", status=503)
@@ -96,7 +96,7 @@ def test_old_keys_serve_on_while_the_issuer_cannot_be_reached(cloud, clock):
         {"drop": "before"},
     ],
 )
-def test_without_any_key_there_is_no_verdict(cloud, clock, fault):
+def test_a_token_cannot_be_checked_without_keys(cloud, clock, fault):
     verifier, token = _verifier(cloud, clock), _token(cloud)
     cloud.fail("oauth2.certs", **fault)
 
@@ -106,14 +106,14 @@ def test_without_any_key_there_is_no_verdict(cloud, clock, fault):
         verifier.verify(token)
 
 
-def test_an_address_that_is_malformed_gives_no_verdict(cloud, clock):
+def test_a_malformed_address_of_the_keys_is_an_error(cloud, clock):
     verifier = PushVerifier("me", EMAIL, certificates=Certificates("http://127.0.0.1:99999/"), now=clock.now)
 
     with pytest.raises(CertificatesError):
         verifier.verify(_token(cloud))
 
 
-def test_a_store_of_authorities_that_is_missing_gives_no_verdict(cloud, clock, monkeypatch):
+def test_a_missing_file_of_certificate_authorities_is_an_error(cloud, clock, monkeypatch):
     monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent/authorities.pem")
     verifier, token = _verifier(cloud, clock), _token(cloud)
 
@@ -121,7 +121,7 @@ def test_a_store_of_authorities_that_is_missing_gives_no_verdict(cloud, clock, m
         verifier.verify(token)
 
 
-def test_given_certificates_need_no_network(cloud, clock):
+def test_given_certificates_need_no_network_access(cloud, clock):
     document = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", timeout=600, trust_env=False).json()
     token = _token(cloud)
     cloud.emulator.requests.kept.clear()
@@ -144,7 +144,7 @@ def test_a_verified_token_is_not_verified_again_until_it_expires(cloud, clock):
         verifier.verify(token)
 
 
-def test_behind_a_proxy_its_own_token_counts(cloud, clock):
+def test_behind_a_proxy_the_token_of_the_proxy_is_checked(cloud, clock):
     audience = f"/projects/{PROJECT}/global/backendServices/1"
     claims = {"iss": "https://cloud.google.com/iap", "aud": audience}
     proxied = _token(cloud, iap=True, claims={**claims, "email_verified": False})

@@ -1,4 +1,4 @@
-"""The guard of an application: what reaches it carries a good push, on whatever path, and the rest is not even read."""
+"""The middleware: only valid pushes reach the application, on every path, and invalid ones are not read to the end."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from gcpx.push import Certificates, PushMiddleware, PushVerifier
+from gcpx_push import Certificates, PushMiddleware, PushVerifier
 
 CHUNK = b" " * 1024
 BAD = headers("Bearer a.b.c")
 
 
 class Connection:
-    """One ASGI connection: gives what the client sends, and keeps what is answered."""
+    """An ASGI connection: it has the events that the client sends, and records what is answered."""
 
     def __init__(self, *events, sent=GOOD, method="POST", query=b"", kind="http"):
         encoded = [(name.lower().encode(), value.encode()) for name, value in sent.items()]
@@ -43,7 +43,7 @@ class Connection:
 
 
 async def _never(_scope, _receive, _send):
-    pytest.fail("what is refused reached the application")
+    pytest.fail("a refused push reached the application")
 
 
 def _part(body, *, more=True):
@@ -80,14 +80,14 @@ def test_nothing_passes_without_a_token_on_any_path(path):
     assert _ask(ROUTED, f"/hooks{path}", content=BODY, headers=headers(None)).status_code == 400
 
 
-def test_the_framework_routes_to_what_is_guarded():
+def test_a_framework_can_guard_some_of_its_routes():
     answer = _ask(ROUTED, "/hooks/push", content=BODY, headers=GOOD)
 
     assert (answer.status_code, answer.text, answer.headers["length"]) == (200, "hello", str(len(BODY)))
     assert _ask(ROUTED, "/free", "GET").text == "free"
 
 
-def test_another_method_is_answered_with_the_allowed_one():
+def test_the_answer_to_another_method_names_the_allowed_one():
     answer = _ask(PushMiddleware(_never, verifier()), "/push", "GET", headers=GOOD)
 
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
@@ -99,7 +99,7 @@ def test_a_websocket_is_refused():
     assert [message["type"] for message in connection.sent] == ["websocket.close"]
 
 
-def test_the_lifespan_passes():
+def test_lifespan_events_are_passed_on():
     seen = []
 
     async def app(scope, _receive, _send):
@@ -116,21 +116,21 @@ def test_a_connection_of_an_unknown_type_does_not_pass():
 
 REFUSED = {
     "another method": ({"method": "PUT"}, 405), "no header": ({"sent": headers(None)}, 400),
-    "a token that is bad": ({"sent": BAD}, 400), "a form": ({"sent": headers(GOOD["Authorization"], "text/plain")}, 400),
-    "too long by its own account": ({"sent": {**GOOD, "Content-Length": str(17 << 20)}}, 413),
-    "very long by its own account": ({"sent": {**GOOD, "Content-Length": "9" * 5000}}, 413),
+    "an invalid token": ({"sent": BAD}, 400), "a form": ({"sent": headers(GOOD["Authorization"], "text/plain")}, 400),
+    "a length that is too long": ({"sent": {**GOOD, "Content-Length": str(17 << 20)}}, 413),
+    "a length with many digits": ({"sent": {**GOOD, "Content-Length": "9" * 5000}}, 413),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_the_body_is_not_read_where_the_head_is_bad(case):
+def test_the_body_is_not_read_if_the_head_is_invalid(case):
     request, status = REFUSED[case]
     connection = Connection(*_endless(), **request).through(_never)
 
     assert (connection.status, connection.read) == (status, 0)
 
 
-def test_the_body_is_not_read_where_the_receivers_own_token_is_another_one():
+def test_the_body_is_not_read_if_the_verification_token_is_wrong():
     own = PushVerifier(verification_token=OWN, authenticated=False)
     connection = Connection(*_endless(), sent=headers(None), query=b"token=other").through(_never, own)
 
@@ -145,7 +145,7 @@ def test_the_body_is_not_read_while_the_keys_cannot_be_fetched():
 
 
 @pytest.mark.parametrize("start", [b"a=b", b"[", b'"', b"\xef\xbb\xbf{", b"\xff\xfe{\x00", b""])
-def test_a_body_that_cannot_become_a_push_is_not_read_on(start):
+def test_a_body_that_cannot_become_a_push_is_not_read_to_the_end(start):
     connection = Connection(*_endless(start)).through(_never)
 
     assert connection.status == 400
@@ -165,7 +165,7 @@ def test_a_disconnected_client_gets_no_answer():
     assert connection.sent == []
 
 
-def test_the_application_reads_the_body_again_and_then_what_follows():
+def test_the_application_reads_the_body_again_and_then_later_events():
     seen = []
 
     async def app(_scope, receive, _send):

@@ -1,4 +1,4 @@
-"""Every way to tamper with a push: refused with the right status, in words that hold nothing of the token."""
+"""Tampered pushes: each is refused with the right status, and the reason does not quote the token."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from pushing import AUDIENCE, BODY, EMAIL, GOOD, KEY, NOW, OWN, PEM, claims, headers, segment, signed, token, verifier
 
-from gcpx.push import GOOGLE, InvalidToken, PushMiddleware, PushVerifier, receive
+from gcpx_push import GOOGLE, InvalidToken, PushMiddleware, PushVerifier, receive
 
 OTHER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
@@ -24,13 +24,13 @@ def _raw(header, signature=b""):
 
 
 def _with_public_key():
-    """Sign with HMAC, the public key for a secret: a receiver that believes the header would take it."""
+    """Sign with HMAC and the public key as its secret: a receiver that trusts the header would accept it."""
     head = f"{segment({'alg': 'HS256', 'kid': 'one', 'typ': 'JWT'})}.{segment(claims())}"
     return f"{head}.{segment(hmac.new(PEM, head.encode(), hashlib.sha256).digest())}"
 
 
 def _resigned(**changes):
-    """Put other claims under a good signature."""
+    """Change the claims of a token but keep its signature."""
     header, _, signature = token().split(".")
     return f"{header}.{segment(claims(**changes))}.{signature}"
 
@@ -47,14 +47,14 @@ TOKENS = {
     "algorithm none": _raw({"alg": "none", "kid": "one", "typ": "JWT"}),
     "algorithm None in capitals": _raw({"alg": "NONE", "kid": "one"}),
     "no algorithm": _raw({"kid": "one"}),
-    "algorithm that is no text": _raw({"alg": ["RS256"], "kid": "one"}),
+    "algorithm that is not a string": _raw({"alg": ["RS256"], "kid": "one"}),
     "HS256 with the public key": _with_public_key(),
     "RS512": jwt.encode(claims(), KEY, algorithm="RS512", headers={"kid": "one"}),
     "PS256": jwt.encode(claims(), KEY, algorithm="PS256", headers={"kid": "one"}),
     "another key": token(OTHER),
     "unknown key ID": token(header={"kid": "two"}),
     "no key ID": jwt.encode(claims(), KEY, algorithm="RS256"),
-    "key ID that is no text": _raw({"alg": "RS256", "kid": 1}),
+    "key ID that is not a string": _raw({"alg": "RS256", "kid": 1}),
     "key in the header": token(OTHER, header={"jwk": {"kty": "RSA"}}),
     "key by URL in the header": token(OTHER, header={"jku": "https://example.com/keys"}),
     "critical extension": token(header={"crit": ["b64"], "b64": True}),
@@ -69,9 +69,9 @@ TOKENS = {
     "empty": "",
     "dots": "..",
     "no base64": "!!!.???.***",
-    "header that is no JSON": f"{segment(b'{')}.{segment(claims())}.x",
+    "header that is not JSON": f"{segment(b'{')}.{segment(claims())}.x",
     "header that is a list": _raw(["RS256"]),
-    "claims that are no JSON": jwt.api_jws.encode(b"nothing", KEY, algorithm="RS256", headers={"kid": "one"}),
+    "claims that are not JSON": jwt.api_jws.encode(b"nothing", KEY, algorithm="RS256", headers={"kid": "one"}),
     "claims that are a list": jwt.api_jws.encode(b"[]", KEY, algorithm="RS256", headers={"kid": "one"}),
     "another audience": token(aud="https://example.com/other"),
     "audience with a trailing slash": token(aud=f"{AUDIENCE}/"),
@@ -102,8 +102,8 @@ TOKENS = {
     "expiry at infinity": _signed(claims(exp=float("inf"))),
     "good from later on": token(nbf=NOW + 60),
     "good from a text on": _signed(claims(nbf=str(NOW))),
-    "issued at a time that is no number": _signed(claims(iat=float("nan"))),
-    "another claim that is no number": _signed(claims(more=float("nan"))),
+    "time of issue that is not a number": _signed(claims(iat=float("nan"))),
+    "another claim that is not a number": _signed(claims(more=float("nan"))),
     "subject as a number": _signed(claims(sub=1)),
     "a claim twice": _signed(json.dumps(claims()).encode().replace(b"{", b'{"email": "someone@example.com", ')),
     "claims in UTF-16": _signed(json.dumps(claims()).encode("utf-16")),
@@ -151,7 +151,7 @@ BODIES = {
     "a string": b'"x"',
     "no message": b'{"data": "aGVsbG8="}',
     "message that is a text": b'{"message": "x"}',
-    "data that is no base64": b'{"message": {"data": "not base64!"}}',
+    "data that is not base64": b'{"message": {"data": "not base64!"}}',
     "data cut off": b'{"message": {"data": "aGVsbG8"}}',
     "data that is a number": b'{"message": {"data": 1}}',
     "two messages": BODY[:-1] + b', "message": {}}',
@@ -182,7 +182,7 @@ def _receive(by=None, *, method="POST", sent=None, query="", body=BODY):
     return receive(by or verifier(), method, sent or GOOD, query, body)
 
 
-def test_a_good_push_is_taken():
+def test_a_valid_push_is_accepted():
     answer = _receive()
 
     assert (answer.status, answer.reason) == (204, "")
@@ -191,7 +191,7 @@ def test_a_good_push_is_taken():
 
 
 @pytest.mark.parametrize("issuer", ["accounts.google.com", "https://accounts.google.com"])
-def test_the_issuer_may_be_with_and_without_scheme(issuer):
+def test_the_issuer_may_have_a_scheme_or_none(issuer):
     assert issuer in GOOGLE.names
     assert _receive(sent=headers(f"Bearer {token(iss=issuer)}")).status == 204
 
@@ -202,7 +202,7 @@ def test_the_issuer_may_be_with_and_without_scheme(issuer):
     ({"iat": NOW + 30}, 60, 204), ({"iat": NOW + 95}, 60, 400),
     ({"nbf": NOW - 5}, 0, 204), ({"nbf": NOW + 55}, 60, 204), ({"nbf": NOW + 65}, 60, 400),
 ])  # fmt: skip
-def test_times_hold_within_the_skew(changes, skew, status):
+def test_times_are_checked_with_the_clock_skew(changes, skew, status):
     skewed = verifier(clock_skew=skew)
 
     assert _receive(skewed, sent=headers(f"Bearer {token(**changes)}")).status == status
@@ -236,7 +236,7 @@ def test_a_malformed_header_is_refused(case):
 
 
 @pytest.mark.parametrize("case", BODIES)
-def test_a_body_that_is_no_push_is_refused(case):
+def test_a_body_that_is_not_a_push_is_refused(case):
     _refused(_receive(body=BODIES[case]))
 
 
@@ -246,7 +246,7 @@ def test_another_content_type_is_refused(kind):
 
 
 @pytest.mark.parametrize("kind", ["application/json", "Application/JSON; charset=utf-8"])
-def test_json_by_any_spelling_is_taken(kind):
+def test_the_content_type_may_have_capitals_and_parameters(kind):
     assert _receive(sent=headers(GOOD["Authorization"], kind)).status == 204
 
 
@@ -265,17 +265,17 @@ def _carrying(**attributes):
     ("", BODY, 400), ("token=", BODY, 400), ("token=other", BODY, 400), ("", _carrying(token="other"), 400),
     (f"token={OWN}", _carrying(token="other"), 400), (f"token={OWN}&token=other", BODY, 400), ("Token=" + OWN, BODY, 400),
 ])  # fmt: skip
-def test_the_receivers_own_token_is_asked_for(query, body, status):
+def test_the_verification_token_is_checked(query, body, status):
     assert _receive(verifier(verification_token=OWN), query=query, body=body).status == status
 
 
 @pytest.mark.parametrize("case", {**TOKENS, **{f"header: {name}": value for name, value in HEADERS.items()}})
-def test_the_middleware_refuses_the_same(case):
+def test_the_middleware_refuses_the_same_tokens(case):
     value = f"Bearer {TOKENS[case]}" if case in TOKENS else HEADERS[case.removeprefix("header: ")]
     sent = {name: text.encode("latin-1", "replace") for name, text in headers(value).items()}
 
     async def never(_scope, _receive, _send):
-        pytest.fail("what is refused reached the application")
+        pytest.fail("a refused push reached the application")
 
     async def send():
         transport = httpx.ASGITransport(PushMiddleware(never, verifier()))
@@ -290,7 +290,7 @@ TYPED = {
     "aud": (), "email": (), "iss": (), "iat": (), "exp": (), "email_verified": (True,), "nbf": (0,),
     "sub": ("", "x"), "azp": ("", "x"), "jti": ("", "x"),
 }  # fmt: skip
-"""Claims, and which of the values each takes."""
+"""Claims, and which of the values each accepts."""
 HEADER = {"alg": (), "kid": (), "typ": (), "crit": ()}
 
 
@@ -315,11 +315,11 @@ def test_a_header_of_another_type_is_refused(name, value):
 
 
 @pytest.mark.parametrize("value", VALUES, ids=repr)
-def test_a_claim_that_nobody_reads_may_be_anything(value):
+def test_other_claims_may_have_any_value(value):
     assert _receive(sent=headers(f"Bearer {_signed(claims() | {'more': value})}")).status == 204
 
 
-def test_a_header_that_is_there_twice_is_malformed():
+def test_a_duplicate_header_is_malformed():
     sent = {"authorization": "Bearer x", **GOOD}
 
     assert _receive(sent=sent).status == 400
@@ -329,7 +329,7 @@ def test_a_header_that_is_there_twice_is_malformed():
     {"audience": ""}, {"service_account_email": ""}, {"verification_token": ""}, {"authenticated": False},
     {"authenticated": False, "verification_token": OWN},
 ])  # fmt: skip
-def test_settings_that_would_let_anybody_in_are_refused(settings):
+def test_settings_that_would_accept_anybody_are_refused(settings):
     with pytest.raises(ValueError, match=r"must|requires"):
         PushVerifier(**{"audience": AUDIENCE, "service_account_email": EMAIL, **settings})
 
@@ -340,7 +340,7 @@ def test_settings_that_would_let_anybody_in_are_refused(settings):
     (f"token={OWN}", _carrying(token="other"), None, 400), (f"token={OWN}&token=x", BODY, None, 400),
     (f"token={OWN}", BODY, "", 400), (f"token={OWN}", BODY, "Bearer x", 400), (f"token={OWN}", BODY, GOOD["Authorization"], 400),
 ])  # fmt: skip
-def test_without_authentication_the_receivers_own_token_decides(query, body, sent, status):
+def test_without_authentication_the_verification_token_decides(query, body, sent, status):
     own = PushVerifier(verification_token=OWN, authenticated=False)
     answer = _receive(own, sent=headers(sent), query=query, body=body)
 

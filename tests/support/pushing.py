@@ -1,4 +1,4 @@
-"""Pushes as an issuer of the tests' own signs them, and a receiver at a moment of their own."""
+"""Pushes that are signed by an issuer made for the tests, and a receiver with a fixed time."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from gcpx.push import Certificates, PushVerifier
+from gcpx_push import Certificates, PushVerifier
 
 AUDIENCE = "https://example.com/push"
 EMAIL = "pusher@demo-project.iam.gserviceaccount.com"
 OWN = "my-verification-token"
 NOW = 1_700_000_000
-"""The receiver's time, and that of every token."""
+"""The time of the receiver and of every token, in seconds since 1970."""
 KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 PEM = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 BODY = json.dumps({"message": {"data": base64.b64encode(b"hello").decode(), "attributes": {"a": "b"}}}).encode()
@@ -28,7 +28,7 @@ def segment(value):
 
 
 def claims(**changes):
-    """Write good claims, some changed; None takes one away."""
+    """Return valid claims with some changed; None removes a claim."""
     made = {"aud": AUDIENCE, "azp": "1", "sub": "1", "email": EMAIL, "email_verified": True,
             "iss": "https://accounts.google.com", "iat": NOW - 5, "exp": NOW + 3595}  # fmt: skip
     return {key: value for key, value in (made | changes).items() if value is not None}
@@ -56,4 +56,4 @@ def headers(authorization, kind="application/json"):
 
 
 GOOD = headers(f"Bearer {token()}")
-"""The headers of a good push."""
+"""The headers of a valid push."""

@@ -1,4 +1,4 @@
-"""Online checks of what instances are made of, and of a region's quotas."""
+"""Checks of instances against Google at preview: what their properties refer to, and a region's quotas."""
 
 from __future__ import annotations
 
@@ -13,21 +13,28 @@ from gcpx.model.values import Path
 
 
 def instance_checks(checks: OnlineChecks, properties: dict[str, Any], path: Path) -> Iterator[OnlineCheck]:
-    """Check machine type, images, networks and subnetworks of instance properties, which are at `path` in the inputs."""
+    """Give the checks of machine type, images, networks and subnetworks.
+
+    Args:
+        checks: the checks of the resource, which know its project and region.
+        properties: instance properties from inputs, which may contain unknown values.
+        path: where the properties are in the inputs.
+    """
     yield partial(_check_machine_type, checks, text(properties, "machineType"), (*path, "machineType"))
     for index, disk in elements(properties, "disks"):
-        where = (*path, "disks", index, "initializeParams", "sourceImage")
+        image_path = (*path, "disks", index, "initializeParams", "sourceImage")
         image = text(nested(disk, "initializeParams"), "sourceImage")
-        yield partial(checks.check_link, image, "global/images", where)
+        yield partial(checks.check_link, image, "global/images", image_path)
     subnetworks = f"regions/{checks.region}/subnetworks" if checks.region else ""
     for index, interface in elements(properties, "networkInterfaces"):
-        here = (*path, "networkInterfaces", index)
-        yield partial(checks.check_link, text(interface, "network"), "global/networks", (*here, "network"))
-        yield partial(checks.check_link, text(interface, "subnetwork"), subnetworks, (*here, "subnetwork"))
+        interface_path = (*path, "networkInterfaces", index)
+        network, subnetwork = text(interface, "network"), text(interface, "subnetwork")
+        yield partial(checks.check_link, network, "global/networks", (*interface_path, "network"))
+        yield partial(checks.check_link, subnetwork, subnetworks, (*interface_path, "subnetwork"))
 
 
 def _check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Failure]:
-    """Check that a zone of the region has a machine type, or any zone without a region; no list has custom ones."""
+    """Check that a zone of the region, or any zone, has a machine type. Custom types are skipped: no list has them."""
     name, region = name_of(machine_type), checks.region
     if not name or "custom-" in name or not checks.project:
         return []
@@ -40,13 +47,12 @@ def _check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> 
 
 def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: int) -> list[Failure]:
     """Check that the region's quotas allow `count` more instances; if they allow only `minimum`, warn."""
-    region = checks.get(f"beta/projects/{checks.project}/regions/{checks.region}") or {}
-    quotas = {item.get("metric"): item.get("limit", 0) - item.get("usage", 0) for item in region.get("quotas", ())}
+    available = _available_quotas(checks)
     family = f"{name_of(machine_type).partition('-')[0].upper()}_CPUS"
-    metric = family if family in quotas else "CPUS"
+    metric = family if family in available else "CPUS"
     failures: list[Failure] = []
     for name, each in (("INSTANCES", 1), (metric, _processors(checks, machine_type))):
-        left = quotas.get(name)
+        left = available.get(name)
         if left is None or count * each <= left:
             continue
         words = f"would need {count * each:,} of {name} in {checks.region}, where only {left:,.0f} are left"
@@ -57,8 +63,14 @@ def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: i
     return failures
 
 
+def _available_quotas(checks: OnlineChecks) -> dict[str, float]:
+    """Give what is left of each quota of the region, by metric; empty if it cannot be determined."""
+    region = checks.get(f"beta/projects/{checks.project}/regions/{checks.region}") or {}
+    return {item.get("metric"): item.get("limit", 0) - item.get("usage", 0) for item in region.get("quotas", ())}
+
+
 def _processors(checks: OnlineChecks, machine_type: str) -> int:
-    """Give the number of CPUs of a machine type; 0 if no list tells it."""
+    """Give the number of CPUs of a machine type; 0 if no list has the type."""
     for group in _machine_types(checks, name_of(machine_type)).get("items", {}).values():
         for item in group.get("machineTypes", ()):
             return int(item.get("guestCpus", 0))
@@ -66,5 +78,6 @@ def _processors(checks: OnlineChecks, machine_type: str) -> int:
 
 
 def _machine_types(checks: OnlineChecks, name: str) -> dict[str, Any]:
+    """Look up a machine type in all zones; empty if it cannot be determined."""
     path = f"beta/projects/{checks.project}/aggregated/machineTypes"
     return checks.get(path, filter=f'name = "{name}"', fields="items/*(machineTypes(name,guestCpus))") or {}

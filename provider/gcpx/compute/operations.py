@@ -1,4 +1,4 @@
-"""Call for Compute operations: by long poll, until done, cancelled or out of time."""
+"""Compute operations: wait until they end, and find the operation that a request ID started."""
 
 from __future__ import annotations
 
@@ -8,26 +8,40 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import words_of
-from gcpx.gcp.client import COMPUTE, Google, Request
-from gcpx.gcp.errors import (
-    ApiError,
-    RateLimited,
-    Refused,
-    ServerError,
-    TimedOut,
-    Uncallable,
-    Unfinished,
-    Unreachable,
-    from_operation,
-)
+from gcpx.errors import safe_message
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
+from gcpx.gcp.request import Request
+from gcpx.gcp.retries import may_pass
 from gcpx.model.call import Call
 
 _LONG_POLL: Final = 5.0
-"""Seconds of one long poll; short enough that a cancel is noticed in time."""
+"""Seconds of one long poll; short enough that a cancellation is noticed in time."""
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 2.0
 _NO_LONG_POLL: Final = (404, 501)
+"""HTTP statuses of a server without the `wait` method."""
+
+
+def percentage(operation: dict[str, Any]) -> str:
+    """Describe an operation's progress as a percentage."""
+    return f"{operation.get('progress', 0)}%"
+
+
+@attrs.frozen
+class Wait:
+    """What to wait for, and for how long.
+
+    Attributes:
+        what: the operation in messages, such as `insert global/instanceTemplates/web`.
+        timeout: seconds that the operation may take if the user sets no custom timeout.
+        describe: describes the progress of an operation (REST JSON) to the user.
+    """
+
+    what: str
+    timeout: float
+    describe: Callable[[dict[str, Any]], str] = percentage
 
 
 @attrs.frozen
@@ -35,157 +49,179 @@ class Outcome:
     """How an operation ended.
 
     Attributes:
-        operation: as it was when it ended.
-        error: what it failed with, if it did.
+        operation: the operation (REST JSON) with status `DONE`.
+        error: why it failed; None if it succeeded.
     """
 
     operation: dict[str, Any]
     error: ApiError | None
 
+    def result(self) -> dict[str, Any]:
+        """Return the operation if it succeeded; raise its error if it failed."""
+        if self.error is not None:
+            raise self.error
+        return self.operation
+
     @property
     def per_location(self) -> dict[str, Any]:
-        """The status of each location that a bulk creation went to, by name."""
-        found: dict[str, Any] = self.operation.get("instancesBulkInsertOperationMetadata", {}).get(
+        """The status of each location that a bulk creation used, by name such as `zones/us-east1-b`."""
+        status: dict[str, Any] = self.operation.get("instancesBulkInsertOperationMetadata", {}).get(
             "perLocationStatus", {}
         )
-        return found
-
-
-@attrs.frozen(kw_only=True)
-class _Poll:
-    """How to ask next: by long poll or not, and whether after a pause."""
-
-    long: bool
-    pause: bool
+        return status
 
 
 @attrs.frozen(kw_only=True)
 class Operations:
-    """The operations of one project, through one version of the API."""
+    """The operations of one project.
+
+    Attributes:
+        version: the API version, `v1` or `beta`.
+    """
 
     google: Google
     version: str
     project: str
 
-    def wait(
-        self,
-        operation: dict[str, Any],
-        call: Call,
-        what: str,
-        timeout: float,
-        describe: Callable[[dict[str, Any]], str] | None = None,
-    ) -> dict[str, Any]:
-        """Wait until an operation is done; raises what it failed with, or `Unfinished`.
+    def wait(self, call: Call, operation: dict[str, Any], wait: Wait) -> dict[str, Any]:
+        """Wait until an operation has succeeded, and return it as it ended.
 
-        `describe` says how far an operation has come, where a percentage is not enough.
+        Raises:
+            ApiError: the operation failed.
+            Unfinished: its result is not known, as in `outcome`.
         """
+        return self.outcome(call, operation, wait).result()
+
+    def outcome(self, call: Call, operation: dict[str, Any], wait: Wait) -> Outcome:
+        """Wait until an operation has ended, whether it succeeded or failed.
+
+        Args:
+            call: the engine's call, which shows the progress and the operation's warnings.
+            operation: Google's response to the request that started it.
+            wait: what to call it, and how long to wait.
+
+        Raises:
+            Unfinished: the user cancelled, the time is up, or the status cannot be read.
+        """
+        deadline = time.monotonic() + (call.timeout or wait.timeout)
         try:
-            return self._ended(operation, call, what, time.monotonic() + (call.timeout or timeout), describe)
-        except ApiError:
-            raise
-        except Exception as error:  # also a response that is not an operation: Google accepted the request
-            raise Unfinished(words_of(error, what), operation) from error
-
-    def _ended(
-        self,
-        operation: dict[str, Any],
-        call: Call,
-        what: str,
-        deadline: float,
-        describe: Callable[[dict[str, Any]], str] | None,
-    ) -> dict[str, Any]:
-        say = describe or _percentage
-        shown, pause, poll = None, _FIRST_PAUSE, _Poll(long=True, pause=False)
-        while operation.get("status") != "DONE":
-            _go_on(call, deadline, what)
-            operation, poll = self._next(operation, call, what, poll, deadline)
-            if operation.get("status") != "DONE" and say(operation) != shown:
-                shown = say(operation)
-                call.progress(f"{what}: {shown}")
-            if poll.pause:
-                call.cancelled.wait(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
-        for warning in operation.get("warnings", ()):
-            call.warn(f"{what}: {warning.get('message') or warning.get('code')}")
-        if operation.get("error"):
-            raise from_operation(what, operation)
-        return operation
-
-    def outcome(
-        self,
-        operation: dict[str, Any],
-        call: Call,
-        what: str,
-        timeout: float,
-        describe: Callable[[dict[str, Any]], str] | None = None,
-    ) -> Outcome:
-        """Wait as `wait` does; a failure of the operation is part of what it came to."""
-        ended, say = [operation], describe or _percentage
-
-        def remember(current: dict[str, Any]) -> str:
-            ended[0] = current
-            return say(current)
-
-        try:
-            return Outcome(self.wait(operation, call, what, timeout, remember), None)
-        except ApiError as error:
-            return Outcome(error.operation or ended[0], error)
+            ended = _Watch(self, call, wait, operation, deadline).until_done()
+            return Outcome(ended, from_operation(wait.what, ended) if ended.get("error") else None)
+        except Exception as error:  # whatever went wrong, Google has accepted the request
+            raise Unfinished(safe_message(error, wait.what), operation) from error
 
     def requested(self, call: Call, scope: str, request_id: str) -> dict[str, Any] | None:
-        """Find the operation that a request ID started in a scope, such as `regions/R`, if it has no error."""
+        """Find the operation that a request ID started, unless it failed.
+
+        Args:
+            call: the engine's call.
+            scope: where the operation is: `global`, `regions/R` or `zones/Z`.
+            request_id: the `requestId` of the request.
+        """
         path = f"{self.version}/projects/{self.project}/{scope}/operations"
         query = {"filter": f'clientOperationId = "{request_id}"'}
-        found = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
-        return next((item for item in found.get("items", ()) if not item.get("error")), None)
+        page = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
+        return next((item for item in page.get("items", ()) if not item.get("error")), None)
 
-    def _next(
-        self, operation: dict[str, Any], call: Call, what: str, poll: _Poll, deadline: float
-    ) -> tuple[dict[str, Any], _Poll]:
-        """Ask once more. An error of the asking is not a failure of the operation."""
-        try:
-            return self._poll(operation, call, deadline, long_poll=poll.long), _Poll(
-                long=poll.long, pause=not poll.long
+
+@attrs.define
+class _Watch:
+    """One operation while it is being waited for.
+
+    Attributes:
+        operation: the operation as it was last read.
+        deadline: when to stop waiting, in the time of `time.monotonic`.
+        long_poll: whether to read with the `wait` method, until the server turns out not to have it.
+        pause: seconds to pause after the next read that returns at once.
+        shown: the progress that the user saw last.
+    """
+
+    operations: Operations
+    call: Call
+    wait: Wait
+    operation: dict[str, Any]
+    deadline: float
+    long_poll: bool = True
+    pause: float = _FIRST_PAUSE
+    shown: str | None = None
+
+    def until_done(self) -> dict[str, Any]:
+        """Read the operation until it is done, then show its warnings."""
+        while not self._is_done():
+            self._check_time_and_cancellation()
+            returned_at_once = self._read()
+            if self._is_done():
+                break
+            self._show_progress()
+            if returned_at_once:
+                self._pause()
+        for warning in self.operation.get("warnings", ()):
+            self.call.warn(f"{self.wait.what}: {warning.get('message') or warning.get('code')}")
+        return self.operation
+
+    def _is_done(self) -> bool:
+        return bool(self.operation.get("status") == "DONE")
+
+    def _check_time_and_cancellation(self) -> None:
+        if self.call.cancelled.is_set():
+            raise Unfinished(
+                f"{self.wait.what}: cancelled while Google was still working on it; run `pulumi refresh` to get the result"
             )
+        if time.monotonic() > self.deadline:
+            raise Unfinished(
+                f"{self.wait.what}: did not finish in time; raise customTimeouts, or run `pulumi refresh` to get the result"
+            )
+
+    def _read(self) -> bool:
+        """Read the operation once; tells whether to pause before the next read."""
+        try:
+            self.operation = self._long_polled() if self.long_poll else self._get()
         except ApiError as error:
-            if poll.long and error.status in _NO_LONG_POLL:
-                return operation, _Poll(long=False, pause=False)
-            passing = isinstance(error, Unreachable | RateLimited | ServerError)
-            if passing and not isinstance(error, Refused | Uncallable):
-                call.progress(f"{what}: {error.message}; asking again")
-                return operation, _Poll(long=poll.long, pause=True)
-            raise Unfinished(f"{what}: the status of its operation could not be read: {error}") from error
+            return self._should_pause_after(error)
+        return not self.long_poll
 
-    def _poll(self, operation: dict[str, Any], call: Call, deadline: float, *, long_poll: bool) -> dict[str, Any]:
-        path = f"{self.version}/projects/{self.project}/{scope_of(operation)}/operations/{operation['name']}"
-        if long_poll:
-            patience = max(_FIRST_PAUSE, min(_LONG_POLL, deadline - time.monotonic()))
-            try:
-                return self.google.send(
-                    Request(api=COMPUTE, method="POST", path=f"{path}/wait", patience=0.0, read_timeout=patience), call
-                )
-            except TimedOut:
-                pass  # The operation goes on; a plain read tells how far it is.
-        return self.google.send(Request(api=COMPUTE, method="GET", path=path, patience=0.0), call)
+    def _should_pause_after(self, error: ApiError) -> bool:
+        """Decide how to go on after a read that failed, which says nothing about the operation itself."""
+        if self.long_poll and error.status in _NO_LONG_POLL:
+            self.long_poll = False
+            return False
+        if may_pass(error):
+            self.call.progress(f"{self.wait.what}: {error.message}; asking again")
+            return True
+        raise Unfinished(f"{self.wait.what}: the status of its operation could not be read: {error}") from error
+
+    def _long_polled(self) -> dict[str, Any]:
+        """Read with the `wait` method, which responds when the operation is done; after a timeout, read without it."""
+        timeout = max(_FIRST_PAUSE, min(_LONG_POLL, self.deadline - time.monotonic()))
+        request = Request(api=COMPUTE, method="POST", path=f"{self._path}/wait", patience=0.0, read_timeout=timeout)
+        try:
+            return self.operations.google.send(request, self.call)
+        except TimedOut:
+            return self._get()
+
+    def _get(self) -> dict[str, Any]:
+        request = Request(api=COMPUTE, method="GET", path=self._path, patience=0.0)
+        return self.operations.google.send(request, self.call)
+
+    @property
+    def _path(self) -> str:
+        base = f"{self.operations.version}/projects/{self.operations.project}"
+        return f"{base}/{_scope_of(self.operation)}/operations/{self.operation['name']}"
+
+    def _show_progress(self) -> None:
+        progress = self.wait.describe(self.operation)
+        if progress != self.shown:
+            self.shown = progress
+            self.call.progress(f"{self.wait.what}: {progress}")
+
+    def _pause(self) -> None:
+        self.call.cancelled.wait(self.pause)
+        self.pause = min(self.pause * 2, _LONGEST_PAUSE)
 
 
-def _percentage(operation: dict[str, Any]) -> str:
-    return f"{operation.get('progress', 0)}%"
-
-
-def scope_of(operation: dict[str, Any]) -> str:
-    """Give the scope an operation lives in: `global`, `regions/R` or `zones/Z`."""
+def _scope_of(operation: dict[str, Any]) -> str:
+    """Tell where an operation is: `global`, `regions/R` or `zones/Z`."""
     for name in ("zone", "region"):
         if operation.get(name):
             return f"{name}s/{operation[name].rpartition('/')[2]}"
     return "global"
-
-
-def _go_on(call: Call, deadline: float, what: str) -> None:
-    if call.cancelled.is_set():
-        raise Unfinished(
-            f"{what}: cancelled while Google was still working on it; run `pulumi refresh` to get the result"
-        )
-    if time.monotonic() > deadline:
-        raise Unfinished(
-            f"{what}: did not finish in time; raise customTimeouts, or run `pulumi refresh` to get the result"
-        )

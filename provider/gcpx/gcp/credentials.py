@@ -1,4 +1,4 @@
-"""Who calls: from settings to an Authorization header, through google-auth."""
+"""Credentials: from the settings to an Authorization header, through google-auth."""
 
 from __future__ import annotations
 
@@ -19,19 +19,20 @@ from gcpx.errors import UserError
 from gcpx.gcp.errors import Unauthenticated
 from gcpx.gcp.settings import Settings
 
-_CODE: Final = re.compile(r"[a-z_]{1,40}")
-_CODES: Final = {
+_OAUTH_CODE: Final = re.compile(r"[a-z_]{1,40}")
+_OAUTH_CODES: Final = {
     "invalid_grant": "so the key or the refresh token has expired, was revoked, or belongs to another account",
     "invalid_client": "so the OAuth client of the credentials is unknown",
     "invalid_scope": "so gcpx:scopes contains a scope that does not exist",
     "unauthorized_client": "so the account is not allowed to request these scopes",
     "access_denied": "so the account is not allowed to do this",
 }
-CLOUD_PLATFORM: Final = "https://www.googleapis.com/auth/cloud-platform"
+"""What the errors of a token server mean, by OAuth 2.0's code."""
+_CLOUD_PLATFORM: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 
 class _Response(google.auth.transport.Response):  # type: ignore[misc]
-    """An httpx answer as google-auth reads it."""
+    """An httpx response as google-auth reads it."""
 
     def __init__(self, response: httpx.Response) -> None:
         self._response = response
@@ -50,7 +51,7 @@ class _Response(google.auth.transport.Response):  # type: ignore[misc]
 
 
 class _Request(google.auth.transport.Request):  # type: ignore[misc]
-    """google-auth's own calls over our connection pool, so that proxies and certificates are the same."""
+    """google-auth's own requests, sent through our connection pool, with the same proxies and certificates."""
 
     def __init__(self, client: httpx.Client) -> None:
         self._client = client
@@ -66,7 +67,7 @@ class _Request(google.auth.transport.Request):  # type: ignore[misc]
 
 @attrs.define
 class Credentials:
-    """Tokens for one set of scopes each, refreshed before they expire."""
+    """The access tokens of one configuration: one for each set of scopes, refreshed before it expires."""
 
     settings: Settings
     client: httpx.Client
@@ -74,8 +75,12 @@ class Credentials:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def header(self, scope: str, *, renew: bool = False) -> dict[str, str]:
-        """Give the Authorization header for a scope; `renew` after Google refused the last token."""
-        scopes = self.settings.scopes or (scope,)
+        """Give the headers that authorize a call with a scope; `renew` asks for a new token.
+
+        Raises UserError if the configured credentials cannot be used, and Unauthenticated if no token is issued for
+        them.
+        """
+        scopes = tuple(self.settings.scopes) or (scope,)
         headers: dict[str, str] = {}
         with self._lock:
             try:
@@ -86,16 +91,16 @@ class Credentials:
             except UserError:
                 raise
             except Exception as error:
-                raise Unauthenticated(f"Google did not issue an access token: {_why(error)}") from error
+                raise Unauthenticated(f"Google did not issue an access token: {_explain(error)}") from error
         return headers
 
 
-def _why(error: BaseException) -> str:
-    """Say what went wrong without the text of the error, which may quote keys and tokens."""
+def _explain(error: BaseException) -> str:
+    """Say what went wrong, without the text of the error, which may quote keys and tokens."""
     answer = next((item for item in error.args if isinstance(item, dict)), {})
     code = answer.get("error")
-    if isinstance(code, str) and _CODE.fullmatch(code):
-        return f"the token server answered {code}, {_CODES.get(code, 'see the OAuth 2.0 error codes')}"
+    if isinstance(code, str) and _OAUTH_CODE.fullmatch(code):
+        return f"the token server answered {code}, {_OAUTH_CODES.get(code, 'see the OAuth 2.0 error codes')}"
     if isinstance(error, google.auth.exceptions.DefaultCredentialsError):
         return "Application Default Credentials were not found or cannot be read"
     if isinstance(error, google.auth.exceptions.TransportError):
@@ -106,44 +111,45 @@ def _why(error: BaseException) -> str:
 
 
 def _load(settings: Settings, scopes: tuple[str, ...]) -> Any:
-    source = _source(settings, (CLOUD_PLATFORM,) if settings.impersonate else scopes)
-    if settings.impersonate is None:
-        return source
+    """Load the credentials that calls use: the configured ones, or those of the account that they impersonate."""
+    account = settings.impersonate_service_account
+    if account is None:
+        return _load_source(settings, scopes)
     from google.auth import impersonated_credentials  # noqa: PLC0415 - rarely needed
 
     return impersonated_credentials.Credentials(
-        source_credentials=source,
-        target_principal=settings.impersonate,
+        source_credentials=_load_source(settings, (_CLOUD_PLATFORM,)),
+        target_principal=account,
         target_scopes=list(scopes),
-        delegates=list(settings.delegates),
+        delegates=settings.impersonate_service_account_delegates,
     )
 
 
-def _source(settings: Settings, scopes: tuple[str, ...]) -> Any:
+def _load_source(settings: Settings, scopes: tuple[str, ...]) -> Any:
     if settings.access_token is not None:
         from google.oauth2 import credentials  # noqa: PLC0415 - each kind is loaded when it is used
 
         return credentials.Credentials(settings.access_token)
     if settings.credentials is None:
         return google.auth.default(scopes=scopes)[0]
-    return _of_type(_parsed(settings.credentials), scopes)
+    return _load_json(_parsed(settings.credentials), scopes)
 
 
 def _parsed(text: str) -> dict[str, Any]:
-    """Read credentials given as JSON, or as the path of a file that holds it."""
+    """Read credentials that are JSON, or the path of a file with JSON."""
     try:
         content = text if text.lstrip().startswith("{") else Path(text).expanduser().read_text()
         parsed: Any = json.loads(content)
     except (OSError, ValueError, RuntimeError):
-        # The error's own text would show what was given.
+        # The text of the error would quote what was given.
         raise UserError("gcpx:credentials must be the path of a readable file, or valid JSON") from None
     if not isinstance(parsed, dict):
         raise UserError("gcpx:credentials must be a JSON object")
     return parsed
 
 
-def _of_type(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
-    """Make credentials by their declared type; google-auth advises against its loader of any type."""
+def _load_json(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
+    """Load credentials by their `type`; google-auth advises against its own loader, which takes any type."""
     load = _LOADERS.get(str(info.get("type")))
     if load is None:
         raise UserError(f"gcpx:credentials must have one of the types {', '.join(_LOADERS)}")

@@ -1,26 +1,28 @@
-"""What can go wrong with a call to Google, as one tree.
+"""The errors of calls to Google, as one tree, and how Google's responses become them.
 
 ApiError
-    Unreachable         no answer
-        TimedOut        no answer in time
-        Refused         nothing listens on this machine
-        Uncallable      no request can be made
-    Unauthenticated     401
-    PermissionDenied    403
-    RateLimited         429, or 403 with a rate-limit reason
-    QuotaExceeded       403 or an operation, with a quota reason
-    NotFound            404
-    Conflict            409
-    PreconditionFailed  412
-    Rejected            any other 4xx
-    ServerError         5xx
-    OperationFailed     an operation that ended with errors
+    NoResponse              no response, or none that can be read
+        TimedOut            no response in time
+        ConnectionRefused   nothing listens at an address of this machine
+        CannotSendRequest   the request cannot be sent as it is
+    Unauthenticated         401
+    PermissionDenied        403
+    RateLimited             429, or 403 with a rate-limit reason
+    QuotaExceeded           403 or an operation, with a quota reason
+    NotFound                404
+    Conflict                409
+    PreconditionFailed      412
+    Rejected                any other 4xx
+    ServerError             5xx
+    OperationFailed         an operation that ended with errors
+
+Which of them are retried is decided in `gcpx.gcp.retries`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 from gcpx.errors import ProviderError
 
@@ -32,13 +34,14 @@ _QUOTA_REASONS: Final = frozenset({"quotaExceeded", "QUOTA_EXCEEDED", "limitExce
 
 
 class ApiError(ProviderError):
-    """A call that Google did not carry out.
+    """A call that Google did not carry out. Its text is the message followed by the next step.
 
     Attributes:
-        status: the HTTP status, or None where there was no answer.
-        message: what happened, without what to do next.
+        next_step: what the user can do about this kind of error.
+        status: the HTTP status; None without a response.
+        message: what happened, without the next step.
         reason: Google's own reason, such as `resourceInUseByAnotherResource`.
-        operation: the operation that ended with this, if one did.
+        operation: the operation that failed with this error; None if it was not an operation.
     """
 
     next_step: ClassVar[str] = ""
@@ -52,33 +55,41 @@ class ApiError(ProviderError):
         self.reason = reason
         self.operation = operation
 
+    def with_message(self, message: str) -> Self:
+        """Give the same error with another message; what it knows of the operation is left out."""
+        return type(self)(message, status=self.status, reason=self.reason)
 
-class Unreachable(ApiError):  # noqa: N818 - this and its siblings name the outcome
-    """No answer came."""
+    def with_hint(self, hint: str) -> Self:
+        """Give the same error with one more sentence after its message."""
+        return self.with_message(f"{self.message.rstrip('.')}. {hint}")
+
+
+class NoResponse(ApiError):  # noqa: N818 - this and its siblings name the outcome
+    """No response came, or none that can be read."""
 
     code = "ABORTED"
     next_step = "Check the network, and the endpoint settings of gcpx (emulatorHost, ...CustomEndpoint)."
 
 
-class TimedOut(Unreachable):
-    """The request was sent, and its answer did not come in time."""
+class TimedOut(NoResponse):
+    """The request was sent, and its response did not come in time."""
 
 
-class Refused(Unreachable):
-    """Nothing listens at an address of this machine; waiting rarely helps, starting what is to listen does."""
+class ConnectionRefused(NoResponse):
+    """Nothing listens at an address of this machine; the user has to start the server."""
 
     next_step = ""
 
 
-class Uncallable(Unreachable):
-    """The request cannot be made, now or later: its address or its headers are wrong."""
+class CannotSendRequest(NoResponse):
+    """The request cannot be sent, now or later: its address or its headers are not valid."""
 
     code = "INVALID_ARGUMENT"
     next_step = "Correct the settings of gcpx (emulatorHost, ...CustomEndpoint, universeDomain)."
 
 
 class Unauthenticated(ApiError):  # noqa: N818
-    """Google does not know who is calling."""
+    """Google does not accept the credentials, or none could be obtained."""
 
     code = "UNAUTHENTICATED"
     next_step = (
@@ -87,7 +98,7 @@ class Unauthenticated(ApiError):  # noqa: N818
 
 
 class PermissionDenied(ApiError):  # noqa: N818
-    """The caller may not do this."""
+    """The caller has no permission for the call."""
 
     code = "PERMISSION_DENIED"
     next_step = (
@@ -96,27 +107,27 @@ class PermissionDenied(ApiError):  # noqa: N818
 
 
 class RateLimited(ApiError):  # noqa: N818
-    """Too many calls in a short time, also after waiting."""
+    """Too many calls in a short time, even after retries."""
 
     code = "RESOURCE_EXHAUSTED"
     next_step = "Run again with a lower --parallel, or request a higher rate quota."
 
 
 class QuotaExceeded(ApiError):  # noqa: N818
-    """The project's quota does not allow it."""
+    """The project's quota does not allow the resource."""
 
     code = "RESOURCE_EXHAUSTED"
     next_step = "Delete what is not needed, choose another region, or request a higher quota."
 
 
 class NotFound(ApiError):  # noqa: N818
-    """There is no such thing."""
+    """The resource, or one that the request names, does not exist."""
 
     code = "NOT_FOUND"
 
 
 class Conflict(ApiError):  # noqa: N818
-    """The state of the resource stands against it."""
+    """The request conflicts with the state of a resource, which most often exists already."""
 
     code = "ALREADY_EXISTS"
 
@@ -128,20 +139,32 @@ class PreconditionFailed(ApiError):  # noqa: N818
 
 
 class Rejected(ApiError):  # noqa: N818
-    """Google does not take the request."""
+    """Google does not accept the request."""
 
     code = "INVALID_ARGUMENT"
 
 
 class ServerError(ApiError):
-    """Google failed, also after waiting."""
+    """Google failed, even after retries, or its response lacks what it must contain."""
 
     code = "ABORTED"
     next_step = "The problem is on Google's side; run again later."
 
 
 class OperationFailed(ApiError):  # noqa: N818
-    """The work was taken on and then failed."""
+    """Google accepted the request, and its operation failed."""
+
+
+class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
+    """Google accepted the request, and its result is not known.
+
+    Attributes:
+        operation: Google's operation, as it was last read; empty if it was never read.
+    """
+
+    def __init__(self, message: str, operation: dict[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.operation = operation or {}
 
 
 _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
@@ -156,26 +179,41 @@ _SERVER_ERROR: Final = 500
 
 
 def from_response(what: str, status: int, body: Any) -> ApiError:
-    """Read an error answer in Google's shape, or in none."""
+    """Turn an error response into an error.
+
+    `what` describes the call. `body` is parsed JSON in Google's or OAuth's error format, or anything else.
+    """
     error = body.get("error") if isinstance(body, dict) else None
-    details = error if isinstance(error, dict) else {"message": _plain(error, body)}
+    details = error if isinstance(error, dict) else {"message": _unstructured_message(error, body)}
     reason = _reason(details)
     message = f"{what}: {details.get('message') or 'no reason given'} (HTTP {status}{f', {reason}' if reason else ''})"
-    return _class_of(status, reason)(_with_hints(message, details), status=status, reason=reason)
+    return _error_class(status, reason)(_with_hints(message, details), status=status, reason=reason)
 
 
-def _plain(error: Any, body: Any) -> str:
-    """Read an answer in OAuth's shape, `{"error": ..., "error_description": ...}`, or in none."""
-    described = body.get("error_description") if isinstance(body, dict) else None
-    return str(f"{error}: {described}" if error and described else error or body or "no reason given")[:300]
+def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
+    """Turn the errors of a failed operation into one error; `what` describes the operation."""
+    errors = _objects(_object(operation.get("error")).get("errors"))
+    codes = [str(item.get("code", "")) for item in errors]
+    texts = [" ".join((_localized(item) + _location(item), *_hints(item.get("errorDetails")))) for item in errors]
+    message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
+    kind = QuotaExceeded if any(code in _QUOTA_REASONS for code in codes) else OperationFailed
+    return kind(
+        f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)
+    )
 
 
-def _class_of(status: int, reason: str) -> type[ApiError]:
+def _error_class(status: int, reason: str) -> type[ApiError]:
     if reason in _RATE_REASONS:
         return RateLimited
     if reason in _QUOTA_REASONS:
         return QuotaExceeded
     return _BY_STATUS.get(status, ServerError if status >= _SERVER_ERROR else Rejected)
+
+
+def _unstructured_message(error: Any, body: Any) -> str:
+    """Read OAuth's error format, `{"error": ..., "error_description": ...}`, or shorten any other body."""
+    described = body.get("error_description") if isinstance(body, dict) else None
+    return str(f"{error}: {described}" if error and described else error or body or "no reason given")[:300]
 
 
 def _reason(error: Mapping[str, Any]) -> str:
@@ -185,21 +223,12 @@ def _reason(error: Mapping[str, Any]) -> str:
     return str(error.get("status") or "")
 
 
-def _objects(value: Any) -> list[dict[str, Any]]:
-    """Read a list of objects out of an answer, which may hold anything."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _object(value: Any) -> dict[str, Any]:
-    """Read an object, likewise."""
-    return value if isinstance(value, dict) else {}
-
-
 def _with_hints(message: str, error: Mapping[str, Any]) -> str:
     return " ".join((message, *_hints(error.get("details"))))
 
 
 def _hints(details: Any) -> Iterator[str]:
+    """Give the links and quotas in the details of an error, each as a sentence."""
     for detail in _objects(details):
         for link in _objects(_object(detail.get("help") or detail).get("links")):
             yield f"See {link.get('url')} ({link.get('description', 'help')})."
@@ -218,25 +247,13 @@ def _quota(quota: dict[str, Any]) -> str:
     return f"{exceeded}{f' in {place}' if place else ''}."
 
 
-def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
-    """Read the errors of an operation that ended badly."""
-    found = _objects(_object(operation.get("error")).get("errors"))
-    codes = [str(item.get("code", "")) for item in found]
-    texts = [" ".join((_localized(item) + _place(item), *_hints(item.get("errorDetails")))) for item in found]
-    message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
-    quota = any(code in _QUOTA_REASONS for code in codes)
-    kind = QuotaExceeded if quota else OperationFailed
-    return kind(
-        f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)
-    )
-
-
-def _place(item: Mapping[str, Any]) -> str:
-    """Name the field of the request that caused an error, where Google does."""
+def _location(item: Mapping[str, Any]) -> str:
+    """Name the field of the request that caused an error, if Google does."""
     return f" (caused by the field `{item['location']}`)" if item.get("location") else ""
 
 
 def _localized(item: Mapping[str, Any]) -> str:
+    """Give the message of an operation's error, in the user's language if Google gives that."""
     for detail in _objects(item.get("errorDetails")):
         text = _object(detail.get("localizedMessage")).get("message")
         if text:
@@ -244,13 +261,11 @@ def _localized(item: Mapping[str, Any]) -> str:
     return str(item.get("message", "no message"))
 
 
-class Unfinished(ProviderError):  # noqa: N818 - it names the outcome
-    """The work was taken on by Google, and its end was not seen.
+def _objects(value: Any) -> list[dict[str, Any]]:
+    """Give the objects of a list in a response; anything else than a list is empty."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
-    Attributes:
-        operation: the work, as far as it is known.
-    """
 
-    def __init__(self, message: str, operation: dict[str, Any] | None = None) -> None:
-        super().__init__(message)
-        self.operation = operation or {}
+def _object(value: Any) -> dict[str, Any]:
+    """Give an object of a response; anything else is empty."""
+    return value if isinstance(value, dict) else {}

@@ -1,4 +1,4 @@
-"""List methods: one page, or all of them."""
+"""The list methods of the APIs, page by page."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.gcp.client import COMPUTE, Api, Google, Request
+from gcpx.gcp.apis import COMPUTE, Api
+from gcpx.gcp.client import Google
+from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 
 PAGE: Final = 500
-"""The most results that Compute puts on a page, and what it takes by itself."""
+"""The largest page of Compute's list methods."""
 
 
 @attrs.frozen(kw_only=True)
-class Listing:
+class ListMethod:
     """One list method with what is asked of it.
 
     Attributes:
-        path: below the API's path, with the version.
-        query: without page size and token.
+        path: the path below the API's own, with the version: `v1/projects/p/zones`.
+        query: the query parameters, without page size and page token.
     """
 
     google: Google
@@ -28,15 +30,18 @@ class Listing:
     query: Mapping[str, Any] = attrs.Factory(dict)
     api: Api = COMPUTE
 
-    def page(self, waiting: Call, token: str = "", size: int = PAGE) -> dict[str, Any]:
-        """Read one page."""
-        query = {**self.query, "maxResults": min(size, PAGE), "pageToken": token or None}
-        return self.google.send(Request(api=self.api, method="GET", path=self.path, query=query), waiting)
+    def page(self, call: Call, token: str = "", size: int = PAGE) -> dict[str, Any]:
+        """Read the page that a token leads to, with at most `size` results; an empty token gives the first page.
 
-    def pages(self, waiting: Call, token: str = "") -> Iterator[dict[str, Any]]:
-        """Read every page from a token on."""
+        Returns the response as it is; its `nextPageToken` is missing on the last page.
+        """
+        query = {**self.query, "maxResults": min(size, PAGE), "pageToken": token or None}
+        return self.google.send(Request(api=self.api, method="GET", path=self.path, query=query), call)
+
+    def pages(self, call: Call, token: str = "") -> Iterator[dict[str, Any]]:
+        """Read all pages, beginning with the one that a token leads to."""
         while True:
-            page = self.page(waiting, token)
+            page = self.page(call, token)
             yield page
             token = page.get("nextPageToken", "")
             if not token:

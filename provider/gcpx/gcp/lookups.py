@@ -1,4 +1,4 @@
-"""Whether things exist, asked once each: for checks at preview that a user asked for."""
+"""Cached reads for the checks at preview: does a resource exist, and what are its properties."""
 
 from __future__ import annotations
 
@@ -8,54 +8,60 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.gcp.client import COMPUTE, Api, Google, Request
+from gcpx.gcp.apis import COMPUTE, Api
+from gcpx.gcp.client import Google
 from gcpx.gcp.errors import ApiError, NotFound
+from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 
 _PATIENCE: Final = 10.0
-"""Seconds; a preview is not to wait long for a check."""
+"""Seconds of retries, so that a check holds up a preview only for a short time."""
 _Key = tuple[str, str]
-_Answer = dict[str, Any] | None
+_Found = dict[str, Any] | None
 
 
 @attrs.define
 class Lookups:
-    """Responses since the last Configure; a lookup that fails is a warning and never a failure.
+    """The responses since the last Configure.
 
-    Whoever asks first for a name asks Google, and who asks for it meanwhile waits for that answer; different names are
-    asked for side by side.
+    The first thread that looks up a path sends the request, and other threads wait for its response. Lookups of
+    different paths run in parallel.
     """
 
     google: Google
-    _answers: dict[_Key, Future[_Answer]] = attrs.Factory(dict)
+    _found: dict[_Key, Future[_Found]] = attrs.Factory(dict)
     _lock: threading.Lock = attrs.Factory(threading.Lock)
 
     def forget(self) -> None:
-        """Ask Google again from now on: what exists may have changed since the last run."""
+        """Drop all responses, because what exists may have changed since the last run."""
         with self._lock:
-            self._answers.clear()
+            self._found.clear()
 
-    def get(self, call: Call, path: str, *, api: Api = COMPUTE, **query: Any) -> _Answer:
-        """Read something; None where it does not exist, and nothing but `{}` where that cannot be told."""
+    def get(self, call: Call, path: str, *, api: Api = COMPUTE, **query: Any) -> _Found:
+        """Read a resource by its path with the version, below the API's own: `v1/projects/p`.
+
+        Returns None if it does not exist, and `{}` with a warning if Google cannot be asked, as without permission.
+        """
         key = (f"{api.name}/{path}", repr(sorted(query.items())))
         with self._lock:
-            first = key not in self._answers
-            answer = self._answers.setdefault(key, Future())
-        if first:
-            self._ask(answer, key, call, Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE))
-        return answer.result()
+            is_first = key not in self._found
+            found = self._found.setdefault(key, Future())
+        if is_first:
+            request = Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE)
+            self._fill(found, key, call, request)
+        return found.result()
 
-    def _ask(self, answer: Future[_Answer], key: _Key, call: Call, request: Request) -> None:
+    def _fill(self, found: Future[_Found], key: _Key, call: Call, request: Request) -> None:
         try:
-            answer.set_result(self._told(call, request))
-        except BaseException as error:  # noqa: BLE001 - every error is passed on to the waiting calls
-            # Without this, calls would wait forever, or later calls would get this error.
+            found.set_result(self._send(call, request))
+        except BaseException as error:  # noqa: BLE001 - every error is passed on to the waiting threads
+            # An entry that stays would give this error to later lookups, too.
             with self._lock:
-                if self._answers.get(key) is answer:
-                    del self._answers[key]
-            answer.set_exception(error)
+                if self._found.get(key) is found:
+                    del self._found[key]
+            found.set_exception(error)
 
-    def _told(self, call: Call, request: Request) -> _Answer:
+    def _send(self, call: Call, request: Request) -> _Found:
         try:
             return self.google.send(request, call)
         except NotFound:

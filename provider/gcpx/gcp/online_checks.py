@@ -13,18 +13,18 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.gcp.client import COMPUTE, Api
+from gcpx.gcp.apis import COMPUTE, Api
 from gcpx.gcp.lookups import Lookups
-from gcpx.gcp.missing import close_to
+from gcpx.gcp.not_found import suggest
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
 from gcpx.model.rules import Failure
 from gcpx.model.values import UNKNOWN, Path
 
 OnlineCheck = Callable[[], list[Failure]]
-"""One question to Google; gives the failures that follow from the response."""
-_WHOLE: Final = re.compile(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/(?:family/)?[^/]+")
-_SIDE_BY_SIDE: Final = 8
+"""One question to Google; returns the failures that follow from the response."""
+_FULL_LINK: Final = re.compile(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/(?:family/)?[^/]+")
+_MOST_PARALLEL: Final = 8
 
 
 @attrs.frozen
@@ -44,7 +44,10 @@ class OnlineChecks:
     region: str | None = None
 
     def run(self, inputs: dict[str, Any], checks: Iterable[OnlineCheck]) -> list[Failure]:
-        """Check project and region first and, if both exist, everything else in parallel."""
+        """Check project and region first and, if both exist, everything else in parallel.
+
+        `inputs` may contain unknowns; an unknown project, region or zone causes a warning.
+        """
         for name in ("project", "region", "zone"):
             if inputs.get(name) is UNKNOWN:
                 self.call.warn(f"validateOnline: {name} is not known yet, so nothing in it is checked")
@@ -73,7 +76,7 @@ class OnlineChecks:
         if not name or not self.project or self.get(f"{collection}/{name}") is not None:
             return []
         listed = self.get(collection, fields="items(name)") or {}
-        hint = close_to(name, listed) or f"gcpx:compute:listRegions lists regions and their {kind}s"
+        hint = suggest(name, listed) or f"gcpx:compute:listRegions lists regions and their {kind}s"
         return [(path, f"must be a {kind} of {self.project}; {name} does not exist: {hint}")]
 
     def check_link(self, link: str, collection: str, path: Path) -> list[Failure]:
@@ -86,12 +89,12 @@ class OnlineChecks:
         if given and not given.startswith("projects/"):
             bare = given if given.startswith(("global/", "regions/")) else f"{collection}/{given}" if collection else ""
             given = f"projects/{self.project}/{bare}" if self.project else ""
-        if not _WHOLE.fullmatch(given) or self.get(f"beta/{given}") is not None:
+        if not _FULL_LINK.fullmatch(given) or self.get(f"beta/{given}") is not None:
             return []
         return [(path, f"must name something that exists; {given} does not exist: correct it, or create it first")]
 
     def get(self, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
-        """Read a path below the API's; None if it does not exist, and `{}` if that cannot be determined."""
+        """Read a resource, as `Lookups.get` does: None if it does not exist, and `{}` if Google cannot be asked."""
         return self.lookups.get(self.call, path, api=api, **query)
 
 
@@ -99,5 +102,5 @@ def _run_all(checks: list[OnlineCheck]) -> list[Failure]:
     """Run all checks in parallel; failures keep the order of the checks."""
     if not checks:
         return []
-    with ThreadPoolExecutor(min(len(checks), _SIDE_BY_SIDE)) as pool:
+    with ThreadPoolExecutor(min(len(checks), _MOST_PARALLEL)) as pool:
         return [failure for failures in pool.map(lambda check: check(), checks) for failure in failures]

@@ -1,4 +1,4 @@
-"""Project, region and zone of a resource or a function: its own, or the provider's default."""
+"""The project, region and zone of a resource or a function: its own, or the provider's default."""
 
 from __future__ import annotations
 
@@ -9,19 +9,36 @@ from gcpx.model.rules import Failure
 
 
 def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> Any:
-    """Give `project`, `region` or `zone` from inputs, which may be unknown, else from the provider's settings."""
+    """Give the `project`, `region` or `zone` of inputs, arguments or a query, else the provider's.
+
+    The value has the form that the user wrote, such as `regions/us-east1`. It may be unknown; it is None if neither is
+    set.
+    """
     return values.get(name) or getattr(settings, name)
 
 
-def missing_place(name: str) -> Failure:
-    """Say that `project`, `region` or `zone` is required, and where it can be set."""
-    words = (
-        f"is required: set it here, or for everything with `pulumi config set gcpx:{name}`; `pulumi do` reads no stack "
-        f"configuration, so set GOOGLE_{name.upper()} for it, or pass --gcpx:{name}"
-    )
-    return name, words
+def require_place(settings: Settings, name: str, values: dict[str, Any], alternative: str = "") -> list[Failure]:
+    """Require a `project`, `region` or `zone` in inputs, arguments or a query, or in the provider's settings."""
+    return [] if place_or_default(settings, name, values) else [missing_place(name, alternative)]
 
 
 def require_project(settings: Settings, values: dict[str, Any]) -> list[Failure]:
-    """Require a project, of inputs, arguments or a query, or of the provider."""
-    return [] if place_or_default(settings, "project", values) else [missing_place("project")]
+    """Require a project in inputs, arguments or a query, or in the provider's settings."""
+    return require_place(settings, "project", values)
+
+
+def missing_place(name: str, alternative: str = "") -> Failure:
+    """Say that `project`, `region` or `zone` is required, and where it can be set.
+
+    `alternative` is another way to give it with the inputs of this resource: `name the instance by its URL`.
+    """
+    here = f"set it here, {alternative}," if alternative else "set it here,"
+    return name, f"is required: {here} or {how_to_set(name)}"
+
+
+def how_to_set(name: str) -> str:
+    """Say how to set the provider's `project`, `region` or `zone`."""
+    return (
+        f"set the default with `pulumi config set gcpx:{name}`; `pulumi do` reads no stack configuration, so set "
+        f"GOOGLE_{name.upper()} for it, or pass --gcpx:{name}"
+    )

@@ -1,52 +1,232 @@
-"""What the provider was told about Google Cloud."""
+"""The provider's settings: each is declared here once, and read here as an attribute.
+
+From this declaration come the schema, the checks of a configuration, and the environment variables that are read
+(`gcpx.config`).
+"""
 
 from __future__ import annotations
 
+import ipaddress
 import json
+import re
 from collections.abc import Mapping
+from typing import Any, Final
 
 import attrs
 
+from gcpx.gcp.apis import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api
+from gcpx.model.fields import Record, Traits, camel_case
+from gcpx.model.patterns import Part, form
+from gcpx.model.places import PROJECT, REGION, ZONE
+from gcpx.model.rules import Failure, exclusive, rule
+from gcpx.model.values import UNKNOWN
+
+_DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
+_SECONDS_PER_UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST_TIMEOUT: Final = 86_400
+_README: Final = "README.md of gcpx: Settings"
+_SECRET_PARTS: Final = ("private_key", "private_key_id", "client_secret", "refresh_token")
+"""Members of a credentials file that must not be shown."""
+
+_HOST = Part(
+    r"[A-Za-z0-9](?:[-A-Za-z0-9._]*[A-Za-z0-9.])?|\[[0-9a-fA-F:.]+\]", "a host name or address, with IPv6 in []"
+)
+_PORT = Part(
+    r"[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]", "a port number, 1 to 65535", "[^/]*"
+)
+_PATH = Part(r"[!-~]*", "a path of ASCII characters", ".*")
+_BASES = tuple(
+    f"{scheme}://{rest}"
+    for scheme in ("https", "http")
+    for rest in ("HOST:PORT/PATH", "HOST:PORT", "HOST/PATH", "HOST")
+)
+_URL = form(*_BASES, words="a URL that begins with https:// or http://", HOST=_HOST, PORT=_PORT, PATH=_PATH)
+_ADDRESS = form(
+    *_BASES, "HOST:PORT", "HOST",
+    words="a host and a port, such as 127.0.0.1:8095, or their URL", HOST=_HOST, PORT=_PORT, PATH=_PATH,
+)  # fmt: skip
+_WORD = r"(?:(?![/?#%@])[!-~])+"
+_EMAIL = (re.compile(f"{_WORD}@{_WORD}"), "the e-mail address of a service account")
+_DOMAIN = (re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9.]*[A-Za-z0-9])?"), "a domain name")
+_TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, because it is sent in an HTTP header")
+_LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
+
+
+@rule("requestTimeout is more than 0, and at most 24 hours", _README)
+def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Failure]:
+    given = values.get("requestTimeout")
+    if not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT:
+        return []
+    return [("requestTimeout", "must be more than 0, and at most 24h")]
+
+
+@rule("an IPv6 address in [] is valid", "RFC 4291: IP Version 6 Addressing Architecture")
+def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
+    bracketed = {
+        name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
+    }
+    hosts = {name: found[1] for name, found in bracketed.items() if found and name.endswith(("Endpoint", "Host"))}
+    return [(name, "must have a valid IPv6 address in []") for name, host in hosts.items() if not _is_ipv6(host)]
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _setting(description: str, *, default: Any = None, **traits: Any) -> Any:
+    """Declare a setting: `default` is its value if it is not set; the other keywords are those of `Traits`."""
+    declared = Traits(description=description, **traits)
+    return attrs.field(default=default, repr=not declared.secret, metadata={"traits": declared})
+
+
+def _custom_endpoint(api: Api) -> Any:
+    """Declare the setting that replaces the base URL of an API."""
+    return _setting(
+        f"The base URL of the {api.title} API, with or without the API's path and version. Default: `https://{api.name}.googleapis.com`.",
+        pattern=_URL,
+        environment=(f"GOOGLE_{api.setting.upper()}",),
+    )
+
 
 @attrs.frozen(kw_only=True)
-class Settings:
-    """Resolved settings; credentials stay here and are never part of a resource.
+class Settings(Record):
+    """The provider's configuration. Credentials stay in it and never become part of a resource.
 
-    Attributes:
-        quota_project: the project calls are counted on, where the user overrides it.
-        request_timeout: seconds one HTTP request may take.
-        endpoints: base URLs by API, None for Google's own.
-        validate_online: check at preview what only Google can tell.
-        emulator_host: host and port that answer for every API, without credentials.
+    Every attribute is a setting, under its name in camelCase; one that is not set has its default. `Settings.of` takes
+    values that were checked, and nothing checks them again.
     """
 
-    project: str | None = None
-    region: str | None = None
-    zone: str | None = None
-    credentials: str | None = attrs.field(default=None, repr=False)
-    access_token: str | None = attrs.field(default=None, repr=False)
-    impersonate: str | None = None
-    delegates: tuple[str, ...] = ()
-    scopes: tuple[str, ...] = ()
-    quota_project: str | None = None
-    request_reason: str | None = None
-    request_timeout: float = 120.0
-    universe_domain: str = "googleapis.com"
-    endpoints: Mapping[str, str | None] = attrs.Factory(dict)
-    validate_online: bool = False
-    emulator_host: str | None = None
+    RULES = (
+        exclusive("credentials", "accessToken", source=_README),
+        _ipv6_addresses_are_valid,
+        _request_timeout_is_at_most_24_hours,
+    )
+
+    project: str | None = _setting(
+        "The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.",
+        pattern=PROJECT,
+        environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"),
+    )
+    region: str | None = _setting(
+        "The default region, such as `europe-west1`.",
+        pattern=REGION,
+        environment=("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"),
+    )
+    zone: str | None = _setting(
+        "The default zone, such as `europe-west1-b`.",
+        pattern=ZONE,
+        environment=("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
+    )
+    credentials: str | None = _setting(
+        "The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.",
+        secret=True,
+        environment=("GOOGLE_CREDENTIALS", "GOOGLE_CLOUD_KEYFILE_JSON", "GCLOUD_KEYFILE_JSON"),
+    )
+    access_token: str | None = _setting(
+        "An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.",
+        secret=True,
+        pattern=_TOKEN,
+        environment=("GOOGLE_OAUTH_ACCESS_TOKEN",),
+    )
+    impersonate_service_account: str | None = _setting(
+        "The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.",
+        pattern=_EMAIL,
+        environment=("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT",),
+    )
+    impersonate_service_account_delegates: list[str] = _setting(  # noqa: RUF009 - it declares an attribute
+        "The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.",
+        default=attrs.Factory(list),
+    )
+    scopes: list[str] = _setting(  # noqa: RUF009 - as above
+        "The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.",
+        default=attrs.Factory(list),
+    )
+    billing_project: str | None = _setting(
+        "The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.",
+        pattern=PROJECT,
+        environment=("GOOGLE_BILLING_PROJECT",),
+    )
+    user_project_override: bool = _setting(
+        "Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.",
+        default=False,
+        environment=("USER_PROJECT_OVERRIDE",),
+    )
+    request_reason: str | None = _setting(
+        "A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.",
+        pattern=_LINE,
+        environment=("CLOUDSDK_CORE_REQUEST_REASON",),
+    )
+    request_timeout: str = _setting(
+        "The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.",
+        default="120s",
+        pattern=(_DURATION, "a number with the unit ms, s, m or h, such as 30s"),
+    )
+    universe_domain: str = _setting(
+        "The domain of the cloud whose APIs are called. Default: `googleapis.com`.",
+        default="googleapis.com",
+        pattern=_DOMAIN,
+        environment=("GOOGLE_CLOUD_UNIVERSE_DOMAIN",),
+    )
+    compute_custom_endpoint: str | None = _custom_endpoint(COMPUTE)
+    storage_custom_endpoint: str | None = _custom_endpoint(STORAGE)
+    os_login_custom_endpoint: str | None = _custom_endpoint(OSLOGIN)
+    pubsub_custom_endpoint: str | None = _custom_endpoint(PUBSUB)
+    oauth2_custom_endpoint: str | None = _custom_endpoint(OAUTH2)
+    validate_online: bool = _setting(
+        "Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.",
+        default=False,
+        environment=("GCPX_VALIDATE_ONLINE",),
+    )
+    emulator_host: str | None = _setting(
+        "The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.",
+        pattern=_ADDRESS,
+        environment=("GCPX_EMULATOR_HOST",),
+    )
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Settings:
+        """Take checked values by property name, such as `emulatorHost`; null and unknown are the same as not set."""
+        given = {attribute.name: values.get(camel_case(attribute.name)) for attribute in attrs.fields(cls)}
+        return cls(**{name: value for name, value in given.items() if value is not None and value is not UNKNOWN})
+
+    @property
+    def timeout_seconds(self) -> float:
+        """`requestTimeout` in seconds."""
+        return _seconds(self.request_timeout)
+
+    @property
+    def quota_project(self) -> str | None:
+        """The project whose quota the calls use; None for the credentials' own."""
+        return (self.billing_project or self.project) if self.user_project_override else None
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Texts that no message may hold."""
-        return frozenset(filter(None, (self.access_token, self.credentials, *_parts(self.credentials or ""))))
+        """Every text in the settings that no message may show."""
+        secret = [attribute.name for attribute in attrs.fields(Settings) if attribute.metadata["traits"].secret]
+        given = (getattr(self, name) for name in secret)
+        return frozenset(filter(None, (*given, *_secret_parts(self.credentials or ""))))
+
+    def endpoint_of(self, api: Api) -> str | None:
+        """Give the base URL that replaces an API's own."""
+        endpoint: str | None = getattr(self, api.setting)
+        return endpoint
 
 
-def _parts(credentials: str) -> list[str]:
-    """Give the secret parts of credentials in JSON, so that no part of them is shown."""
+def _seconds(duration: str) -> float:
+    """Read a duration that matches its pattern; a number without a unit counts seconds."""
+    found = _DURATION.fullmatch(duration)
+    assert found is not None  # noqa: S101 - the configuration is checked before it is read
+    return float(found[1]) * _SECONDS_PER_UNIT[found[2] or "s"]
+
+
+def _secret_parts(credentials: str) -> list[str]:
+    """Give the secret members of credentials that are JSON, so that a message cannot show one of them alone."""
     try:
         found = json.loads(credentials)
     except (ValueError, RecursionError):
         return []
-    names = ("private_key", "private_key_id", "client_secret", "refresh_token")
-    return [str(found[name]) for name in names if found.get(name)] if isinstance(found, dict) else []
+    return [str(found[name]) for name in _SECRET_PARTS if found.get(name)] if isinstance(found, dict) else []

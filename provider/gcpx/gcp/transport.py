@@ -1,6 +1,6 @@
-"""The wire: HTTP requests with who is calling, answers as JSON, broken connections as errors.
+"""HTTP: requests with credentials and headers, responses as JSON, lost connections as errors.
 
-Loaded with the first call, since a preview that calls nothing should not pay for an HTTP client.
+Loaded with the first call, so that a preview which calls nothing does not wait for an HTTP client.
 """
 
 from __future__ import annotations
@@ -16,29 +16,31 @@ import httpx
 
 from gcpx import __version__
 from gcpx.errors import UserError
+from gcpx.gcp.connection_errors import CONNECTION_EXCEPTIONS, connection_error, is_loopback
 from gcpx.gcp.credentials import Credentials
-from gcpx.gcp.errors import Unreachable
+from gcpx.gcp.endpoints import base_url
+from gcpx.gcp.request import Request
+from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings
-from gcpx.gcp.unreachable import BROKEN, is_loopback, unreachable
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # what it tells otherwise are whole URLs, tokens included
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels it logs whole URLs, tokens included
 _HEADER: Final = re.compile(r"[ -~]*")
-_SOURCES: Final = {
+_HEADER_SOURCES: Final = {
     "authorization": "gcpx:accessToken, or the token that gcpx:credentials give,",
     "x-goog-user-project": "gcpx:billingProject, or gcpx:project without it,",
     "x-goog-request-reason": "gcpx:requestReason",
 }
-"""Where the values of headers come from."""
-_UNSENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+"""The settings that the values of headers come from."""
+_NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 @attrs.frozen
-class Answer:
-    """What came back.
+class Response:
+    """A response.
 
     Attributes:
-        body: parsed JSON, or the text where it is none.
-        retry_after: seconds that Google asks us to wait.
+        body: parsed JSON; `{}` without a body, and the text of a body that is not JSON.
+        retry_after: the seconds that Google asks to wait; None if it does not.
     """
 
     status: int
@@ -46,67 +48,55 @@ class Answer:
     retry_after: float | None
 
 
-class NoAnswerError(Exception):
-    """Nothing came back; `unsent` when the request certainly never left."""
-
-    def __init__(self, error: Unreachable, *, unsent: bool) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.unsent = unsent
-
-
 class Transport:
-    """One connection pool for every API."""
+    """One pool of connections for all APIs."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         anonymous = settings.emulator_host is not None
         limits = httpx.Limits(max_connections=256, max_keepalive_connections=32)
-        # An emulator over plain http has no certificate to check, and loading the trusted ones takes its time.
-        secured = not anonymous or str(settings.emulator_host).startswith("https://")
-        self._client = httpx.Client(limits=limits, trust_env=not anonymous, verify=secured)
+        # An emulator over plain http has no certificate, and loading the trusted ones takes time.
+        verify = not anonymous or str(settings.emulator_host).startswith("https://")
+        self._client = httpx.Client(limits=limits, trust_env=not anonymous, verify=verify)
         self._credentials = None if anonymous else Credentials(settings, self._client)
 
-    def send(
-        self,
-        method: str,
-        url: str,
-        query: Mapping[str, Any],
-        body: Any,
-        scope: str,
-        *,
-        read_timeout: float | None,
-        renew: bool,
-    ) -> Answer:
-        """Send one request once; `renew` asks for a fresh token first."""
-        timeout = self._settings.request_timeout
+    def send(self, request: Request, *, renew_token: bool) -> Response:
+        """Send a request once, with a new access token if `renew_token`; give the response, whatever its status.
+
+        Raises RetryableError without a response, and UserError if HTTP cannot express the request.
+        """
+        url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
         try:
-            httpx.URL(url)  # refuses what nothing below could read
-            headers = _checked(self._headers(url, scope, renew=renew))
-            response = self._client.request(
-                method,
-                url,
-                params={key: _text(value) for key, value in query.items() if value is not None},
-                json=body,
-                headers=headers,
-                timeout=httpx.Timeout(timeout, read=read_timeout or timeout),
-            )
-        except BROKEN as error:
-            failure = unreachable(error, method, url, emulated=self._settings.emulator_host is not None)
-            raise NoAnswerError(failure, unsent=isinstance(error, _UNSENT)) from error
+            response = self._exchange(request, url, renew_token=renew_token)
+        except CONNECTION_EXCEPTIONS as error:
+            emulated = self._settings.emulator_host is not None
+            failure = connection_error(error, request.method, url, emulated=emulated)
+            raise RetryableError(failure, unsent=isinstance(error, _NOT_SENT)) from error
         except (ValueError, TypeError, OverflowError) as error:
-            # Their texts show what could not be written, headers and bodies included.
+            # The texts of these exceptions quote what could not be encoded, headers and bodies included.
             raise UserError(
-                f"{method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
+                f"{request.method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
                 "look for numbers that are not finite"
             ) from error
-        return Answer(response.status_code, _json(response), _retry_after(response))
+        return Response(response.status_code, _json(response), _retry_after(response))
 
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
 
-    def _headers(self, url: str, scope: str, *, renew: bool) -> dict[str, str]:
+    def _exchange(self, request: Request, url: str, *, renew_token: bool) -> httpx.Response:
+        httpx.URL(url)  # raises InvalidURL before any other code reads the URL
+        timeout = self._settings.timeout_seconds
+        return self._client.request(
+            request.method,
+            url,
+            params={key: _parameter(value) for key, value in request.query.items() if value is not None},
+            json=request.body,
+            headers=_checked(self._headers(url, request.api.scope, renew_token=renew_token)),
+            timeout=httpx.Timeout(timeout, read=request.read_timeout or timeout),
+        )
+
+    def _headers(self, url: str, scope: str, *, renew_token: bool) -> dict[str, str]:
         settings = self._settings
         headers = {"User-Agent": f"pulumi-gcpx/{__version__}"}
         if settings.quota_project:
@@ -115,20 +105,25 @@ class Transport:
             headers["X-Goog-Request-Reason"] = settings.request_reason
         if self._credentials is None or not scope:
             return headers
-        parts = urlsplit(url)
-        if parts.scheme != "https" and not is_loopback(parts.hostname):
-            raise UserError(
-                f"gcpx does not send credentials over plain http to {parts.hostname}; "
-                "use https, or set emulatorHost to call an emulator"
-            )
-        return headers | self._credentials.header(scope, renew=renew)
+        _refuse_plain_http(url)
+        return headers | self._credentials.header(scope, renew=renew_token)
 
 
-def _checked(headers: dict[str, str]) -> dict[str, str]:
-    """Refuse what no header can hold, by the name of its setting; HTTP libraries would show the value."""
+def _refuse_plain_http(url: str) -> None:
+    """Refuse to send credentials without encryption, other than to this machine."""
+    parts = urlsplit(url)
+    if parts.scheme != "https" and not is_loopback(parts.hostname):
+        raise UserError(
+            f"gcpx does not send credentials over plain http to {parts.hostname}; "
+            "use https, or set emulatorHost to call an emulator"
+        )
+
+
+def _checked(headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Refuse values that no header can contain, by their setting; HTTP libraries would show the value."""
     for name, value in headers.items():
         if not _HEADER.fullmatch(value):
-            source = _SOURCES.get(name.lower(), f"the header {name}")
+            source = _HEADER_SOURCES.get(name.lower(), f"the header {name}")
             raise UserError(f"{source} must be one line of ASCII characters, because it is sent in an HTTP header")
     return headers
 
@@ -147,5 +142,6 @@ def _retry_after(response: httpx.Response) -> float | None:
     return float(text) if text.isascii() and text.isdigit() else None
 
 
-def _text(value: Any) -> Any:
+def _parameter(value: Any) -> Any:
+    """Write a query parameter; Google spells booleans in lower case."""
     return str(value).lower() if isinstance(value, bool) else value

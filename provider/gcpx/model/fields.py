@@ -247,6 +247,8 @@ def _nothing(_: dict[str, Any]) -> dict[str, Any]:
 def _type(hint: Any) -> Type:
     if hint in SCALARS:
         return SCALARS[hint]
+    if isinstance(hint, types.UnionType):  # `str | None`, in a record whose instances are read
+        return _type(typing.get_args(hint)[0])
     if isinstance(hint, types.GenericAlias):
         arguments = typing.get_args(hint)
         return ListOf(_type(arguments[0])) if typing.get_origin(hint) is list else MapOf(_type(arguments[1]))

@@ -1,13 +1,15 @@
-"""`oauth2:getTokenInfo`: what Google says of an ID token.
+"""`oauth2:getTokenInfo`: the claims of an ID token, as Google reads them.
 
-Source: the token-inspection endpoint (documentation of push authentication, sections 2.4 and 4, row 2).
+Source: Google Identity's token inspection endpoint, `GET https://oauth2.googleapis.com/tokeninfo`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from gcpx.gcp.client import OAUTH2, Google, Request
+from gcpx.gcp.apis import OAUTH2
+from gcpx.gcp.client import Google
+from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, answer, field, record
@@ -16,33 +18,38 @@ from gcpx.model.function import Function
 
 @record
 class TokenInfoQuery(Record):
-    """Which token to ask about."""
+    """The token to inspect."""
 
-    id_token: str = field("The ID token (an OpenID Connect JWT). It is kept secret.", required=True, secret=True)
+    id_token: str = field(
+        "The ID token to inspect, an OpenID Connect JWT. It is a secret.",
+        required=True,
+        secret=True,
+        source="Token inspection endpoint https://oauth2.googleapis.com/tokeninfo: id_token",
+    )
 
 
 @record
 class TokenInfo(Record):
-    """What Google reads in a token that it issued and that is still good."""
+    """The header and the claims of an ID token that Google issued and that has not expired."""
 
-    alg: str = answer("The signature's algorithm.", always=True)
-    aud: str = answer("The audience.", always=True)
-    azp: str = answer("The authorized party.")
+    alg: str = answer("The algorithm of the signature, such as `RS256`.", always=True)
+    aud: str = answer("The audience that the token is for.", always=True)
+    azp: str = answer("The authorized party: the ID of the account or client that the token was issued to.")
     email: str = answer("The e-mail address of the account.")
-    email_verified: str = answer("`true` for a verified address.", wire="email_verified")
-    exp: str = answer("When the token expires, in seconds since 1970.", always=True)
-    iat: str = answer("When the token was issued, in seconds since 1970.", always=True)
-    iss: str = answer("The issuer.", always=True)
-    kid: str = answer("The ID of the key that signed it.", always=True)
+    email_verified: str = answer("`true` if the e-mail address is verified.", wire="email_verified")
+    exp: str = answer("The time at which the token expires, in seconds since 1970.", always=True)
+    iat: str = answer("The time at which the token was issued, in seconds since 1970.", always=True)
+    iss: str = answer("The issuer, such as `https://accounts.google.com`.", always=True)
+    kid: str = answer("The ID of the key that signed the token.", always=True)
     sub: str = answer("The numeric ID of the account.", always=True)
     typ: str = answer("Always `JWT`.", always=True)
 
 
 class GetTokenInfo(Function):
-    """What the token-inspection endpoint says."""
+    """What the token inspection endpoint answers."""
 
     token = "gcpx:oauth2:getTokenInfo"
-    description = "Asks Google for the contents of an ID token; an invalid token is an error."
+    description = "Asks Google for the claims of an ID token. A token that is not valid is an error."
     example = "token-check"
     arguments = TokenInfoQuery
     result = TokenInfo
@@ -51,6 +58,6 @@ class GetTokenInfo(Function):
         self._google = google
 
     def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Ask once; the endpoint takes anyone's question, so no credentials go along."""
+        """Inspect the token. The endpoint is public, so no credentials are sent."""
         request = Request(api=OAUTH2, method="GET", path="tokeninfo", query={"id_token": arguments["idToken"]})
         return codec.from_body(self.result_type, self._google.send(request, call))

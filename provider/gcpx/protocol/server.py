@@ -18,6 +18,8 @@ from gcpx.protocol.servicer import Servicer
 _WORKERS: Final = 256
 """Far more than `--parallel` usually allows, so that long waits never delay a Diff or a Cancel; started on use."""
 _GRACE: Final = 2.0
+_WAIT: Final = 1.0
+"""Seconds. Python misses a signal that arrives at the moment when a wait begins, so no wait is without end."""
 
 
 def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:
@@ -40,7 +42,8 @@ def serve(plugin: Plugin, engine_address: str | None) -> None:
     server, port = start(plugin, engine_address)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    stopped.wait()
+    while not stopped.wait(_WAIT):
+        pass
     plugin.cancel()
     server.stop(_GRACE).wait()
     plugin.close()

@@ -1,67 +1,88 @@
-"""`pubsub:verifyPushToken`: whether a push's token is good, as `gcpx.push` finds.
+"""`pubsub:verifyPushToken`: checks the token of a push with `gcpx_push`.
 
-Source: documentation of push authentication, section 5.2.
+Source: Google's documentation of authentication for push subscriptions.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gcpx.errors import UserError
 from gcpx.gcp.client import Google
+from gcpx.gcp.endpoints import public_page_url
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, answer, field, object_type, record
 from gcpx.model.function import Function
-from gcpx.push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
+from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
+
+_VERIFIER: Final = "gcpx.push: PushVerifier, {}"
 
 
 @record
 class PushTokenQuery(Record):
-    """A token, and what it has to be."""
+    """A token, and the subscription's settings that it must match."""
 
-    audience: str = field("The audience that the subscription sets, by default the push endpoint.", required=True)
+    audience: str = field(
+        "The audience that the subscription sets, such as `https://example.com/push`. A subscription that sets none uses its push endpoint.",
+        required=True,
+        source=_VERIFIER.format("audience"),
+    )
     certificates: dict[str, str] = field(
-        "The issuer's certificates or public keys (PEM) by key ID, to verify without network access. Default: fetched."
+        "The issuer's certificates or public keys by key ID, each as PEM, to verify without network access. Default: they are fetched from Google."
     )
-    clock_skew_seconds: int = field("Seconds by which clocks may differ. Default: 10.", minimum=0, maximum=300)
+    clock_skew_seconds: int = field(
+        "By how many seconds the clocks of the issuer and of this machine may differ. Default: 10. At most 300.",
+        minimum=0,
+        maximum=300,
+        source=_VERIFIER.format("clock_skew"),
+    )
     identity_aware_proxy: bool = field(
-        "The token is the assertion of Identity-Aware Proxy (`x-svc-iap-jwt-assertion`). Default: false."
+        "Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false."
     )
-    service_account_email: str = field("The push authentication service account of the subscription.", required=True)
-    token: str = field("The token. It is kept secret.", required=True, secret=True)
+    service_account_email: str = field(
+        "The e-mail address of the subscription's push authentication service account, such as `pusher@my-project.iam.gserviceaccount.com`.",
+        required=True,
+        source=_VERIFIER.format("service_account_email"),
+    )
+    token: str = field(
+        "The token to verify, an OpenID Connect JWT. It is a secret.",
+        required=True,
+        secret=True,
+        source=_VERIFIER.format("verify"),
+    )
 
 
 @record
 class PushTokenClaims(Record):
-    """What a good token says."""
+    """The claims of a valid token."""
 
-    aud: str = answer("The audience.", always=True)
-    azp: str = answer("The authorized party.")
+    aud: str = answer("The audience that the token is for.", always=True)
+    azp: str = answer("The authorized party: the numeric ID of the account that the token was issued to.")
     email: str = answer("The e-mail address of the account.", always=True)
-    email_verified: bool = answer("Whether the address is verified.", wire="email_verified")
-    exp: int = answer("When the token expires, in seconds since 1970.", always=True)
-    iat: int = answer("When the token was issued, in seconds since 1970.")
-    iss: str = answer("The issuer.", always=True)
+    email_verified: bool = answer("Whether the e-mail address is verified.", wire="email_verified")
+    exp: int = answer("The time at which the token expires, in seconds since 1970.", always=True)
+    iat: int = answer("The time at which the token was issued, in seconds since 1970.")
+    iss: str = answer("The issuer, such as `https://accounts.google.com`.", always=True)
     sub: str = answer("The numeric ID of the account.")
 
 
 @record
 class PushTokenVerdict(Record):
-    """Whether a token is good."""
+    """Whether a token is valid."""
 
-    claims: PushTokenClaims = answer("The claims, if the token is valid.")
+    claims: PushTokenClaims = answer("The claims of a valid token.")
     reason: str = answer("Why the token is not valid.")
     valid: bool = answer("Whether the token is valid.", always=True)
 
 
 class VerifyPushToken(Function):
-    """The verifier of `gcpx.push`, as a function."""
+    """The verifier of `gcpx_push`, as a function."""
 
     token = "gcpx:pubsub:verifyPushToken"
     description = (
-        "Verifies the token of an authenticated push by every rule for receivers. A token that is refused is a result, "
-        "not an error."
+        "Verifies the token of an authenticated push: its signature, issuer, audience, service account and times. A "
+        "token that is not valid is a result, not an error."
     )
     example = "token-check"
     arguments = PushTokenQuery
@@ -72,27 +93,27 @@ class VerifyPushToken(Function):
         self._fetched: dict[bool, Certificates] = {}
 
     def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Check it."""
+        """Verify the token; raises UserError if the issuer's certificates cannot be fetched or read."""
         del call
         proxied = bool(arguments.get("identityAwareProxy"))
         verifier = _verifier(arguments, self._certificates(arguments.get("certificates"), proxied=proxied))
         try:
-            found = verifier.verify(arguments["token"])
+            verified = verifier.verify(arguments["token"])
         except InvalidToken as error:
             return {"valid": False, "reason": str(error)}
         except CertificatesError as error:
             raise UserError(
                 f"the token cannot be checked: {error}; give certificates to check without the network"
             ) from error
-        return {"valid": True, "claims": codec.from_body(object_type(PushTokenClaims), dict(found.claims))}
+        return {"valid": True, "claims": codec.from_body(object_type(PushTokenClaims), dict(verified.claims))}
 
     def _certificates(self, given: dict[str, str] | None, *, proxied: bool) -> Certificates:
-        """Use what is given, or what is fetched once and kept."""
+        """Read the given certificates; without them, take the issuer's, which fetch themselves and are kept."""
         if given:
             return _read(given)
         if proxied not in self._fetched:
             url = (IAP if proxied else GOOGLE).certificates_url
-            self._fetched[proxied] = Certificates(self._google.relocated(url))
+            self._fetched[proxied] = Certificates(public_page_url(self._google.settings, url))
         return self._fetched[proxied]
 
 

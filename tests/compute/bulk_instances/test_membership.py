@@ -1,4 +1,4 @@
-"""A fleet keeps its members: whatever is edited is refused with words, replaces the fleet, or leaves all of them in it."""
+"""A fleet keeps its members: every edit of its inputs is refused, replaces the fleet, or keeps all members in it."""
 
 from __future__ import annotations
 
@@ -7,37 +7,35 @@ import driver
 import grpc
 import pytest
 from driver import UNKNOWN, failing
+from fleets import instance_path, member_names
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 PLACE = f"projects/{PROJECT}/regions/us-east1"
 ROLE = {"role": "worker"}
 
 
-def _instance(name):
-    return f"projects/{PROJECT}/zones/us-east1-b/instances/{name}"
-
-
-def _names(resource):
-    return [member["name"] for member in resource.outputs["members"]]
-
-
 @attrs.frozen
-class _Made:
+class _Deployed:
     """A fleet in its state, and the program that describes it."""
 
     resource: driver.Resource
     program: dict
 
 
-def _made(engine, by):
+def _deployed(engine, origin):
+    """Create a fleet, with a generated or an explicit ID, or import it by one of the forms of its ID."""
     created = engine.create(FLEET, "workers", fleet(labels=ROLE))
-    if by == "made":
-        return _Made(created, fleet(labels=ROLE))
-    if by == "named":
-        return _Made(created, fleet(labels=ROLE, fleetId=created.outputs["fleetId"]))
-    forms = {"id": created.id, "label": f"{PLACE}/labels/role=worker", "pattern": f"{PLACE}/namePattern/web-###"}
-    imported = engine.import_(FLEET, "workers", forms[by])
-    return _Made(imported, {name: value for name, value in imported.inputs.items() if not name.startswith("__")})
+    if origin == "generated ID":
+        return _Deployed(created, fleet(labels=ROLE))
+    if origin == "explicit ID":
+        return _Deployed(created, fleet(labels=ROLE, fleetId=created.outputs["fleetId"]))
+    ids = {
+        "import by ID": created.id,
+        "import by label": f"{PLACE}/labels/role=worker",
+        "import by pattern": f"{PLACE}/namePattern/web-###",
+    }
+    imported = engine.import_(FLEET, "workers", ids[origin])
+    return _Deployed(imported, {name: value for name, value in imported.inputs.items() if not name.startswith("__")})
 
 
 def _with(program, **properties):
@@ -69,67 +67,69 @@ EDITS = {
         "perInstanceProperties": {"alpha": {}, "beta": {}},
     },
     "another fleetId": lambda program: {**program, "fleetId": "another"},
-    "found by a label from now on": lambda program: {**program, "fleetId": "labels/role=worker"},
-    "found by a pattern from now on": lambda program: {**program, "fleetId": "namePattern/web-###"},
-    "found by our label from now on": lambda program: {**program, "fleetId": "labels/gcpx-bulk=mine"},
+    "found by a label instead": lambda program: {**program, "fleetId": "labels/role=worker"},
+    "found by a pattern instead": lambda program: {**program, "fleetId": "namePattern/web-###"},
+    "found by our label instead": lambda program: {**program, "fleetId": "labels/gcpx-bulk=mine"},
     "more members": lambda program: {**program, "count": 5},
     "fewer members": lambda program: {**program, "count": 2},
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
-@pytest.mark.parametrize("by", ["made", "named", "id", "label", "pattern"])
-def test_an_edit_is_refused_replaces_or_keeps_every_member(engine, cloud, by, edit):
-    made = _made(engine, by)
-    program = edit(made.program)
-    response = engine.check(FLEET, "workers", program, made.resource.inputs)
+@pytest.mark.parametrize(
+    "origin", ["generated ID", "explicit ID", "import by ID", "import by label", "import by pattern"]
+)
+def test_an_edit_is_refused_or_replaces_the_fleet_or_keeps_every_member(engine, cloud, origin, edit):
+    deployed = _deployed(engine, origin)
+    program = edit(deployed.program)
+    response = engine.check(FLEET, "workers", program, deployed.resource.inputs)
     if response.failures:
         assert all("must" in failure.reason for failure in response.failures), response.failures
         return
-    found = engine.diff(made.resource, program)
+    found = engine.diff(deployed.resource, program)
     if found.deleteBeforeReplace:
-        engine.delete(made.resource)
-    updated = engine.create(FLEET, "again", program) if found.replaces else engine.update(made.resource, program)
+        engine.delete(deployed.resource)
+    updated = engine.create(FLEET, "again", program) if found.replaces else engine.update(deployed.resource, program)
     if found.replaces and not found.deleteBeforeReplace:
-        engine.delete(made.resource)
+        engine.delete(deployed.resource)
 
     assert updated.outputs["createdCount"] == program.get("count", 2)
     assert engine.refresh(updated).outputs["members"] == updated.outputs["members"]
 
 
 @pytest.mark.parametrize(
-    ("by", "edit", "path", "words"),
+    ("origin", "edit", "path", "words"),
     [
-        ("label", "the label is left out", "instanceProperties.labels.role", "must be worker"),
-        ("label", "all labels are left out", "instanceProperties.labels.role", "must be worker"),
-        ("label", "the labels are null", "instanceProperties.labels.role", "must be worker"),
-        ("label", "the label is null", "instanceProperties.labels.role", "must be worker"),
-        ("label", "the label has another value", "instanceProperties.labels.role", "must be worker"),
-        ("made", "our label is written", "instanceProperties.labels.gcpx-bulk", "must not be set"),
-        ("label", "our label is written", "instanceProperties.labels.gcpx-bulk", "must not be set"),
-        ("pattern", "our label is null", "instanceProperties.labels.gcpx-bulk", "must not be set"),
-        ("pattern", "another pattern", "namePattern", "must be web-###"),
-        ("pattern", "names in place of the pattern", "perInstanceProperties.alpha", "must fit web-###"),
-        ("made", "found by our label from now on", "fleetId", "must be mine"),
+        ("import by label", "the label is left out", "instanceProperties.labels.role", "must be worker"),
+        ("import by label", "all labels are left out", "instanceProperties.labels.role", "must be worker"),
+        ("import by label", "the labels are null", "instanceProperties.labels.role", "must be worker"),
+        ("import by label", "the label is null", "instanceProperties.labels.role", "must be worker"),
+        ("import by label", "the label has another value", "instanceProperties.labels.role", "must be worker"),
+        ("generated ID", "our label is written", "instanceProperties.labels.gcpx-bulk", "must not be set"),
+        ("import by label", "our label is written", "instanceProperties.labels.gcpx-bulk", "must not be set"),
+        ("import by pattern", "our label is null", "instanceProperties.labels.gcpx-bulk", "must not be set"),
+        ("import by pattern", "another pattern", "namePattern", "must be web-###"),
+        ("import by pattern", "names in place of the pattern", "perInstanceProperties.alpha", "must fit web-###"),
+        ("generated ID", "found by our label instead", "fleetId", "must be mine"),
     ],
 )  # fmt: skip
-def test_what_would_lose_members_is_refused_with_words(engine, by, edit, path, words):
-    made = _made(engine, by)
-    response = engine.check(FLEET, "workers", EDITS[edit](made.program), made.resource.inputs)
+def test_an_edit_that_would_lose_members_is_refused(engine, origin, edit, path, words):
+    deployed = _deployed(engine, origin)
+    response = engine.check(FLEET, "workers", EDITS[edit](deployed.program), deployed.resource.inputs)
 
     assert words in driver.reasons(response.failures)[path]
 
 
 @pytest.mark.parametrize("labels", [UNKNOWN, {"role": UNKNOWN}], ids=["all", "one"])
-def test_labels_that_are_not_known_yet_are_judged_when_they_are(engine, labels):
-    made = _made(engine, "label")
-    assert not engine.check(FLEET, "workers", _with(made.program, labels=labels), made.resource.inputs).failures
+def test_labels_that_are_not_known_yet_are_checked_when_they_are(engine, labels):
+    deployed = _deployed(engine, "import by label")
+    assert not engine.check(FLEET, "workers", _with(deployed.program, labels=labels), deployed.resource.inputs).failures
 
-    late = engine.check(FLEET, "workers", _with(made.program, labels={"role": "server"}), made.resource.inputs)
+    late = engine.check(FLEET, "workers", _with(deployed.program, labels={"role": "server"}), deployed.resource.inputs)
     assert late.failures, "the engine checks again once values are known, before anything is changed"
 
 
-def test_the_label_of_a_template_removes_no_member(engine, cloud):
+def test_the_tracking_label_of_a_template_takes_no_member_away(engine, cloud):
     made = engine.create(TEMPLATE, "base", {"name": "base", **template(labels={"gcpx-bulk": "another", **ROLE})})
     inputs = {
         "region": "us-east1",
@@ -139,12 +139,12 @@ def test_the_label_of_a_template_removes_no_member(engine, cloud):
     }
     created = engine.create(FLEET, "workers", inputs)
 
-    assert _names(created) == ["t-1", "t-2"]
-    assert cloud.get(_instance("t-1"))["labels"]["gcpx-bulk"] == created.outputs["fleetId"]
+    assert member_names(created) == ["t-1", "t-2"]
+    assert cloud.get(instance_path("t-1"))["labels"]["gcpx-bulk"] == created.outputs["fleetId"]
 
 
 @pytest.mark.parametrize("fleet_id", ["labels/role=worker", "namePattern/t-#"])
-def test_members_of_a_fleet_with_another_label_join_no_other_fleet(engine, cloud, fleet_id):
+def test_members_found_by_another_label_or_a_pattern_join_no_other_fleet(engine, cloud, fleet_id):
     other = engine.create(FLEET, "other", fleet(fleetId="another", count=1))
     made = engine.create(TEMPLATE, "base", {"name": "base", **template(labels={"gcpx-bulk": "another"})})
     inputs = {
@@ -155,38 +155,38 @@ def test_members_of_a_fleet_with_another_label_join_no_other_fleet(engine, cloud
         "sourceInstanceTemplate": made.outputs["selfLink"],
         "instanceProperties": {"labels": ROLE},
     }
-    assert _names(engine.create(FLEET, "workers", inputs)) == ["t-1", "t-2"]
+    assert member_names(engine.create(FLEET, "workers", inputs)) == ["t-1", "t-2"]
 
-    assert cloud.get(_instance("t-1"))["labels"] == ROLE
+    assert cloud.get(instance_path("t-1"))["labels"] == ROLE
     assert engine.refresh(other).outputs["createdCount"] == 1
 
 
 def test_an_instance_without_the_label_is_not_a_member_of_a_fleet_with_an_empty_label(engine, cloud):
     created = engine.create(FLEET, "workers", fleet(labels={"team": ""}))
-    cloud.make_instance("stranger")
+    cloud.make_instance("other")
     imported = engine.import_(FLEET, "again", f"{PLACE}/labels/team=")
 
-    assert _names(imported) == _names(created)
+    assert member_names(imported) == member_names(created)
 
 
-def test_our_label_imports_as_the_fleet_that_it_names(engine):
+def test_an_import_by_the_tracking_label_is_one_by_fleet_id(engine):
     created = engine.create(FLEET, "workers", fleet())
     imported = engine.import_(FLEET, "again", f"{PLACE}/labels/gcpx-bulk={created.outputs['fleetId']}")
 
     assert (imported.id, imported.inputs["fleetId"]) == (created.id, created.outputs["fleetId"])
 
 
-STRANGERS = {
+IDS = {
     "our label": {"fleetId": "crew"},
     "another label": {"fleetId": "labels/role=worker", "labels": ROLE},
     "a pattern": {"fleetId": "namePattern/web-###"},
 }
 
 
-@pytest.mark.parametrize("own", STRANGERS.values(), ids=STRANGERS.keys())
-def test_a_new_fleet_takes_no_instances_that_are_there(engine, cloud, own):
+@pytest.mark.parametrize("own", IDS.values(), ids=IDS.keys())
+def test_a_new_fleet_refuses_instances_that_exist_already(engine, cloud, own):
     cloud.make_instance("web-007")
-    cloud.change(_instance("web-007"), lambda body: body.update(labels={**ROLE, "gcpx-bulk": "crew"}))
+    cloud.change(instance_path("web-007"), lambda body: body.update(labels={**ROLE, "gcpx-bulk": "crew"}))
     with failing() as failed:
         engine.create(FLEET, "workers", fleet(2, **own))
 
@@ -209,8 +209,8 @@ def test_a_fleet_of_another_resource_is_not_shared(engine):
     assert engine.refresh(first) == first
 
 
-@pytest.mark.parametrize("own", STRANGERS.values(), ids=STRANGERS.keys())
-def test_a_creation_whose_answer_was_lost_goes_on_with_what_it_made(engine, cloud, own):
+@pytest.mark.parametrize("own", IDS.values(), ids=IDS.keys())
+def test_a_creation_whose_response_was_lost_is_continued(engine, cloud, own):
     cloud.fail("compute.regionInstances.bulkInsert", drop="after")
     cloud.fail("compute.regionInstances.bulkInsert", times=1000, status=503)
     inputs = engine.checked(FLEET, "workers", fleet(2, **own))
@@ -221,20 +221,20 @@ def test_a_creation_whose_answer_was_lost_goes_on_with_what_it_made(engine, clou
     assert failed[0].partial is None
     cloud.emulator.faults.queue.clear()
 
-    assert _names(engine.create(FLEET, "workers", fleet(2, **own))) == ["web-001", "web-002"]
+    assert member_names(engine.create(FLEET, "workers", fleet(2, **own))) == ["web-001", "web-002"]
 
 
-def test_a_stranger_that_joined_what_a_lost_creation_made_is_not_taken(engine, cloud):
+def test_an_instance_that_joined_after_a_lost_response_is_refused(engine, cloud):
     engine.create(FLEET, "workers", fleet(2, fleetId="crew"))
-    cloud.make_instance("stranger")
-    cloud.change(_instance("stranger"), lambda body: body.update(labels={"gcpx-bulk": "crew"}))
+    cloud.make_instance("other")
+    cloud.change(instance_path("other"), lambda body: body.update(labels={"gcpx-bulk": "crew"}))
     with failing() as failed:
         engine.create(FLEET, "workers", fleet(2, fleetId="crew"))
 
     assert "3 instances" in failed[0].message
 
 
-def test_resources_that_make_one_fleet_at_once_make_it_once(engine, cloud):
+def test_resources_that_create_the_same_fleet_at_once_create_it_once(engine, cloud):
     def create(number):
         inputs = engine.checked(FLEET, f"fleet-{number}", fleet(2, fleetId="crew"))
         request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, f"fleet-{number}"), properties=driver.struct(inputs))

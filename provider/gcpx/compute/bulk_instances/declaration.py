@@ -1,6 +1,6 @@
-"""What a fleet is declared by: the request of a bulk creation, and what is told of its members.
+"""The properties of a fleet: those of a bulk creation request, and what gcpx tells about the members.
 
-Source: Compute API, `BulkInsertInstanceResource` and the objects below it.
+Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 """
 
 from __future__ import annotations
@@ -8,264 +8,227 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gcpx.compute.bulk_instances import bulk_rules
-from gcpx.compute.bulk_instances.membership_rules import label_stays, names_stay, tracking_label_is_ours
-from gcpx.compute.bulk_instances.overrides import labels_are_removed_one_by_one, overrides_hold_something
-from gcpx.compute.instance_properties.declaration import NAME, AttachedDisk, InstanceProperties, no_customer_keys
+from gcpx.compute.bulk_insert_status import LocationStatus
+from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
+from gcpx.compute.bulk_instances.fleet_id import FLEET_ID
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.disks import AttachedDisk
+from gcpx.compute.sources import rest
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
-from gcpx.model.numbers import as_integer
 from gcpx.model.places import PROJECT, REGION, ZONE
 from gcpx.model.rules import Failure, nested, one_required, rule
 
-_LONGEST_RUN: Final = 18
-_LONGEST_NAME: Final = 63
+_METHOD: Final = "regionInstances.bulkInsert"
 _HOSTNAME: Final = (
     re.compile(r"(?=.{1,253}$)[a-z]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)+"),
     "a fully qualified domain name of lower-case labels, each 1 to 63 characters (RFC 1035)",
-)
-FLEET_ID: Final = (
-    re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),
-    "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
 )
 
 
 @record
 class PerInstanceProperties(Record):
-    """What is an instance's own."""
+    """Properties of one instance. A change deletes the instance and creates it again."""
 
     hostname: str = field(
-        "The host name, fully qualified (RFC 1035). Default: derived from the instance's name.",
+        "The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.",
         pattern=_HOSTNAME,
-        source="compute 4.3",
+        source=rest("instances", "hostname"),
     )
-    name: str = field("Temporary in Google's API, and never set.", output=True)
+    name: str = field("A temporary field of Google's API; do not use it.", output=True)
 
 
 @record
 class LocationConstraints(Record):
-    """Bounds of a location."""
+    """Limits of one location."""
 
     max_count: int = field(
-        "The maximum number of instances in the location, at least 0.", minimum=0, source="compute 4.3"
+        "The maximum number of instances in the location, such as `10`. Must be at least 0.",
+        minimum=0,
+        source=rest(_METHOD, "locationPolicy.locations.constraints.maxCount"),
     )
 
 
 @record
 class LocationPolicyLocation(Record):
-    """One location."""
+    """Whether, and how many, instances may be created in one location."""
 
-    constraints: LocationConstraints = field("Bounds of the location.")
-    preference: str = field("`ALLOW` or `DENY`.", enum=("ALLOW", "DENY"), closed=True, source="compute 4.3")
+    constraints: LocationConstraints = field("The limits of the location.")
+    preference: str = field(
+        "Whether instances may be created in the location: `ALLOW` or `DENY`.",
+        enum=("ALLOW", "DENY"),
+        closed=True,
+        source=rest(_METHOD, "locationPolicy.locations.preference"),
+    )
 
 
 @record
 class LocationPolicyZone(Record):
-    """One zone to choose from."""
+    """A zone in which instances may be created."""
 
-    zone: str = field("The zone, as a URL or `zones/Z`.", required=True, pattern=ZONE, normalize=name_of)
+    zone: str = field(
+        "A zone of the fleet's region, such as `zones/us-east1-b` or its URL.",
+        required=True,
+        pattern=ZONE,
+        normalize=name_of,
+    )
 
 
-@rule("keys of locations are zones, written zones/ZONE", "compute 4.3")
+@rule("the keys of locations are zones, written zones/ZONE", rest(_METHOD, "locationPolicy.locations"))
 def _locations_are_zones(values: dict[str, Any]) -> list[Failure]:
-    wrong = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
-    return [(("locations", name), "must be written zones/ZONE") for name in wrong]
+    invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
+    return [(("locations", name), "must be written zones/ZONE") for name in invalid]
 
 
 @record
 class LocationPolicy(Record):
-    """Where instances may be made."""
+    """The zones in which instances may be created. A change applies to instances that are created later."""
 
     RULES = (_locations_are_zones,)
 
-    locations: dict[str, LocationPolicyLocation] = field("Preferences by zone, written `zones/ZONE`.")
+    locations: dict[str, LocationPolicyLocation] = field(
+        "Preferences and limits of zones, by zone, such as `zones/us-east1-b`."
+    )
     target_shape: str = field(
-        "How instances are spread over zones. Default: `ANY_SINGLE_ZONE`.",
+        "How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.",
         enum=("ANY", "ANY_SINGLE_ZONE", "BALANCED"),
         default="ANY_SINGLE_ZONE",
-        source="compute 4.3",
+        source=rest(_METHOD, "locationPolicy.targetShape"),
     )
-    zones: list[LocationPolicyZone] = field("The zones to choose from.", identity=("zone",))
+    zones: list[LocationPolicyZone] = field(
+        "The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.",
+        identity=("zone",),
+    )
 
 
 @record
 class InstanceSelection(Record):
-    """One choice of machine types."""
+    """Machine types to choose from."""
 
-    disks: list[AttachedDisk] = field("Disks of instances created with this selection, instead of the other disks.")
-    machine_types: list[str] = field("Machine types by name.", identity="set")
-    min_cpu_platform: str = field("The oldest processor platform.")
-    rank: int = field("The rank of the selection; lower comes first.", int64=True)
+    disks: list[AttachedDisk] = field(
+        "The disks of instances that are created with this selection. Default: the disks of `instanceProperties`."
+    )
+    machine_types: list[str] = field("The machine types, by name, such as `n2-standard-4`.", identity="set")
+    min_cpu_platform: str = field("The minimum CPU platform, such as `Intel Ice Lake`.")
+    rank: int = field("The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.", int64=True)
 
 
 @record
 class InstanceFlexibilityPolicy(Record):
-    """Other machine types to use when the first is not available."""
+    """Alternative machine types, from which Google chooses by capacity and quota."""
 
-    instance_selections: dict[str, InstanceSelection] = field("Selections by name.")
+    instance_selections: dict[str, InstanceSelection] = field(
+        "Selections of machine types, by a name of your choice (RFC 1035)."
+    )
 
 
 @record
 class Member(Record):
     """One instance of the fleet."""
 
-    external_address: str = field("The external IPv4 address, if there is one.", output=True)
+    external_address: str = field(
+        "The external IPv4 address of the first network interface; missing if it has none.", output=True
+    )
     id: str = field("The numeric ID that Google assigned to the instance.", output=True, always=True)
-    internal_address: str = field("The internal IPv4 address.", output=True)
+    internal_address: str = field("The internal IPv4 address of the first network interface.", output=True)
     name: str = field("The instance's name.", output=True, always=True)
     self_link: str = field("The instance's URL.", output=True, always=True)
     status: str = field("The instance's state, such as `RUNNING`.", output=True, always=True)
-    zone: str = field("The zone's name.", output=True, always=True)
-
-
-@record
-class LocationStatus(Record):
-    """What the last creation came to in one location."""
-
-    created_vm_count: int = field("Instances created.", output=True)
-    deleted_vm_count: int = field("Instances deleted again.", output=True)
-    failed_to_create_vm_count: int = field("Instances that could not be created.", output=True)
-    status: str = field("`CREATING`, `ROLLING_BACK` or `DONE`.", output=True)
-    target_vm_count: int = field("Instances that were requested.", output=True)
-
-
-@rule("either namePattern with count, or perInstanceProperties", "compute 4.3")
-def _names_or_pattern(values: dict[str, Any]) -> list[Failure]:
-    names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
-    if names and pattern:
-        return [("namePattern", "conflicts with perInstanceProperties: set only one of them")]
-    if not names and not pattern:
-        return [("", "needs one of namePattern or perInstanceProperties")]
-    return [("count", "is required with namePattern")] if pattern and values.get("count") is None else []
-
-
-@rule("keys of perInstanceProperties are instance names: 1 to 63 characters (RFC 1035)", "compute 2.1, 4.3")
-def _names_are_names(values: dict[str, Any]) -> list[Failure]:
-    names = nested(values, "perInstanceProperties")
-    wrong = (name for name in names if not NAME[0].fullmatch(name))
-    return [(("perInstanceProperties", name), f"must be an instance name: {NAME[1]}") for name in wrong]
-
-
-@rule("minCount is at most count, and count is the number of perInstanceProperties", "compute 4.3")
-def _counts_fit(values: dict[str, Any]) -> list[Failure]:
-    names = values.get("perInstanceProperties")
-    count, least = as_integer(values.get("count")), as_integer(values.get("minCount"))
-    failures: list[Failure] = []
-    if names and isinstance(names, dict) and count is not None and count != len(names):
-        failures.append(("count", f"must be the number of perInstanceProperties, {len(names)}, or left out"))
-    total = count if count is not None else len(names) if isinstance(names, dict) else None
-    if total is not None and least is not None and least > total:
-        failures.append(("minCount", f"must be at most count, {total}"))
-    return failures
-
-
-@rule(
-    "namePattern has one run of at most 18 #, enough for count, and gives names of 1 to 63 characters (RFC 1035)",
-    "compute 4.3, 8",
-)
-def _pattern_serves(values: dict[str, Any]) -> list[Failure]:
-    pattern, count = values.get("namePattern"), as_integer(values.get("count"))
-    if not isinstance(pattern, str):
-        return []
-    runs = re.findall("#+", pattern)
-    if len(runs) != 1:
-        return [("namePattern", f"must have one run of #, as long as the number of digits, not {len(runs)} runs")]
-    if len(runs[0]) > _LONGEST_RUN:
-        return [("namePattern", f"must have at most {_LONGEST_RUN} #, not {len(runs[0])}")]
-    if not re.fullmatch(r"[a-z]([-a-z0-9#]*[a-z0-9#])?", pattern) or len(pattern) > _LONGEST_NAME:
-        return [("namePattern", "must give names of 1 to 63 lower-case letters, digits and hyphens (RFC 1035)")]
-    if count is not None and count > 10 ** len(runs[0]) - 1:
-        most = 10 ** len(runs[0]) - 1
-        return [
-            ("namePattern", f"must have more #: {len(runs[0])} # give at most {most:,} names, but count is {count:,}")
-        ]
-    return []
-
-
-@rule("bulk creation does not support customer-supplied keys", "compute 2.2")
-def _keys_are_googles(values: dict[str, Any]) -> list[Failure]:
-    return no_customer_keys("instanceProperties", values)
+    zone: str = field("The name of the instance's zone, such as `us-east1-b`.", output=True, always=True)
 
 
 @record
 class BulkInstancesModel(Record):
-    """A fleet of alike instances in one region, made in one call (`bulkInsert`) and kept at its size.
+    """A fleet: instances of one region that are created alike in one call (`bulkInsert`), and kept at a given number.
 
-    A higher `count` makes the difference in one more call; a lower one deletes the highest-numbered instances. With
-    `perInstanceProperties` just the named ones are added and removed. Labels, tags and metadata change on the running
-    instances. Any other change of what instances are made of replaces the fleet. Members carry the label `gcpx-bulk`;
-    one that is lost shows as drift of `count` and is made again by the next `up`. When fewer than `count` but no less
-    than `minCount` can be made, the fleet is created with a warning, and `createdCount` says how many there are.
+    A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers.
+    With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`,
+    `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place;
+    every other change replaces the fleet. The members carry the label `gcpx-bulk`. A lost member is
+    drift, and the next `pulumi up` creates another. If fewer than `count` but at least `minCount` instances
+    can be created, the fleet is created with a warning, and `createdCount` is their number.
     """
 
     RULES = (
-        one_required("instanceProperties", "sourceInstanceTemplate"),
-        _names_or_pattern,
-        _names_are_names,
-        _counts_fit,
-        _pattern_serves,
-        _keys_are_googles,
-        labels_are_removed_one_by_one,
-        overrides_hold_something,
-        tracking_label_is_ours,
-        label_stays,
-        names_stay,
-        bulk_rules.boots_from_no_snapshot,
-        bulk_rules.is_on_no_node,
-        bulk_rules.machine_is_a_bare_name,
-        bulk_rules.needs_a_boot_disk,
-        bulk_rules.template_is_of_the_region,
+        one_required("instanceProperties", "sourceInstanceTemplate", source=rest(_METHOD, "instanceProperties")),
+        count_and_name_rules.names_come_from_a_pattern_or_a_list,
+        count_and_name_rules.instance_names_are_valid,
+        count_and_name_rules.count_is_the_number_of_names,
+        count_and_name_rules.min_count_is_at_most_count,
+        count_and_name_rules.name_pattern_is_valid,
+        count_and_name_rules.name_pattern_has_enough_digits,
+        source_template_rules.source_is_not_a_machine_image,
+        source_template_rules.regional_template_is_in_the_region,
+        source_template_rules.boot_disk_is_required,
+        source_template_rules.template_labels_are_removed_one_by_one,
+        source_template_rules.overrides_are_not_empty,
+        membership_rules.tracking_label_is_reserved,
+        membership_rules.membership_label_is_kept,
+        membership_rules.membership_names_are_kept,
+        bulk_insert_rules.boot_disks_are_not_from_snapshots,
+        bulk_insert_rules.sole_tenant_nodes_are_not_used,
+        bulk_insert_rules.customer_supplied_keys_are_not_used,
+        bulk_insert_rules.machine_type_is_a_bare_name,
     )
 
     count: int = field(
-        "The number of instances to create. Default: the number of `perInstanceProperties`.",
+        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.",
         int64=True,
         minimum=1,
-        source="compute 4.3",
+        source=rest(_METHOD, "count"),
     )
     created_count: int = field("The number of instances that exist.", output=True, volatile=True, always=True)
     fleet_id: str = field(
-        "How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.",
+        "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.",
         always=True,
         param=True,
         pattern=FLEET_ID,
     )
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
-        "Other machine types to use when the first is not available.", write_only=True
+        "Alternative machine types, from which Google chooses by capacity and quota.", write_only=True
     )
     instance_properties: InstanceProperties = field(
-        "The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.",
+        "The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.",
         write_only=True,
         patches="sourceInstanceTemplate",
     )
     location_policy: LocationPolicy = field(
-        "Where instances may be created; a change applies to instances created from then on.", write_only=True
+        "The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.",
+        write_only=True,
     )
     members: list[Member] = field("The instances, ordered by name.", output=True, volatile=True, always=True)
     min_count: int = field(
-        "The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.",
+        "The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.",
         int64=True,
         minimum=0,
         write_only=True,
-        source="compute 4.3",
+        source=rest(_METHOD, "minCount"),
     )
     name_pattern: str = field(
-        "The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.",
+        "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.",
         write_only=True,
     )
-    operation_group_id: str = field("The operation group of the last creation.", output=True, volatile=True)
+    operation_group_id: str = field(
+        "The ID of the group of operations of the last creation.", output=True, volatile=True
+    )
     per_instance_properties: dict[str, PerInstanceProperties] = field(
-        "Properties of single instances, by instance name."
+        "The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted."
     )
     per_location_status: dict[str, LocationStatus] = field(
-        "The result of the last creation, by location.", output=True, volatile=True
+        "The result of the last creation, by location, such as `zones/us-east1-b`.", output=True, volatile=True
     )
-    project: str = field("The project. Default: the provider's.", always=True, param=True, pattern=PROJECT)
+    project: str = field(
+        "The project, such as `my-project`. Default: the provider's.", always=True, param=True, pattern=PROJECT
+    )
     region: str = field(
-        "The region. Default: the provider's.", always=True, param=True, pattern=REGION, normalize=name_of
+        "The region, such as `us-east1`. Default: the provider's.",
+        always=True,
+        param=True,
+        pattern=REGION,
+        normalize=name_of,
     )
     source_instance_template: str = field(
-        "The template to create instances from, as a full or partial URL, also with `?uniqueId=`.",
+        "The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.",
         url="global/instanceTemplates",
         write_only=True,
     )
@@ -275,5 +238,5 @@ class BulkInstancesModel(Record):
 class BulkInstancesQuery(Record):
     """Which fleets to list."""
 
-    project: str = field("The project. Default: the provider's.", pattern=PROJECT)
-    region: str = field("Only fleets in this region. Default: in all regions.", pattern=REGION)
+    project: str = field("The project, such as `my-project`. Default: the provider's.", pattern=PROJECT)
+    region: str = field("Only fleets in this region, such as `us-east1`. Default: all regions.", pattern=REGION)

@@ -1,41 +1,41 @@
-"""Many instances as one: find them, make more in one call, change and delete them side by side."""
+"""The members of a fleet: find them, and change or delete them in parallel."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.fleet_id import membership_labels, membership_pattern, pattern_expression
 from gcpx.compute.collection import Collection
-from gcpx.compute.creation import Creation
-from gcpx.compute.operations import Operations, Outcome
 from gcpx.errors import CancelledError, ProviderError
-from gcpx.gcp.client import COMPUTE, Google, Request
-from gcpx.gcp.errors import ApiError, NotFound
-from gcpx.gcp.list_method import Listing
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import NotFound
+from gcpx.gcp.list_method import ListMethod
 from gcpx.model.call import Call
-from gcpx.model.links import name_of, path_of
+from gcpx.model.links import name_of
 
-TRACKING_LABEL: Final = "gcpx-bulk"
-_NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
-_SIDE_BY_SIDE: Final = 16
-_PACE: Final = 1.0
-"""Seconds between two lines of progress, which a log keeps."""
-_TIMEOUT: Final = 1200.0
+Instance = dict[str, Any]
+"""An instance as the API returns it (REST JSON)."""
+TIMEOUT: Final = 1200.0
+"""Seconds that an operation may take if the user sets no custom timeout."""
+_PARALLEL_CHANGES: Final = 16
+_PROGRESS_INTERVAL: Final = 1.0
+"""Seconds between two lines of progress, because logs keep all of them."""
 
 
 @attrs.frozen
 class Fleet:
-    """The instances of one region that belong together: by tracking label, by another label, or by name.
+    """The instances of one region that have the same label, or names of the same pattern.
 
     Attributes:
-        id: a value of the tracking label, `labels/KEY=VALUE` or `namePattern/PATTERN`.
+        project: the project's ID or number.
+        region: the region's name, such as `us-east1`.
+        id: the fleet ID, in one of the forms of `fleet_id`.
     """
 
     google: Google
@@ -44,189 +44,107 @@ class Fleet:
     id: str
 
     @property
+    def resource_id(self) -> str:
+        """The resource's ID in Pulumi, by which it can also be imported."""
+        place = self.id if "/" in self.id else f"bulkInstances/{self.id}"
+        return f"projects/{self.project}/regions/{self.region}/{place}"
+
+    @property
     def labels(self) -> dict[str, str]:
-        """The labels that make an instance one of the fleet."""
-        return labels_of(self.id)
+        """The label that every member has, as a map; empty if the members are found by their names."""
+        return membership_labels(self.id)
 
     @property
-    def _filter(self) -> str:
-        for key, value in self.labels.items():
-            return f'labels.{key} = "{value}"'
-        return f"name eq {names_of(self.id)}"
+    def name_pattern(self) -> str | None:
+        """The pattern that the name of every member fits; None if the members are found by a label."""
+        return membership_pattern(self.id)
 
-    def members(self, call: Call) -> list[dict[str, Any]]:
-        """Find every member by one filtered list of all zones, page by page, in order of their names."""
-        return sorted(filter(self._holds, self._listed(call)), key=lambda item: natural(item["name"]))
+    def members(self, call: Call) -> list[Instance]:
+        """List the members, ordered by name and number; raises `ApiError` if they cannot be listed."""
+        return sorted(filter(self._has_member, self._listed(call)), key=lambda member: name_order(member["name"]))
 
-    def _holds(self, item: dict[str, Any]) -> bool:
-        """Tell whether an instance is a member, independently of the filter: a missing label is not an empty one."""
-        names = names_of(self.id)
-        return (
-            name_of(item["zone"]).rpartition("-")[0] == self.region
-            and self.labels.items() <= item.get("labels", {}).items()
-            and (names is None or re.fullmatch(names, item["name"]) is not None)
-        )
+    def delete(self, call: Call, members: Iterable[Instance]) -> None:
+        """Delete members in parallel; raises as `for_each`."""
+        self.for_each(call, list(members), "deleted", lambda zone, member: zone.delete(call, member["name"]))
 
-    def _listed(self, call: Call) -> Iterator[dict[str, Any]]:
-        path = f"beta/projects/{self.project}/aggregated/instances"
-        for page in Listing(google=self.google, path=path, query={"filter": self._filter}).pages(call):
-            for scope in page.get("items", {}).values():
-                yield from scope.get("instances", ())
-
-    def image_of(self, call: Call, disk: str) -> str | None:
-        """Say what image a disk was made from, if it was and is still there."""
-        try:
-            found = self.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path_of(disk)}"), call)
-        except NotFound:
-            return None
-        return found.get("sourceImage")
-
-    def properties_of(self, call: Call, template: str) -> dict[str, Any]:
-        """Read a template's properties; if they cannot be read, warn and give none."""
-        path = path_of(template).partition("?")[0]
-        path = path if path.startswith("projects/") else f"projects/{self.project}/{path}"
-        try:
-            found = self.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path}"), call)
-        except ApiError as error:
-            call.warn(f"labels, tags and metadata of {template} stay unchanged on the instances: {error}")
-            return {}
-        properties: dict[str, Any] = found.get("properties", {})
-        return properties
-
-    def grow(self, call: Call, body: dict[str, Any], before: list[dict[str, Any]]) -> Outcome:
-        """Make instances in one call.
-
-        The request ID follows from what is asked and what was there, so that a retry makes nothing twice and a later
-        creation of as many is another request.
-        """
-        return self._creation(call, body, before).run()
-
-    def was_made(self, call: Call, body: dict[str, Any]) -> bool:
-        """Tell whether an earlier run requested these very instances, and Google did not refuse."""
-        scope, request_ids = f"regions/{self.region}", self._creation(call, body, []).derived
-        return any(self._operations.requested(call, scope, request_id) is not None for request_id in request_ids)
-
-    @property
-    def _operations(self) -> Operations:
-        return Operations(google=self.google, version="beta", project=self.project)
-
-    def _creation(self, call: Call, body: dict[str, Any], before: list[dict[str, Any]]) -> Creation:
-        there = hashlib.sha256(",".join(sorted(str(item["id"]) for item in before)).encode()).hexdigest()
-        return Creation(
-            namespace=_NAMESPACE,
-            content=[call.urn, self.project, self.region, self.id, body, there],
-            send=lambda request_id: self._insert(call, body, request_id),
-            follow=lambda operation: self._operations.outcome(operation, call, "bulk insert", _TIMEOUT, progress_of),
-            there=lambda outcome: _made_some(outcome) and len(self.members(call)) > len(before),
-        )
-
-    def _insert(self, call: Call, body: dict[str, Any], request_id: str) -> dict[str, Any]:
-        request = Request(
-            api=COMPUTE,
-            method="POST",
-            path=f"beta/projects/{self.project}/regions/{self.region}/instances/bulkInsert",
-            query={"requestId": request_id},
-            body=body,
-            patience=call.timeout or _TIMEOUT,
-        )
-        return self.google.send(request, call)
-
-    def delete(self, call: Call, members: Iterable[dict[str, Any]]) -> None:
-        """Delete members side by side; those that are gone are no matter."""
-        self.each(call, list(members), "deleted", lambda zone, item: zone.delete(call, item["name"]))
-
-    def each(
-        self, call: Call, members: list[dict[str, Any]], done: str, work: Callable[[Collection, dict[str, Any]], None]
+    def for_each(
+        self, call: Call, members: list[Instance], done: str, work: Callable[[Collection, Instance], None]
     ) -> None:
-        """Do something to every member, some at once; raises what went wrong, when all have had their turn."""
-        if not members:
-            return
+        """Do something with members in parallel, and show the progress.
+
+        Args:
+            call: the engine's call; after a cancellation, the remaining members are skipped.
+            members: the members to work on; one that does not exist any more is skipped.
+            done: what happens to them, for messages, such as `deleted`.
+            work: is called with the instances of the member's zone, and the member.
+
+        Raises:
+            ProviderError: the first error, once all members have been tried.
+        """
         failures, shown = [], time.monotonic()
-        with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
-            for number, failure in enumerate(pool.map(lambda item: self._try(call, item, done, work), members), 1):
+        with ThreadPoolExecutor(_PARALLEL_CHANGES) as pool:
+            results = pool.map(lambda member: self._try(call, member, done, work), members)
+            for number, failure in enumerate(results, 1):
                 if failure is not None:
                     failures.append(failure)
-                if time.monotonic() - shown >= _PACE:
+                if time.monotonic() - shown >= _PROGRESS_INTERVAL:
                     shown = time.monotonic()
                     call.progress(f"{number:,}/{len(members):,} VMs {done}")
         if failures:
             raise failures[0]
 
     def _try(
-        self, call: Call, item: dict[str, Any], done: str, work: Callable[[Collection, dict[str, Any]], None]
+        self, call: Call, member: Instance, done: str, work: Callable[[Collection, Instance], None]
     ) -> ProviderError | None:
-        """Do it to one member; gives what went wrong. One that is gone is no matter."""
+        """Work on one member; returns what went wrong."""
         if call.cancelled.is_set():
-            return CancelledError(f"cancelled before {item['name']} was {done}")
+            return CancelledError(f"cancelled before {member['name']} was {done}")
         try:
-            work(self._zone(name_of(item["zone"])), item)
+            work(self._instances_of(name_of(member["zone"])), member)
         except NotFound:
             return None
         except ProviderError as error:
             return error
         return None
 
-    def _zone(self, zone: str) -> Collection:
-        return Collection(
-            google=self.google, version="beta", project=self.project, path=f"zones/{zone}/instances", timeout=_TIMEOUT
-        )
+    def _listed(self, call: Call) -> Iterator[Instance]:
+        """List the instances of all zones that fit the filter, page by page."""
+        path = f"beta/projects/{self.project}/aggregated/instances"
+        for page in ListMethod(google=self.google, path=path, query={"filter": self._filter}).pages(call):
+            for scope in page.get("items", {}).values():
+                yield from scope.get("instances", ())
+
+    @property
+    def _filter(self) -> str:
+        if self.name_pattern is not None:
+            return f"name eq {pattern_expression(self.name_pattern)}"
+        return " ".join(f'labels.{key} = "{value}"' for key, value in self.labels.items())
+
+    def _has_member(self, instance: Instance) -> bool:
+        """Tell whether a listed instance is a member.
+
+        The filter ignores the region, and treats a missing label like an empty one.
+        """
+        pattern = self.name_pattern
+        fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
+        has_labels = self.labels.items() <= instance.get("labels", {}).items()
+        return fits and has_labels and region_of(instance) == self.region
+
+    def _instances_of(self, zone: str) -> Collection:
+        path = f"zones/{zone}/instances"
+        return Collection(google=self.google, version="beta", project=self.project, path=path, timeout=TIMEOUT)
 
 
-def labels_of(fleet_id: str) -> dict[str, str]:
-    """Read the labels that make an instance one of a fleet from the fleet's ID."""
-    kind, _, rest = fleet_id.partition("/")
-    if kind == "labels" and rest:
-        key, _, value = rest.partition("=")
-        return {key: value}
-    return {} if rest else {TRACKING_LABEL: fleet_id}
+def region_of(instance: Instance) -> str:
+    """Give the name of the region that an instance's zone is in."""
+    return name_of(instance["zone"]).rpartition("-")[0]
 
 
-def pattern_of(fleet_id: str) -> str | None:
-    """Read the pattern that the names of a fleet's instances have, where it is found by them."""
-    kind, _, pattern = fleet_id.partition("/")
-    return pattern if kind == "namePattern" else None
+def name_order(name: str) -> tuple[str, int, str]:
+    """Give a sort key that orders names by the last number in them.
 
-
-def names_of(fleet_id: str) -> str | None:
-    """Write that pattern as a regular expression."""
-    pattern = pattern_of(fleet_id)
-    if pattern is None:
-        return None
-    runs = re.findall(r"#+|[^#]+", pattern)
-    return "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)
-
-
-def natural(name: str) -> tuple[str, int, str]:
-    """Order names by the number at their end."""
+    >>> sorted(["web-10", "web-9"], key=name_order)
+    ['web-9', 'web-10']
+    """
     found = re.fullmatch(r"(.*?)(\d+)(\D*)", name)
     return (found[1], int(found[2]), found[3]) if found else (name, -1, "")
-
-
-def progress_of(operation: dict[str, Any]) -> str:
-    """Say how far a bulk creation has come: `140/200 VMs, zone us-east1-b rolling forward`."""
-    zones = operation.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
-    if not zones:
-        return f"{operation.get('progress', 0)}%"
-    made = _made(zones)
-    wanted = sum(zone.get("targetVmCount", 0) for zone in zones.values())
-    ways = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
-    parts = [f"zone {name_of(name)} {ways.get(zone.get('status', ''), 'waiting')}" for name, zone in zones.items()]
-    return f"{made:,}/{wanted:,} VMs, {', '.join(parts)}"
-
-
-def shortfall(outcome: Outcome) -> str:
-    """Say what could not be created, by location, and what Google said beside it; in parentheses, or empty."""
-    failed = {name: status.get("failedToCreateVmCount", 0) for name, status in outcome.per_location.items()}
-    said = [f"{name}: {number:,} could not be created" for name, number in failed.items() if number]
-    said += [item.get("message") or item.get("code", "") for item in outcome.operation.get("warnings", ())]
-    return f" ({'; '.join(said)})" if said else ""
-
-
-def _made(zones: dict[str, Any]) -> int:
-    """Count the instances that a bulk creation made and did not take back."""
-    return sum(zone.get("createdVmCount", 0) - zone.get("deletedVmCount", 0) for zone in zones.values())
-
-
-def _made_some(outcome: Outcome) -> bool:
-    zones = outcome.per_location
-    return _made(zones) > 0 if zones else outcome.error is None

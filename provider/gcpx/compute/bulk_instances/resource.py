@@ -1,6 +1,6 @@
-"""BulkInstances: a fleet of instances made in one call and scaled in place.
+"""BulkInstances: a fleet of instances that is created in one call and scaled in place.
 
-Source: Compute API, `regionInstances.bulkInsert`, and the methods of single instances.
+Source: Compute Engine REST reference, `regionInstances.bulkInsert`, and the methods of `instances`.
 """
 
 from __future__ import annotations
@@ -8,34 +8,56 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from typing import Any
+from typing import Any, Final
 
-from gcpx.compute.bulk_instances.bulk_rules import template_is_of_the_region
-from gcpx.compute.bulk_instances.declaration import FLEET_ID, BulkInstancesModel, BulkInstancesQuery, LocationStatus
-from gcpx.compute.bulk_instances.fleet import TRACKING_LABEL, Fleet, shortfall
-from gcpx.compute.bulk_instances.members import made_up, member, scaling, settings, size
-from gcpx.compute.bulk_instances.overrides import differ, laid_over
-from gcpx.compute.collection import Collection
-from gcpx.compute.lists.resource_ids import grouped, listing
-from gcpx.compute.online_checks import check_quotas, instance_checks
-from gcpx.compute.operations import Outcome
+from gcpx.compute.bulk_instances.bulk_insert import BulkInsert
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
+from gcpx.compute.bulk_instances.fleet import Fleet, region_of
+from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, TRACKING_LABEL
+from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
+from gcpx.compute.bulk_instances.in_place_changes import change_in_place
+from gcpx.compute.bulk_instances.online_checks import fleet_checks
+from gcpx.compute.bulk_instances.outputs import (
+    creation_outputs,
+    imported_fleet,
+    last_creation_outputs,
+    live_fleet,
+    unread_fleet,
+)
+from gcpx.compute.bulk_instances.scaling import plan_scaling
+from gcpx.compute.bulk_instances.shortfall import report_shortfall
+from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
+from gcpx.compute.resource_list import ResourceList
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import Google
-from gcpx.gcp.errors import ApiError
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.lookups import Lookups
-from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
+from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
-from gcpx.gcp.place_defaults import missing_place
-from gcpx.model import codec
+from gcpx.gcp.place_defaults import missing_place, place_or_default
 from gcpx.model.call import Call
-from gcpx.model.fields import object_type
 from gcpx.model.links import Home, name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.numbers import as_integer
-from gcpx.model.resource import Found, InvalidId, Live, Page, PartialError
-from gcpx.model.rules import Failure, elements, nested, number, text
+from gcpx.model.resource import Found, InvalidId, Live, Page
+from gcpx.model.rules import Failure, text
+
+_ID: Final = re.compile(
+    r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/"
+    r"(?:bulkInstances/(?P<tracked>[^/]+)|(?P<found_by>labels/[^/]+=[^/]*|namePattern/[^/]+))"
+)
+
+
+class FleetIdTakenError(ProviderError):
+    """The fleet ID of a new fleet fits instances that the resource did not create."""
+
+    code = "ALREADY_EXISTS"
+
+    def __init__(self, fleet: Fleet, reason: str) -> None:
+        super().__init__(
+            f"fleetId: must match no existing instance in {fleet.region}: {reason}. Choose another ID, import the existing "
+            f"instances with `pulumi import` and the ID {fleet.resource_id}, or, if this is a replacement, set the resource "
+            "option deleteBeforeReplace"
+        )
 
 
 class BulkInstances(InProject):
@@ -57,105 +79,79 @@ class BulkInstances(InProject):
 
     def __init__(self, google: Google, lookups: Lookups) -> None:
         super().__init__(google, lookups)
-        self._making: dict[str, str] = {}
-        """The fleets that are being made, with the URNs of their resources."""
+        self._creating: dict[str, str] = {}
+        """The resource IDs of the fleets that are being created, with the URNs of their resources."""
 
     def problems(self, inputs: dict[str, Any]) -> list[Failure]:
-        """Require a project and a region."""
-        failures = super().problems(inputs)
-        if not inputs.get("region") and not self._google.settings.region:
-            failures.append(missing_place("region"))
-        elif not inputs.get("region"):
-            failures += template_is_of_the_region({**inputs, "region": self._google.settings.region})
-        return failures
+        """Require a project and a region; with the provider's region, check the template's too."""
+        failures, region = super().problems(inputs), place_or_default(self._google.settings, "region", inputs)
+        if not region:
+            return [*failures, missing_place("region")]
+        if inputs.get("region"):
+            return failures
+        return failures + regional_template_is_in_the_region({**inputs, "region": region})
 
     def defaults(self) -> dict[str, Any]:
-        """Leave out the provider's project and region."""
+        """Give the provider's project and region, which an import leaves out."""
         region = self._google.settings.region
         return {**super().defaults(), "region": name_of(region) if region else None}
 
     def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
-        """Complete names by project and region."""
+        """Complete short names with the fleet's project and region."""
         return Home.of(inputs, outputs, project=self._google.settings.project, region=self._google.settings.region)
 
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
-        """Look up what the properties and the policy name, and whether quotas have room for those that are new."""
+        """Check that what the inputs name exists, and that the region's quotas allow the instances to create."""
         home = self.home(inputs, {})
         checks = OnlineChecks(self._lookups, call, home.project, home.region)
-        properties, policy = nested(inputs, "instanceProperties"), nested(inputs, "locationPolicy")
-        more = planned(inputs) - planned(olds)
-        least = more + int(number(inputs, "minCount") or planned(inputs)) - planned(inputs)
-        every = [*instance_checks(checks, properties, ("instanceProperties",)), *_zones(checks, policy)]
-        if home.project and home.region:
-            every.append(partial(check_quotas, checks, text(properties, "machineType"), more, least))
-        return checks.run(inputs, every)
+        return checks.run(inputs, fleet_checks(checks, olds, inputs))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
-        """Let fleets of given names go before they come, and those of a given label: numbers alone are free."""
+        """Identify a fleet by region and explicit ID; all fleets of named instances may collide, because of the names."""
         if inputs.get("perInstanceProperties"):
             return ()
         return None if inputs.get(AUTONAMED) else (name_of(text(inputs, "region")), inputs.get("fleetId"))
 
     def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Let the old fleet go first where it would take the new one's members for its own, or the other way round."""
-        kept = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
-        by_our_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
-        return kept or not by_our_label or super().collides(old, new)
+        """Delete the old fleet first also if one of the two fleets would find the members of the other."""
+        same_id = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
+        both_by_tracking_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
+        return same_id or not both_by_tracking_label or super().collides(old, new)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Name where the fleet is."""
+        """Predict project and region."""
         return {name: inputs.get(name) or default for name, default in self.defaults().items()}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
-        """Make all instances in one call."""
-        fleet = self._fleet(inputs)
-        names = list(inputs.get("perInstanceProperties") or ())
-        with self._alone(call, fleet):
-            self._refuse_strangers(call, fleet, inputs, names)
-            return self._grown(call, fleet, inputs, [], size(inputs), names)
-
-    @contextmanager
-    def _alone(self, call: Call, fleet: Fleet) -> Iterator[None]:
-        """Refuse to create two fleets with the same ID at the same time."""
-        if self._making.setdefault(_id(fleet), call.urn) != call.urn:
-            raise Taken(fleet, "another resource is creating instances that match it")
-        try:
-            yield
-        finally:
-            self._making.pop(_id(fleet), None)
-
-    def _refuse_strangers(self, call: Call, fleet: Fleet, inputs: dict[str, Any], names: list[str]) -> None:
-        """Refuse instances that already exist, unless a run whose response was lost created them."""
-        members = fleet.members(call)
-        count = size(inputs)
-        if not members:
-            return
-        if len(members) > count or not fleet.was_made(call, self._body(fleet, inputs, 0, count, names)):
-            words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
-            raise Taken(fleet, words)
+        """Create all instances in one call."""
+        scaling = plan_scaling([], {}, inputs)
+        insert = BulkInsert.of(self._fleet(inputs), inputs, scaling)
+        with self._reserve(call, insert.fleet):
+            self._refuse_other_instances(call, insert, scaling.missing)
+            return self._grow(call, insert, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """Find the members; a fleet without any is gone."""
+        """Read the fleet by its members; None if it has none. Without inputs, an import, describe the members as inputs too."""
         fleet = self._parse(resource_id)
         members = fleet.members(call)
         if not members:
             return None
         if inputs is None:
-            inputs = made_up(fleet, members, lambda disk: fleet.image_of(call, disk))
-        return self._live(fleet, members, inputs, call.last)
+            return imported_fleet(fleet, members, imported_inputs(call, fleet, members))
+        return live_fleet(fleet, members, inputs, last_creation_outputs(call.last))
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
-        """Bring number, names, labels, tags and metadata to what is wanted; what is so already costs no call."""
+        """Delete surplus members, change labels, tags and metadata of the others, and create missing ones."""
         fleet = self._parse(resource_id)
         members = fleet.members(call)
-        extra, missing, names = scaling(members, old, new)
-        fleet.delete(call, extra)
-        gone = {item["id"] for item in extra}
-        kept = [item for item in members if item["id"] not in gone]
-        changed = self._change(call, fleet, kept, *self._settings(call, fleet, old, new))
-        if missing:
-            return self._grown(call, fleet, new, kept, missing, names)
-        return self._live(fleet, fleet.members(call) if extra or changed else members, new, call.last)
+        scaling = plan_scaling(members, old, new)
+        fleet.delete(call, scaling.surplus)
+        changed = change_in_place(call, fleet, scaling.kept, old, new)
+        if scaling.missing:
+            return self._grow(call, BulkInsert.of(fleet, new, scaling), new)
+        if scaling.surplus or changed:
+            members = fleet.members(call)
+        return live_fleet(fleet, members, new, last_creation_outputs(call.last))
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete every member."""
@@ -163,185 +159,60 @@ class BulkInstances(InProject):
         fleet.delete(call, fleet.members(call))
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
-        """List the fleets that gcpx made, by the label of their instances: all at once, since one spans pages."""
+        """List the fleets that gcpx created, by the label of their instances; on one page, because fleets span pages."""
         del token, size
-        mask, path = "items/*(instances(zone,labels))", "beta/projects/{}/aggregated/instances"
-        marked = {**query, "filter": f"labels.{TRACKING_LABEL}:*"}
         project, wanted = self._project(query), name_of(query.get("region") or "")
-        fleets: dict[tuple[str, str], None] = {}
-        for page in listing(self._google, marked, path, mask).pages(call):
-            for item in grouped(page, "instances"):
-                region = name_of(item["zone"]).rpartition("-")[0]
-                if wanted in {"", region}:
-                    fleets[region, item["labels"][TRACKING_LABEL]] = None
+        instances = ResourceList(
+            google=self._google,
+            project=project,
+            version="beta",
+            collection="instances",
+            fields="zone,labels",
+            filter=f"labels.{TRACKING_LABEL}:*",
+        ).read_all(call)
+        fleets = dict.fromkeys((region_of(instance), instance["labels"][TRACKING_LABEL]) for instance in instances)
         return Page([
-            Found(f"projects/{project}/regions/{region}/bulkInstances/{fleet}", fleet) for region, fleet in fleets
+            Found(Fleet(self._google, project, region, fleet_id).resource_id, fleet_id)
+            for region, fleet_id in fleets
+            if wanted in {"", region}
         ])  # fmt: skip
 
-    def _grown(
-        self,
-        call: Call,
-        fleet: Fleet,
-        inputs: dict[str, Any],
-        before: list[dict[str, Any]],
-        count: int,
-        names: list[str],
-    ) -> Live:
-        known = self._unlisted(fleet, inputs, call.last)
-        with keeping_state(lambda _: known) as creation:
-            outcome = fleet.grow(call, self._body(fleet, inputs, len(before), count, names), before)
+    @contextmanager
+    def _reserve(self, call: Call, fleet: Fleet) -> Iterator[None]:
+        """Reserve the ID of a fleet while it is being created; refuse one that another resource has reserved."""
+        if self._creating.setdefault(fleet.resource_id, call.urn) != call.urn:
+            raise FleetIdTakenError(fleet, "another resource is creating instances that match it")
+        try:
+            yield
+        finally:
+            self._creating.pop(fleet.resource_id, None)
+
+    def _refuse_other_instances(self, call: Call, insert: BulkInsert, wanted: int) -> None:
+        """Refuse instances that exist already, unless an earlier run created them and its response was lost."""
+        members = insert.fleet.members(call)
+        if members and (len(members) > wanted or not insert.was_requested(call)):
+            words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
+            raise FleetIdTakenError(insert.fleet, words)
+
+    def _grow(self, call: Call, insert: BulkInsert, inputs: dict[str, Any]) -> Live:
+        """Create the missing instances, and read the fleet back."""
+        fleet = insert.fleet
+        unread = unread_fleet(fleet, inputs, call.last)
+        with keeping_state(lambda _: unread) as creation:
+            outcome = insert.run(call)
             creation.created(outcome=outcome.error or "it was created")
-            members = fleet.members(call)
-            live = self._live(fleet, members, inputs, {}, outcome)
-        wanted = size(inputs)
-        if not members:
-            raise outcome.error or NothingMade(wanted, shortfall(outcome))
-        if outcome.error is not None and len(members) < _least(inputs):
-            raise _failure(live, len(members), wanted, outcome.error)
-        if len(members) < wanted:
-            why = f": {outcome.error}" if outcome.error else ""
-            call.warn(
-                f"{len(members):,} of {wanted:,} instances could be created{why}; run `pulumi refresh` and `pulumi up` to create the rest"
-            )
+            live = live_fleet(fleet, fleet.members(call), inputs, creation_outputs(outcome))
+        report_shortfall(call, inputs, live, outcome)
         return live
 
-    def _body(self, fleet: Fleet, inputs: dict[str, Any], there: int, count: int, names: list[str]) -> dict[str, Any]:
-        """Write a request for so many more instances."""
-        body = codec.to_body(self.type, inputs)
-        properties = dict(body.get("instanceProperties", {}))
-        # Another fleet's label on a template would make instances members of both.
-        foreign = {TRACKING_LABEL: None} if "sourceInstanceTemplate" in body else {}
-        if (fleet.labels or foreign) and properties.get("labels", {}) is not None:
-            properties["labels"] = {**foreign, **properties.get("labels", {}), **fleet.labels}
-        least = min(count, max(min(1, _least(inputs)), _least(inputs) - there))
-        body |= {"count": str(count), "minCount": str(least)}
-        if properties:
-            body["instanceProperties"] = properties
-        if names:
-            body["perInstanceProperties"] = {name: body["perInstanceProperties"][name] for name in names}
-        return body
-
-    def _settings(
-        self, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Give the old and the new labels, tags and metadata; read the template only if needed."""
-        before, after = (inputs.get("instanceProperties") or {} for inputs in (old, new))
-        template = new.get("sourceInstanceTemplate")
-        below = fleet.properties_of(call, template) if template and differ(before, after) else {}
-        return laid_over(below, before), laid_over(below, after)
-
-    def _change(
-        self, call: Call, fleet: Fleet, members: list[dict[str, Any]], old: dict[str, Any], new: dict[str, Any]
-    ) -> bool:
-        """Set labels, tags and metadata where they differ; tells whether they did anywhere."""
-        new = {**new, "labels": {**(new.get("labels") or {}), **fleet.labels}}
-
-        def work(zone: Collection, item: dict[str, Any]) -> None:
-            for verb, wanted in settings(item, old, new).items():
-                zone.edit(call, item["name"], verb, wanted)
-
-        stale = [item for item in members if settings(item, old, new)]
-        fleet.each(call, stale, "changed", work)
-        return bool(stale)
-
-    def _live(
-        self,
-        fleet: Fleet,
-        members: list[dict[str, Any]],
-        inputs: dict[str, Any],
-        last: dict[str, Any],
-        outcome: Outcome | None = None,
-    ) -> Live:
-        kept: dict[str, Any] = {name: last[name] for name in ("perLocationStatus", "operationGroupId") if name in last}
-        if outcome is not None:
-            status = outcome.per_location
-            kind = object_type(LocationStatus)
-            kept["perLocationStatus"] = {name: codec.from_body(kind, item) for name, item in status.items()}
-            kept["operationGroupId"] = outcome.operation.get("operationGroupId")
-        if inputs.get("__found"):
-            kept |= {name: inputs[name] for name in ("namePattern", "instanceProperties") if name in inputs}
-        own = inputs.get("perInstanceProperties")
-        if own:
-            there = {item["name"] for item in members}
-            kept["perInstanceProperties"] = {name: value for name, value in own.items() if name in there}
-        if not own or inputs.get("count") is not None:
-            kept["count"] = len(members)
-        properties = {
-            **{name: value for name, value in kept.items() if value is not None},
-            "createdCount": len(members),
-            "members": [member(item) for item in members],
-            "fleetId": fleet.id,
-            "project": fleet.project,
-            "region": fleet.region,
-        }
-        return Live(_id(fleet), properties)
-
-    def _unlisted(self, fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> Live:
-        """Describe a fleet whose members could not be listed after a creation: by what was known before it."""
-        known = {name: last[name] for name, prop in self.type.properties.items() if prop.traits.output and name in last}
-        place = {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
-        return Live.unread(_id(fleet), {**known, **inputs, **place})
-
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
-        configured = self._google.settings
-        project = self._project(inputs) or ""
-        return Fleet(self._google, project, name_of(inputs.get("region") or configured.region or ""), inputs["fleetId"])
+        region = place_or_default(self._google.settings, "region", inputs)
+        return Fleet(self._google, self._project(inputs) or "", name_of(region or ""), inputs["fleetId"])
 
     def _parse(self, resource_id: str) -> Fleet:
-        form = r"projects/([^/]+)/regions/([^/]+)/(?:bulkInstances/([^/]+)|(labels/[^/]+=[^/]*|namePattern/[^/]+))"
-        found = re.fullmatch(form, path_of(resource_id))
-        if found is None or not FLEET_ID[0].fullmatch(found[3] or found[4]):
+        found = _ID.fullmatch(path_of(resource_id))
+        fleet_id = (found["tracked"] or found["found_by"]) if found else ""
+        if found is None or not FLEET_ID[0].fullmatch(fleet_id):
             raise InvalidId(self.token, resource_id, self.id_forms)
-        return Fleet(self._google, found[1], found[2], found[3] or found[4].removeprefix(f"labels/{TRACKING_LABEL}="))
-
-
-class Taken(ProviderError):  # noqa: N818 - it names the outcome
-    """The ID of a new fleet matches instances that the resource did not create."""
-
-    code = "ALREADY_EXISTS"
-
-    def __init__(self, fleet: Fleet, why: str) -> None:
-        super().__init__(
-            f"fleetId: must match no existing instance in {fleet.region}: {why}. Choose another ID, import the existing "
-            f"instances with `pulumi import` and the ID {_id(fleet)}, or, if this is a replacement, set the resource "
-            "option deleteBeforeReplace"
-        )
-
-
-class NothingMade(ProviderError):  # noqa: N818 - it names the outcome
-    """A bulk creation that is done, but created no instance."""
-
-    def __init__(self, wanted: int, shortfall: str) -> None:
-        super().__init__(
-            f"a fleet needs at least one instance, but 0 of {wanted:,} could be created{shortfall}; nothing was left behind: "
-            "run `pulumi up` to try again, or allow other zones with `locationPolicy` or other machine types with `instanceFlexibilityPolicy`"
-        )
-
-
-def _id(fleet: Fleet) -> str:
-    place = fleet.id if "/" in fleet.id else f"bulkInstances/{fleet.id}"
-    return f"projects/{fleet.project}/regions/{fleet.region}/{place}"
-
-
-def _zones(checks: OnlineChecks, policy: dict[str, Any]) -> Iterator[OnlineCheck]:
-    """Check the zones of a location policy, in both of its forms."""
-    for name in nested(policy, "locations"):
-        yield partial(checks.check_zone, name, ("locationPolicy", "locations", name))
-    for index, item in elements(policy, "zones"):
-        yield partial(checks.check_zone, text(item, "zone"), ("locationPolicy", "zones", index, "zone"))
-
-
-def planned(inputs: dict[str, Any]) -> int:
-    """Count the instances that inputs ask for, as far as they are known."""
-    count = number(inputs, "count")
-    return int(count) if count is not None else len(nested(inputs, "perInstanceProperties"))
-
-
-def _least(inputs: dict[str, Any]) -> int:
-    least = as_integer(inputs.get("minCount"))
-    return size(inputs) if least is None else least
-
-
-def _failure(live: Live, there: int, wanted: int, error: ApiError) -> Exception:
-    """Keep what is left in the state."""
-    return PartialError(live, f"{error} {there:,} of {wanted:,} instances exist; run `pulumi up` to try again.")
+        fleet_id = fleet_id.removeprefix(f"labels/{TRACKING_LABEL}=")
+        return Fleet(self._google, found["project"], found["region"], fleet_id)

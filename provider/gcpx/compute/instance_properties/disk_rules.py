@@ -1,154 +1,144 @@
-"""What Google refuses late about disks and their keys: said at preview. `instance_rules` says how to read these."""
+"""Rules across the properties of one disk. The declaration of disks is in `disks`.
+
+Rules refuse what every disk type and machine family refuses; they warn of what a newer one may allow.
+"""
 
 from __future__ import annotations
 
-import base64
-import binascii
-from typing import Any
+from typing import Any, Final
 
-from gcpx.compute.instance_properties.instance_rules import LATE
+from gcpx.compute.sources import LOCAL_SSDS, rest
 from gcpx.model.rules import Failure, nested, number, rule, text
 from gcpx.model.values import UNKNOWN
 
-_SMALLEST_DISK = 10
-_LEAST_IOPS, _MOST_IOPS = 10_000, 120_000
-_LOCAL_SSD_SIZES = (375, 3000, 3500, 6000, 7000, 14_000)
-_RAW_KEY, _WRAPPED_KEY = 32, 256
+_SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
+_IOPS: Final = rest("instances", "disks[].initializeParams.provisionedIops")
+_LEAST_SIZE: Final = 10
+_LEAST_IOPS: Final = 10_000
+_MOST_IOPS: Final = 120_000
+_LOCAL_SSD_SIZES: Final = (375, 3000, 3500, 6000, 7000, 14_000)
+_REGIONAL_ZONES: Final = 2
 
 
-def _disk_type(values: dict[str, Any]) -> str:
-    return text(values, "diskType").rpartition("/")[2]
+def _disk_type(parameters: dict[str, Any]) -> str:
+    """Give the bare disk type of initializeParams; empty where it is not given or unknown."""
+    return text(parameters, "diskType").rpartition("/")[2]
 
 
-@rule("a customer-supplied key is base64 (RFC 4648): rawKey has 32 bytes, rsaEncryptedKey 256", "compute 2.2")
-def keys_are_whole(values: dict[str, Any]) -> list[Failure]:
-    """Decode customer-supplied keys."""
-    failures: list[Failure] = []
-    for name, size in (("rawKey", _RAW_KEY), ("rsaEncryptedKey", _WRAPPED_KEY)):
-        given = text(values, name)
-        if given and _decoded_size(given) != size:
-            failures.append((name, f"must be {size} bytes in base64 (RFC 4648)"))
-    return failures
-
-
-def _decoded_size(given: str) -> int:
-    try:
-        return len(base64.b64decode("".join(given.split()), validate=True))
-    except (binascii.Error, ValueError):
-        return -1
-
-
-@rule("a pd-* disk has at least 10 GB", "compute 2.2, 8")
-def persistent_disks_are_not_small(values: dict[str, Any]) -> list[Failure]:
-    """Hold pd-* disks to their least size; other families have their own."""
-    kind, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
-    if values.get("diskType") is UNKNOWN or not kind.startswith("pd-") or size is None or size >= _SMALLEST_DISK:
+@rule("a disk of type pd-* must have at least 10 GB", _SIZE)
+def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
+    """Refuse small persistent disks; a disk without a type is taken for pd-standard."""
+    disk_type, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
+    is_persistent = values.get("diskType") is not UNKNOWN and disk_type.startswith("pd-")
+    if not is_persistent or size is None or size >= _LEAST_SIZE:
         return []
-    return [("diskSizeGb", f"must be at least {_SMALLEST_DISK} GB for a {kind} disk")]
+    return [("diskSizeGb", f"must be at least {_LEAST_SIZE} GB for a {disk_type} disk")]
 
 
-@rule("other disk types have at least 10 GB, unless their own documentation allows less", "compute 2.2, 8", warns=True)
-def other_disks_are_seldom_small(values: dict[str, Any]) -> list[Failure]:
-    """Warn of small disks of other families."""
-    kind, size = _disk_type(values), number(values, "diskSizeGb")
-    if not kind or kind.startswith("pd-") or size is None or size >= _SMALLEST_DISK:
+@rule("a disk of another type should have at least 10 GB, unless its type allows less", _SIZE, warns=True)
+def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
+    """Warn of small disks of types other than pd-*."""
+    disk_type, size = _disk_type(values), number(values, "diskSizeGb")
+    if not disk_type or disk_type.startswith("pd-") or size is None or size >= _LEAST_SIZE:
         return []
-    return [("diskSizeGb", f"is below the documented minimum of {_SMALLEST_DISK} GB; it is sent unchanged")]
+    return [("diskSizeGb", f"should be at least {_LEAST_SIZE} GB, the documented minimum; it is sent unchanged")]
 
 
-@rule("provisionedIops of a pd-extreme disk is 10,000 to 120,000", "compute 2.2, 8")
-def extreme_disks_have_their_iops(values: dict[str, Any]) -> list[Failure]:
-    """Hold pd-extreme to its bounds."""
+@rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS)
+def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
+    """Refuse numbers out of range for pd-extreme."""
     iops = number(values, "provisionedIops")
     if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
-    return [("provisionedIops", "must be 10,000 to 120,000 for a pd-extreme disk")]
+    return [("provisionedIops", f"must be {_LEAST_IOPS:,} to {_MOST_IOPS:,} for a pd-extreme disk")]
 
 
-@rule("provisionedIops is 10,000 to 120,000, unless the disk type has other bounds", "compute 2.2, 8", warns=True)
-def other_disks_have_other_iops(values: dict[str, Any]) -> list[Failure]:
-    """Warn of other families, which have bounds of their own."""
-    kind, iops = values.get("diskType"), number(values, "provisionedIops")
-    known = kind is not UNKNOWN and _disk_type(values) != "pd-extreme"
-    if not known or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
+@rule("provisionedIops should be 10,000 to 120,000, unless the disk type has other limits", _IOPS, warns=True)
+def other_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
+    """Warn of numbers out of range for other disk types."""
+    disk_type, iops = values.get("diskType"), number(values, "provisionedIops")
+    is_other = disk_type is not UNKNOWN and _disk_type(values) != "pd-extreme"
+    if not is_other or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
         return []
-    return [("provisionedIops", "is outside the documented 10,000 to 120,000; it is sent unchanged")]
+    reason = f"should be {_LEAST_IOPS:,} to {_MOST_IOPS:,}, the documented range; it is sent unchanged"
+    return [("provisionedIops", reason)]
 
 
-@rule("the replicas of a regional disk are in two different zones of one region", "compute 2.2, 8")
-def replicas_are_apart(values: dict[str, Any]) -> list[Failure]:
-    """Compare the two zones."""
+@rule(
+    "replicaZones must be two different zones of one region", rest("instances", "disks[].initializeParams.replicaZones")
+)
+def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Failure]:
+    """Refuse the same zone twice, and zones of two regions; their number is checked with the property."""
     given = values.get("replicaZones")
     zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
-    if len(zones) == 2 and zones[0] == zones[1]:  # noqa: PLR2004 - a regional disk has two
+    if len(zones) == _REGIONAL_ZONES and zones[0] == zones[1]:
         return [("replicaZones", "must name two different zones")]
     if len({zone.rpartition("-")[0] for zone in zones}) > 1:
         return [("replicaZones", "must name two zones of one region, the instance's")]
     return []
 
 
-@rule("a boot disk is created from an image or a snapshot, or is an existing disk", "compute 2.2")
+@rule(
+    "a boot disk must be created from an image or a snapshot (initializeParams), or be an existing disk (source)",
+    rest("instances", "disks[].source"),
+)
 def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
-    """Miss what to boot from."""
-    made = values.get("initializeParams")
-    if values.get("boot") is not True or values.get("source") is not None or not isinstance(made, dict | None):
+    """Require the image, snapshot or disk that a boot disk boots from."""
+    parameters = values.get("initializeParams")
+    if values.get("boot") is not True or values.get("source") is not None or not isinstance(parameters, dict | None):
         return []
     sources = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "diskName")
-    if made is not None and any(made.get(name) is not None for name in sources):
+    if parameters is not None and any(parameters.get(name) is not None for name in sources):
         return []
-    place = "initializeParams" if made is None else "initializeParams.sourceImage"
-    return [
-        (
-            place,
-            "is required: a boot disk is created from an image or a snapshot (initializeParams), or is an existing disk (source)",
-        )
-    ]
+    place = "initializeParams" if parameters is None else "initializeParams.sourceImage"
+    reason = "is required: a boot disk is created from an image or a snapshot (initializeParams), or is an existing disk (source)"
+    return [(place, reason)]
 
 
-def _is_local(values: dict[str, Any]) -> bool:
+def _is_local_ssd(values: dict[str, Any]) -> bool:
     return _disk_type(nested(values, "initializeParams")) == "local-ssd"
 
 
-@rule("a SCRATCH disk has diskType local-ssd, and a local-ssd disk has type SCRATCH", LATE)
-def scratch_is_local_ssd(values: dict[str, Any]) -> list[Failure]:
-    """Hold the two words for a local SSD together."""
+@rule("type: SCRATCH and diskType: local-ssd need each other", LOCAL_SSDS)
+def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Failure]:
+    """Refuse one of the two settings of a local SSD without the other."""
     kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
-    if kind == "SCRATCH" and not _is_local(values) and disk_type is not UNKNOWN:
+    if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:
         return [("initializeParams.diskType", "must be local-ssd where type is SCRATCH")]
-    if _is_local(values) and kind not in ("SCRATCH", UNKNOWN):
+    if _is_local_ssd(values) and kind not in ("SCRATCH", UNKNOWN):
         return [("type", "must be SCRATCH where initializeParams.diskType is local-ssd")]
     return []
 
 
-@rule("a local SSD is blank: it is not a boot disk, and it is not created from an image, snapshot or disk", LATE)
-def scratch_is_blank(values: dict[str, Any]) -> list[Failure]:
-    """Refuse contents for local SSDs."""
+@rule("a local SSD must be blank: not a boot disk, and not created from an image, snapshot or disk", LOCAL_SSDS)
+def local_ssds_are_blank(values: dict[str, Any]) -> list[Failure]:
+    """Refuse what would give a local SSD contents."""
     if values.get("type") != "SCRATCH":
         return []
     reason = "must be left out with type SCRATCH: a local SSD is blank"
-    failures: list[Failure] = [(name, reason) for name in ("source",) if values.get(name) is not None]
+    failures: list[Failure] = [("source", reason)] if values.get("source") is not None else []
     if values.get("boot") is True:
         failures.append(("boot", reason))
-    made = nested(values, "initializeParams")
+    parameters = nested(values, "initializeParams")
     names = ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot", "replicaZones")
-    return failures + [(("initializeParams", name), reason) for name in names if made.get(name) is not None]
+    return failures + [(("initializeParams", name), reason) for name in names if parameters.get(name) is not None]
 
 
-@rule("a local SSD above 375 GB has the interface NVME", LATE)
-def large_local_ssds_are_nvme(values: dict[str, Any]) -> list[Failure]:
-    """Refuse SCSI for large local SSDs."""
+@rule("a local SSD above 375 GB must have interface: NVME", LOCAL_SSDS)
+def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Failure]:
+    """Refuse the SCSI interface for large local SSDs."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
-    if _is_local(values) and size is not None and size > _LOCAL_SSD_SIZES[0] and values.get("interface") == "SCSI":
+    is_large = _is_local_ssd(values) and size is not None and size > _LOCAL_SSD_SIZES[0]
+    if is_large and values.get("interface") == "SCSI":
         return [("interface", f"must be NVME for a local SSD above {_LOCAL_SSD_SIZES[0]} GB")]
     return []
 
 
-@rule("a local SSD has 375 GB, or a size that its machine family offers", LATE, warns=True)
-def local_ssds_have_their_sizes(values: dict[str, Any]) -> list[Failure]:
-    """Warn of sizes that no family of today has."""
+@rule("a local SSD should have 375 GB, or another size that its machine family offers", LOCAL_SSDS, warns=True)
+def local_ssds_have_a_known_size(values: dict[str, Any]) -> list[Failure]:
+    """Warn of sizes that no known machine family offers."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
-    if not _is_local(values) or size is None or size in _LOCAL_SSD_SIZES:
+    if not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES:
         return []
-    return [
-        ("initializeParams.diskSizeGb", f"is not a known size of a local SSD ({', '.join(map(str, _LOCAL_SSD_SIZES))})")
-    ]
+    known = ", ".join(map(str, _LOCAL_SSD_SIZES))
+    return [("initializeParams.diskSizeGb", f"should be a known size of a local SSD: {known}; it is sent unchanged")]

@@ -1,11 +1,12 @@
 """`aggregatedListInstanceTemplates`: the templates of every scope.
 
-Source: Compute API v1, `instanceTemplates.aggregatedList` (documentation section 4.2, row 1).
+Source: REST reference (v1), `instanceTemplates.aggregatedList`.
 """
 
 from __future__ import annotations
 
-from gcpx.compute.lists.functions import AggregatedListFunction, ApiWarning, ListResult
+from gcpx.compute.api_warning import ApiWarning
+from gcpx.compute.lists.list_function import AggregatedListFunction, ListResult
 from gcpx.compute.lists.listed_template import ListedInstanceTemplate
 from gcpx.compute.lists.parameters import AggregatedListParameters
 from gcpx.model.fields import Record, answer, record
@@ -15,9 +16,9 @@ from gcpx.model.fields import Record, answer, record
 class InstanceTemplatesScopedList(Record):
     """The instance templates of one scope."""
 
-    instance_templates: list[ListedInstanceTemplate] = answer("The templates.", always=True)
+    instance_templates: list[ListedInstanceTemplate] = answer("The templates of the scope.", always=True)
     warnings: list[ApiWarning] = answer(
-        "Google's warning about the scope, such as that it cannot be reached.", always=True
+        "Google's warnings about the scope, such as that it is empty or cannot be reached.", always=True
     )
 
 
@@ -26,13 +27,15 @@ class AggregatedInstanceTemplates(ListResult):
     """Instance templates by scope."""
 
     items: dict[str, InstanceTemplatesScopedList] = answer(
-        "The templates by scope: `global`, or `regions/REGION`.", always=True
+        "The templates by scope, such as `global` or `regions/us-east1`.", always=True
     )
-    unreachables: list[str] = answer("Scopes that could not be reached, with `returnPartialSuccess`.", always=True)
+    unreachables: list[str] = answer(
+        "The scopes that could not be reached. Empty unless `returnPartialSuccess` is set.", always=True
+    )
 
 
 class AggregatedListInstanceTemplates(AggregatedListFunction):
-    """All templates of a project."""
+    """Lists the instance templates of a project, by scope."""
 
     token = "gcpx:compute:aggregatedListInstanceTemplates"
     description = "Lists the instance templates of a project, global ones and those of all regions, by scope."

@@ -1,12 +1,13 @@
 """`aggregatedListInstances`: the instances of every zone.
 
-Source: Compute API beta, `instances.aggregatedList` (documentation section 4.2, row 3).
+Source: REST reference (beta), `instances.aggregatedList`.
 """
 
 from __future__ import annotations
 
-from gcpx.compute.lists.functions import AggregatedListFunction, ApiWarning, ListResult
-from gcpx.compute.lists.instance import Instance
+from gcpx.compute.api_warning import ApiWarning
+from gcpx.compute.lists.list_function import AggregatedListFunction, ListResult
+from gcpx.compute.lists.listed_instance import Instance
 from gcpx.compute.lists.parameters import AggregatedListParameters
 from gcpx.model.fields import Record, answer, record
 
@@ -15,9 +16,9 @@ from gcpx.model.fields import Record, answer, record
 class InstancesScopedList(Record):
     """The instances of one scope."""
 
-    instances: list[Instance] = answer("The instances.", always=True)
+    instances: list[Instance] = answer("The instances of the scope.", always=True)
     warnings: list[ApiWarning] = answer(
-        "Google's warning about the scope, such as that it cannot be reached.", always=True
+        "Google's warnings about the scope, such as that it is empty or cannot be reached.", always=True
     )
 
 
@@ -28,11 +29,13 @@ class AggregatedInstances(ListResult):
     items: dict[str, InstancesScopedList] = answer(
         "The instances by scope, such as `zones/europe-west1-b`.", always=True
     )
-    unreachables: list[str] = answer("Scopes that could not be reached, with `returnPartialSuccess`.", always=True)
+    unreachables: list[str] = answer(
+        "The scopes that could not be reached. Empty unless `returnPartialSuccess` is set.", always=True
+    )
 
 
 class AggregatedListInstances(AggregatedListFunction):
-    """All instances of a project."""
+    """Lists the instances of a project, by scope."""
 
     token = "gcpx:compute:aggregatedListInstances"
     description = "Lists the instances of all zones of a project, by scope."

@@ -1,37 +1,38 @@
 """`listInstanceTemplates`: the global templates.
 
-Source: Compute API beta, `instanceTemplates.list` (documentation section 4.2, row 2).
+Source: REST reference (beta), `instanceTemplates.list`.
 """
 
 from __future__ import annotations
 
-from gcpx.compute.lists.functions import ListFunction, ListResult
+from gcpx.compute.lists.list_function import ListFunction, ListResult
 from gcpx.compute.lists.listed_template import ListedInstanceTemplate
 from gcpx.compute.lists.parameters import ListParameters
+from gcpx.compute.sources import rest
 from gcpx.model.fields import answer, field, record
 
 
 @record
 class InstanceTemplateListParameters(ListParameters):
-    """Which templates to list, and how much of each."""
+    """Which templates to list, in which order, how many, and how much of each."""
 
     view: str = field(
-        "`BASIC` omits partner metadata, `FULL` includes everything. Default: `BASIC`.",
+        "How much of each template to return: `BASIC` leaves out partner metadata, `FULL` returns everything. Default: `BASIC`.",
         enum=("BASIC", "FULL"),
         closed=True,
-        source="compute 4.2",
+        source=rest("instanceTemplates.list", "view"),
     )
 
 
 @record
 class InstanceTemplates(ListResult):
-    """Instance templates."""
+    """The global instance templates of a project."""
 
     items: list[ListedInstanceTemplate] = answer("The templates.", always=True)
 
 
 class ListInstanceTemplates(ListFunction):
-    """The global templates of a project."""
+    """Lists the global instance templates of a project."""
 
     token = "gcpx:compute:listInstanceTemplates"
     description = "Lists the global instance templates of a project."

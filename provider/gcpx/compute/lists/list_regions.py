@@ -1,13 +1,14 @@
 """`listRegions`: the regions, with their zones and quotas.
 
-Source: Compute API beta, `regions.list` (documentation sections 2.5 and 4.2, row 4).
+Source: REST reference (beta), `regions.list`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from gcpx.compute.lists.functions import ApiWarning, ListFunction, ListResult
+from gcpx.compute.api_warning import ApiWarning
+from gcpx.compute.lists.list_function import ListFunction, ListResult
 from gcpx.compute.lists.parameters import ListParameters
 from gcpx.model.fields import Record, answer, field, object_type, record
 from gcpx.model.rules import exclusive
@@ -15,11 +16,13 @@ from gcpx.model.rules import exclusive
 
 @record
 class RegionListParameters(ListParameters):
-    """Which regions to list, and how much of each."""
+    """Which regions to list, in which order, how many, and whether to read their quotas."""
 
     RULES = (*ListParameters.RULES, exclusive("itemFields", "omitQuotas"))
 
-    omit_quotas: bool = field("Omit the quotas, which is faster. Conflicts with `itemFields`. Default: false.")
+    omit_quotas: bool = field(
+        "Leave out the quotas, which takes less time. Default: false. Conflicts with `itemFields`."
+    )
 
 
 @record
@@ -27,32 +30,34 @@ class Quota(Record):
     """One quota of a region."""
 
     limit: float = answer("The limit.", always=True)
-    metric: str = answer("The metric that the quota limits, such as `CPUS`.", always=True)
-    owner: str = answer("The owner of the quota.")
+    metric: str = answer("What the quota limits, such as `CPUS`.", always=True)
+    owner: str = answer("The resource that the quota applies to.")
     usage: float = answer("The current usage.", always=True)
 
 
 @record
 class RolloutPolicy(Record):
-    """When a deprecation comes into force, where that depends on the place."""
+    """When a deprecation takes effect in each zone."""
 
-    default_rollout_time: str = answer("Everywhere else (RFC 3339).")
-    location_rollout_policies: dict[str, str] = answer("By zone, such as `zones/europe-west1-b` (RFC 3339).")
+    default_rollout_time: str = answer("When it takes effect in all other zones (RFC 3339).")
+    location_rollout_policies: dict[str, str] = answer(
+        "When it takes effect, by zone such as `zones/europe-west1-b` (RFC 3339)."
+    )
 
 
 @record
 class DeprecationStatus(Record):
-    """What is to become of something, and when."""
+    """Whether a resource is deprecated, and what is planned for it."""
 
-    deleted: str = answer("When it is to be deleted (RFC 3339).")
-    deprecated: str = answer("When it is to be deprecated (RFC 3339).")
-    obsolete: str = answer("When it is to be obsolete (RFC 3339).")
-    replacement: str = answer("The suggested replacement, as a URL.")
+    deleted: str = answer("When the state is planned to become `DELETED` (RFC 3339).")
+    deprecated: str = answer("When the state is planned to become `DEPRECATED` (RFC 3339).")
+    obsolete: str = answer("When the state is planned to become `OBSOLETE` (RFC 3339).")
+    replacement: str = answer("The URL of the suggested replacement.")
     state: str = answer(
-        "`DEPRECATED` warns; `OBSOLETE` and `DELETED` are refused.",
+        "The state. Using a `DEPRECATED` resource causes a warning; using an `OBSOLETE` or `DELETED` one is an error.",
         enum=("ACTIVE", "DELETED", "DEPRECATED", "OBSOLETE"),
     )
-    state_override: RolloutPolicy = answer("When the state takes effect.")
+    state_override: RolloutPolicy = answer("When the state takes effect in each zone.")
 
 
 @record
@@ -61,27 +66,27 @@ class Region(Record):
 
     creation_timestamp: str = answer("When the region was created (RFC 3339).")
     deprecated: DeprecationStatus = answer("The deprecation state.")
-    description: str = answer("A text about it.")
-    id: str = answer("The numeric ID that Google assigned.")
+    description: str = answer("A description of the region.")
+    id: str = answer("The numeric ID that Google assigned to the region.")
     kind: str = answer("Always `compute#region`.")
-    name: str = answer("The name.", always=True)
-    quota_status_warning: ApiWarning = answer("Why the quotas are missing, if Google could not read them.")
+    name: str = answer("The region's name, such as `us-east1`.", always=True)
+    quota_status_warning: ApiWarning = answer("Why `quotas` is missing, if Google could not read the quotas.")
     quotas: list[Quota] = answer("The project's quotas in the region.")
     self_link: str = answer("The region's URL.", always=True)
     status: str = answer("`UP` or `DOWN`.", enum=("DOWN", "UP"))
     supports_pzs: bool = answer("Reserved by Google.")
-    zones: list[str] = answer("The region's zones, as URLs.")
+    zones: list[str] = answer("The URLs of the region's zones.")
 
 
 @record
 class Regions(ListResult):
-    """Regions."""
+    """The regions that a project can use."""
 
     items: list[Region] = answer("The regions.", always=True)
 
 
 class ListRegions(ListFunction):
-    """All regions that a project sees."""
+    """Lists the regions that a project can use."""
 
     token = "gcpx:compute:listRegions"
     description = "Lists the regions that a project can use, with their zones and the project's quotas in them."
@@ -91,9 +96,9 @@ class ListRegions(ListFunction):
     version = "beta"
     path = "regions"
 
-    def mask(self, arguments: dict[str, Any]) -> str:
-        """Name every field but the quotas, where they are to be left out."""
+    def field_mask(self, arguments: dict[str, Any]) -> str:
+        """Write the `fields` parameter; with `omitQuotas`, it names every field but the quotas."""
         if arguments.get("omitQuotas"):
             kept = [prop.wire for prop in object_type(Region).properties.values() if prop.wire != "quotas"]
-            return super().mask({"itemFields": kept})
-        return super().mask(arguments)
+            return super().field_mask({"itemFields": kept})
+        return super().field_mask(arguments)

@@ -1,0 +1,53 @@
+"""Fleet IDs, which say how gcpx finds the members of a fleet.
+
+A fleet ID (`fleetId`) has one of three forms:
+
+- a value of the label `gcpx-bulk`, which gcpx sets on the instances that it creates: `web-1a2b3c4`;
+- another label: `labels/KEY=VALUE`;
+- a pattern of instance names, in which each `#` stands for one digit: `namePattern/web-###`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+TRACKING_LABEL: Final = "gcpx-bulk"
+"""The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
+FLEET_ID: Final = (
+    re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),
+    "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",
+)
+
+
+def membership_labels(fleet_id: str) -> dict[str, str]:
+    """Give the label that every member has, as a map; empty if the members are found by their names.
+
+    >>> membership_labels("crew"), membership_labels("labels/role=worker"), membership_labels("namePattern/web-#")
+    ({'gcpx-bulk': 'crew'}, {'role': 'worker'}, {})
+    """
+    kind, _, rest = fleet_id.partition("/")
+    if kind == "labels" and rest:
+        key, _, value = rest.partition("=")
+        return {key: value}
+    return {} if rest else {TRACKING_LABEL: fleet_id}
+
+
+def membership_pattern(fleet_id: str) -> str | None:
+    """Give the pattern that the name of every member fits; None if the members are found by a label.
+
+    >>> membership_pattern("namePattern/web-###")
+    'web-###'
+    """
+    kind, _, pattern = fleet_id.partition("/")
+    return pattern if kind == "namePattern" else None
+
+
+def pattern_expression(pattern: str) -> str:
+    """Write a name pattern as a regular expression, which Google's filters and Python read alike.
+
+    >>> pattern_expression("web###")
+    'web[0-9]{3}'
+    """
+    runs = re.findall(r"#+|[^#]+", pattern)
+    return "".join(f"[0-9]{{{len(run)}}}" if run[0] == "#" else re.escape(run) for run in runs)

@@ -1,0 +1,91 @@
+"""The outputs of a fleet: what its members and its last creation say about it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gcpx.compute.bulk_insert_status import LocationStatus
+from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.operations import Outcome
+from gcpx.model import codec
+from gcpx.model.fields import object_type
+from gcpx.model.links import name_of
+from gcpx.model.resource import Live
+
+_OF_LAST_CREATION: Final = ("perLocationStatus", "operationGroupId")
+
+
+def live_fleet(fleet: Fleet, members: list[Instance], inputs: dict[str, Any], creation: dict[str, Any]) -> Live:
+    """Describe a fleet that exists.
+
+    Args:
+        fleet: the fleet.
+        members: all its members.
+        inputs: its inputs, which say whether it has `count`, `perInstanceProperties` or both.
+        creation: the outputs of `creation_outputs` or `last_creation_outputs`.
+    """
+    properties = {
+        **creation,
+        **_size_outputs(members, inputs),
+        **_place(fleet),
+        "createdCount": len(members),
+        "members": [_member(instance) for instance in members],
+    }
+    return Live(fleet.resource_id, properties)
+
+
+def imported_fleet(fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> Live:
+    """Describe a fleet that is imported; the properties hold the inputs too, which no program has set yet."""
+    live = live_fleet(fleet, members, inputs, {})
+    return Live(live.id, {**inputs, **live.properties})
+
+
+def unread_fleet(fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> Live:
+    """Describe a fleet whose members cannot be listed, by its inputs and the outputs of the last operation."""
+    properties = object_type(BulkInstancesModel).properties
+    outputs = {name: last[name] for name, prop in properties.items() if prop.traits.output and name in last}
+    return Live.unread(fleet.resource_id, {**outputs, **inputs, **_place(fleet)})
+
+
+def creation_outputs(outcome: Outcome) -> dict[str, Any]:
+    """Give the outputs that describe a creation."""
+    kind = object_type(LocationStatus)
+    locations = {name: codec.from_body(kind, status) for name, status in outcome.per_location.items()}
+    group = outcome.operation.get("operationGroupId")
+    return {"perLocationStatus": locations, **({"operationGroupId": group} if group is not None else {})}
+
+
+def last_creation_outputs(last: dict[str, Any]) -> dict[str, Any]:
+    """Take the outputs that describe the last creation from the outputs of the last operation."""
+    return {name: last[name] for name in _OF_LAST_CREATION if last.get(name) is not None}
+
+
+def _size_outputs(members: list[Instance], inputs: dict[str, Any]) -> dict[str, Any]:
+    """Give the inputs that say how many instances there are, as the members have them."""
+    named = inputs.get("perInstanceProperties")
+    if not named:
+        return {"count": len(members)}
+    existing = {instance["name"] for instance in members}
+    outputs = {"perInstanceProperties": {name: own for name, own in named.items() if name in existing}}
+    return outputs if inputs.get("count") is None else {**outputs, "count": len(members)}
+
+
+def _place(fleet: Fleet) -> dict[str, Any]:
+    return {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
+
+
+def _member(instance: Instance) -> dict[str, Any]:
+    """Describe an instance as an element of `members`."""
+    interface: dict[str, Any] = next(iter(instance.get("networkInterfaces", ())), {})
+    external = (config.get("natIP") for config in interface.get("accessConfigs", ()))
+    properties = {
+        "name": instance["name"],
+        "selfLink": instance["selfLink"],
+        "id": str(instance["id"]),
+        "zone": name_of(instance["zone"]),
+        "status": instance.get("status"),
+        "internalAddress": interface.get("networkIP"),
+        "externalAddress": next(filter(None, external), None),
+    }
+    return {name: value for name, value in properties.items() if value is not None}

@@ -1,0 +1,38 @@
+"""The size of a fleet: how many instances its inputs ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from gcpx.model.numbers import as_integer
+from gcpx.model.rules import nested
+
+
+@attrs.frozen
+class FleetSize:
+    """How many instances a fleet is to have.
+
+    Attributes:
+        wanted: `count`, or else the number of `perInstanceProperties`; 0 if it is not known.
+        minimum: `minCount`, the fewest instances that a creation may end with; `wanted` without it.
+    """
+
+    wanted: int
+    minimum: int
+
+    @classmethod
+    def of(cls, inputs: dict[str, Any]) -> FleetSize:
+        """Read the size from a fleet's inputs; unknown and malformed values count as missing."""
+        wanted = as_integer(inputs.get("count")) or len(nested(inputs, "perInstanceProperties"))
+        minimum = as_integer(inputs.get("minCount"))
+        return cls(wanted, wanted if minimum is None else minimum)
+
+    def request_minimum(self, missing: int, existing: int) -> int:
+        """Give the `minCount` of a request that creates the missing instances beside the existing ones.
+
+        A request that creates nothing may succeed only if the fleet's minimum is 0.
+        """
+        at_least = min(1, self.minimum)
+        return min(missing, max(at_least, self.minimum - existing))

@@ -1,0 +1,89 @@
+"""The properties of a disk attachment.
+
+Source: REST reference, `instances.attachDisk` and `instances.setDiskAutoDelete`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from gcpx.compute.disk_attachment.address import DISK, INSTANCE
+from gcpx.compute.instance_properties.disks import AttachedDisk
+from gcpx.compute.list_query import ListQuery
+from gcpx.compute.sources import rest
+from gcpx.model.fields import field, record
+from gcpx.model.links import name_of
+from gcpx.model.places import PROJECT, ZONE
+from gcpx.model.rules import Failure, rule
+
+_REGIONAL_DISK: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
+
+
+@rule("forceAttach requires a regional disk", rest("instances.attachDisk", "forceAttach"))
+def force_attach_requires_regional_disk(values: dict[str, Any]) -> list[Failure]:
+    """Refuse to force a zonal disk, which Google refuses too."""
+    disk = values.get("disk")
+    if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL_DISK.fullmatch(disk):
+        return [("forceAttach", "must be left out unless disk is a regional disk, written regions/REGION/disks/NAME")]
+    return []
+
+
+@record
+class DiskAttachmentModel(AttachedDisk):
+    """An existing disk, zonal or regional, attached to an existing instance.
+
+    Disks are attached to one instance one after the other, and to different instances in parallel. `autoDelete`
+    changes in place; every other change detaches the disk, and attaches it again. If the instance or the disk is
+    deleted, the attachment counts as deleted too.
+    """
+
+    OMIT = frozenset({"initializeParams", "source"})
+    ALWAYS = frozenset({"deviceName", "index", "kind", "mode", "type"})
+    RULES = (force_attach_requires_regional_disk,)
+
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Leave project and zone to the instance, and the size to the disk."""
+        return {name: values.get(name) for name in ("project", "zone", "diskSizeGb")}
+
+    disk: str = field(
+        "The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.",
+        required=True,
+        pattern=DISK,
+        url="zones/disks",
+        wire="source",
+    )
+    force_attach: bool = field(
+        "Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.",
+        param=True,
+    )
+    instance: str = field(
+        "The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.",
+        required=True,
+        pattern=INSTANCE,
+        param=True,
+        url="zones/instances",
+    )
+    project: str = field(
+        "The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.",
+        always=True,
+        param=True,
+        pattern=PROJECT,
+    )
+    zone: str = field(
+        "The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.",
+        always=True,
+        param=True,
+        pattern=ZONE,
+        normalize=name_of,
+    )
+
+
+@record
+class DiskAttachmentQuery(ListQuery):
+    """Which instances' disks to list; `filter` applies to the instances."""
+
+    zone: str = field(
+        "List only disks on instances in this zone, such as `us-east1-b`. Default: all zones.", pattern=ZONE
+    )

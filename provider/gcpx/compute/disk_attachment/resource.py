@@ -1,0 +1,228 @@
+"""The resource DiskAttachment: attach, read, change, detach and list disks on instances.
+
+Source: REST reference, `instances.attachDisk`, `instances.detachDisk` and `instances.setDiskAutoDelete`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.collection import Collection
+from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
+from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
+from gcpx.compute.resource_list import ResourceList
+from gcpx.errors import CancelledError, ProviderError
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import NotFound, Rejected
+from gcpx.gcp.lookups import Lookups
+from gcpx.gcp.not_found import explain_not_found
+from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.place_defaults import place_or_default, require_project
+from gcpx.model import codec
+from gcpx.model.call import Call
+from gcpx.model.links import Home, name_of, path_of
+from gcpx.model.resource import Found, InvalidId, Live, Page, Resource
+from gcpx.model.rules import Failure, text
+
+_TIMEOUT: Final = 300.0
+"""Seconds that an operation may take if the user sets no custom timeout."""
+_CANCELLATION_INTERVAL: Final = 0.5
+"""Seconds between checks for a cancellation while another change of the same instance is under way."""
+
+
+class DiskAttachment(Resource):
+    """Attachments, identified by device name on an instance.
+
+    An attachment is ours while our disk has our device name. Another disk under that name, or our disk under another
+    name, was attached by someone else: then ours is gone.
+    """
+
+    token = "gcpx:compute:DiskAttachment"
+    model = DiskAttachmentModel
+    query = DiskAttachmentQuery
+    in_place = frozenset({("autoDelete",), ("forceAttach",)})
+    id_forms = ID_FORMS
+
+    def __init__(self, google: Google, lookups: Lookups) -> None:
+        self._google = google
+        self._lookups = lookups
+        self._locks: dict[str, threading.Lock] = {}
+        """A lock for each instance, by path."""
+
+    def query_problems(self, query: dict[str, Any]) -> list[Failure]:
+        """Require a project to list."""
+        return require_project(self._google.settings, query)
+
+    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Require a project and a zone: in `instance`, in their own properties, or from the provider."""
+        if not self._has_instance(inputs):
+            return []
+        address = self._address(inputs)
+        words = "is required: set it here, name the instance by its URL, or `pulumi config set gcpx:{0}`"
+        missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
+        return [(name, words.format(name)) for name in missing]
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Check that project and zone exist."""
+        del olds
+        home = self.home(inputs, {})
+        checks = OnlineChecks(self._lookups, call, home.project)
+        zone_property = "zone" if inputs.get("zone") or not inputs.get("instance") else "instance"
+        return checks.run(inputs, [partial(checks.check_zone, home.zone or "", (zone_property,))])
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Give the instance's project and zone, which complete short names."""
+        given = {**outputs, **inputs}
+        if not self._has_instance(given):
+            settings = self._google.settings
+            return Home.of(inputs, outputs, project=settings.project, zone=settings.zone)
+        address = self._address(given)
+        return Home.of({"project": address.project, "zone": address.zone})
+
+    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Name the input that refers to something that Google did not find."""
+        return explain_not_found(self._google, call, inputs, error)
+
+    def identity(self, inputs: dict[str, Any]) -> Any:
+        """Let every replacement detach first, because the disk or its device name is usually still in use."""
+        del inputs
+        return ()
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Predict the instance's project and zone."""
+        if not isinstance(inputs.get("instance"), str):
+            return {}
+        address = self._address(inputs)
+        zone = inputs.get("zone")
+        as_written = zone if isinstance(zone, str) and name_of(zone) == address.zone else address.zone
+        places = {name: value for name, value in (("project", address.project), ("zone", as_written)) if value}
+        return {**places, "kind": "compute#attachedDisk"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Attach the disk, then read which device name it has."""
+        instance = self._address(inputs)
+        disk = instance.path_of_disk(inputs["disk"])
+        address = attrs.evolve(instance, device=inputs.get("deviceName") or "", disk=disk)
+        body = codec.to_body(self.type, inputs) | {"source": disk}
+        query = {"forceAttach": True} if inputs.get("forceAttach") else {}
+        known = Live.unread(address.id, {**inputs, "project": address.project, "zone": address.zone})
+        with self._exclusively(call, address), keeping_state(lambda _: known) as creation:
+            self._instances(address).invoke(call, address.instance, "attachDisk", body, **query)
+            creation.created()
+            live = self._find(call, address, inputs)
+            if live is None:
+                raise NotFound(f"Google does not list {disk} on {address.path}")
+            return live
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Find the disk on the instance; None if either is gone."""
+        known = {name: call.last.get(name) for name in ("deviceName", "disk")}
+        return self._find(call, self._parse(resource_id), {**known, **(inputs or {})})
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set `autoDelete`, unless it already has the new value."""
+        address = self._parse(resource_id)
+        live = super().update(call, resource_id, old, new)
+        wanted = bool(new.get("autoDelete"))
+        if bool(live.properties.get("autoDelete")) == wanted:
+            return live
+        query = {"autoDelete": wanted, "deviceName": live.properties["deviceName"]}
+        with self._exclusively(call, address):
+            self._instances(address).invoke(call, address.instance, "setDiskAutoDelete", **query)
+        return super().update(call, resource_id, old, new)
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Detach the disk, if it is still the one that we attached."""
+        address = self._parse(resource_id)
+        with self._exclusively(call, address):
+            live = self._find(call, address, call.last)
+            if live is None:
+                return
+            query = {"deviceName": live.properties["deviceName"]}
+            try:
+                self._instances(address).invoke(call, address.instance, "detachDisk", **query)
+            except (NotFound, Rejected) as error:
+                if self._find(call, address, call.last) is not None:
+                    raise error from None
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the disks on instances, without boot disks and local SSDs, which belong to their instance."""
+        instances = ResourceList(
+            google=self._google,
+            project=place_or_default(self._google.settings, "project", query),
+            version="beta",
+            collection="instances",
+            fields="selfLink,disks(deviceName,boot,type)",
+            scope=f"zones/{name_of(query['zone'])}" if query.get("zone") else "",
+            filter=query.get("filter"),
+        )
+        items, next_token = instances.read_page(call, token, size)
+        return Page([found for instance in items for found in _attachments(instance)], next_token)
+
+    def _find(self, call: Call, address: Address, known: dict[str, Any]) -> Live | None:
+        """Find our disk on the instance.
+
+        The device name and the disk must both match, as far as they are known. The device name is not known until
+        Google has returned it, nor is it in an ID by disk; the disk is not known in an import by device name.
+
+        Args:
+            call: the engine's call.
+            address: the instance, with what the ID says about the disk.
+            known: inputs or outputs, of which `deviceName` and `disk` are used.
+        """
+        instance = self._instances(address).get(call, address.instance)
+        device = known.get("deviceName") or address.device
+        disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
+        for attached in instance.get("disks", ()) if instance else ():
+            if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
+                return self._live(address, attached, known)
+        return None
+
+    def _live(self, address: Address, attached: dict[str, Any], known: dict[str, Any]) -> Live:
+        place = {"project": address.project, "zone": address.zone, "instance": address.path}
+        force = {"forceAttach": known["forceAttach"]} if known.get("forceAttach") is not None else {}
+        properties = codec.from_body(self.type, attached)
+        return Live(attrs.evolve(address, device=attached["deviceName"]).id, {**properties, **place, **force})
+
+    @contextmanager
+    def _exclusively(self, call: Call, address: Address) -> Iterator[None]:
+        """Change one attachment of an instance at a time, because Google refuses a second change meanwhile."""
+        lock = self._locks.setdefault(address.path, threading.Lock())
+        while not lock.acquire(timeout=_CANCELLATION_INTERVAL):
+            if call.cancelled.is_set():
+                raise CancelledError("cancelled before the call was made; nothing was changed")
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _instances(self, address: Address) -> Collection:
+        path = f"zones/{address.zone}/instances"
+        return Collection(google=self._google, version="beta", project=address.project, path=path, timeout=_TIMEOUT)
+
+    def _has_instance(self, inputs: dict[str, Any]) -> bool:
+        """Tell whether `instance` is known, and in a known form."""
+        return INSTANCE.pattern.fullmatch(text(inputs, "instance")) is not None
+
+    def _address(self, inputs: dict[str, Any]) -> Address:
+        return instance_of(inputs, self._google.settings)
+
+    def _parse(self, resource_id: str) -> Address:
+        address = parsed(resource_id, self._google.settings)
+        if address is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return address
+
+
+def _attachments(instance: dict[str, Any]) -> Iterator[Found]:
+    """Give the disks of an instance that can be imported as attachments."""
+    for disk in instance.get("disks", ()):
+        if not disk.get("boot") and disk.get("type") != "SCRATCH":
+            yield Found(f"{path_of(instance['selfLink'])}/{quoted(disk['deviceName'])}", disk["deviceName"])

@@ -1,0 +1,249 @@
+"""The arguments and the result of `getOperation`.
+
+Source: REST reference, `globalOperations`, `regionOperations` and `zoneOperations`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from gcpx.compute.api_warning import ApiWarning
+from gcpx.compute.bulk_insert_status import LocationStatus
+from gcpx.compute.sources import rest
+from gcpx.model.fields import Record, answer, field, record
+from gcpx.model.links import path_of
+from gcpx.model.places import PROJECT, REGION, ZONE
+from gcpx.model.rules import Failure, exclusive, rule
+
+LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
+"""The path of an operation: project, scope and name."""
+
+
+@rule(
+    "name is an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O",
+    rest("globalOperations.get", "operation"),
+)
+def name_is_a_name_or_a_link(values: dict[str, Any]) -> list[Failure]:
+    """Refuse a link to anything else."""
+    name = values.get("name")
+    if isinstance(name, str) and "/" in name and not LINK.fullmatch(path_of(name)):
+        return [("name", "must be an operation name or a link projects/P/(global|regions/R|zones/Z)/operations/O")]
+    return []
+
+
+@record
+class OperationQuery(Record):
+    """Which operation to read. An operation without region and zone is global."""
+
+    RULES = (exclusive("region", "zone"), name_is_a_name_or_a_link)
+
+    name: str = field(
+        "The operation's name, such as `operation-123`, or its self link, which includes project, region and zone.",
+        required=True,
+    )
+    project: str = field(
+        "The ID or number of the project, such as `my-project`. Default: the provider's project.", pattern=PROJECT
+    )
+    region: str = field(
+        "The region of a regional operation, such as `us-east1`. Conflicts with `zone`.", pattern=REGION
+    )
+    zone: str = field("The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.", pattern=ZONE)
+
+
+@record
+class ErrorInfo(Record):
+    """The cause of an error, in a form for programs."""
+
+    domain: str = answer("The service that defines the reason, such as `compute.googleapis.com`.")
+    metadatas: dict[str, str] = answer("Details of the cause, by key.")
+    reason: str = answer("The reason, such as `RESOURCE_NOT_READY`.")
+
+
+@record
+class HelpLink(Record):
+    """A link to a page about an error."""
+
+    description: str = answer("What the page is about.")
+    url: str = answer("The page's URL.")
+
+
+@record
+class Help(Record):
+    """Links to pages about an error."""
+
+    links: list[HelpLink] = answer("The links.")
+
+
+@record
+class LocalizedMessage(Record):
+    """An error message in the user's language."""
+
+    locale: str = answer("The language, such as `en-US` (BCP 47).")
+    message: str = answer("The message.")
+
+
+@record
+class QuotaExceededInfo(Record):
+    """The quota that was exceeded."""
+
+    dimensions: dict[str, str] = answer("What the quota applies to, such as a region.")
+    future_limit: float = answer("The limit that is being introduced.")
+    limit: float = answer("The limit.")
+    limit_name: str = answer("The limit's name.")
+    metric_name: str = answer("The name of the metric that the quota limits.")
+    rollout_status: str = answer("`IN_PROGRESS` while another limit is being introduced.", enum=("IN_PROGRESS",))
+
+
+@record
+class ErrorDetail(Record):
+    """One detail of an error; one of its properties is set."""
+
+    error_info: ErrorInfo = answer("The cause of the error.")
+    help: Help = answer("Links to pages about the error.")
+    localized_message: LocalizedMessage = answer("The error message in the user's language.")
+    quota_info: QuotaExceededInfo = answer("The quota that was exceeded.")
+
+
+@record
+class OperationError(Record):
+    """One error of an operation."""
+
+    code: str = answer("The error code, such as `QUOTA_EXCEEDED`.", always=True)
+    error_details: list[ErrorDetail] = answer("Details of the error.")
+    location: str = answer("The field of the request that caused the error.")
+    message: str = answer("The error message.")
+
+
+@record
+class OperationErrors(Record):
+    """The errors of an operation."""
+
+    errors: list[OperationError] = answer("The errors.", always=True)
+
+
+@record
+class Status(Record):
+    """An error in one location."""
+
+    code: int = answer("The gRPC status code, such as `7`.")
+    details: list[dict[str, Any]] = answer("Details of the error, each with its `@type`.")
+    message: str = answer("The error message.")
+
+
+@record
+class LocationOperation(Record):
+    """The progress in one location of a change to a project's common instance metadata."""
+
+    error: Status = answer("Why the change failed in the location.")
+    state: str = answer(
+        "The state of the change in the location.", enum=("ABANDONED", "DONE", "FAILED", "PROPAGATED", "PROPAGATING")
+    )
+
+
+@record
+class CommonMetadataProgress(Record):
+    """The progress of a change to a project's common instance metadata."""
+
+    client_operation_id: str = answer("The request ID of the change.")
+    per_location_operations: dict[str, LocationOperation] = answer(
+        "The progress in each location, such as `zones/us-east1-b`."
+    )
+
+
+@record
+class BulkInsertProgress(Record):
+    """The progress of a bulk creation."""
+
+    per_location_status: dict[str, LocationStatus] = answer(
+        "The progress in each location, such as `zones/us-east1-b`."
+    )
+
+
+@record
+class HealthInfo(Record):
+    """The health of a resource."""
+
+    availability_slo_status: str = answer(
+        "Whether the availability objective is met.",
+        enum=(
+            "AVAILABILITY_SLO_STATUS_IN_SLO",
+            "AVAILABILITY_SLO_STATUS_OUT_OF_SLO",
+            "AVAILABILITY_SLO_STATUS_SLO_UNKNOWN",
+        ),
+    )
+    health_status: str = answer(
+        "Whether the resource is healthy.", enum=("HEALTH_STATUS_HEALTHY", "HEALTH_STATUS_UNHEALTHY")
+    )
+    repair_category: str = answer(
+        "Why the resource is being repaired.",
+        enum=(
+            "REPAIR_CATEGORY_CRITICAL_FAILURE",
+            "REPAIR_CATEGORY_EMERGENT_MAINTENANCE",
+            "REPAIR_CATEGORY_PLANNED_MAINTENANCE",
+            "REPAIR_CATEGORY_USER_REPORTED_FAULT",
+        ),
+    )
+    unhealthy_reason: str = answer(
+        "Why the resource is not healthy.",
+        enum=("UNHEALTHY_REASON_PENDING_USER_APPROVAL", "UNHEALTHY_REASON_REPAIRING", "UNHEALTHY_REASON_UNSCHEDULABLE"),
+    )
+    update_time: str = answer("When the health was last updated (RFC 3339).")
+
+
+@record
+class HealthProgress(Record):
+    """The result of an operation that reads the health of a resource."""
+
+    health_info: HealthInfo = answer("The health.")
+
+
+@record
+class SbomInfo(Record):
+    """The versions of a resource's components."""
+
+    current_component_versions: dict[str, str] = answer("The current version of each component.")
+    target_component_versions: dict[str, str] = answer("The planned version of each component.")
+
+
+@record
+class VersionProgress(Record):
+    """The result of an operation that reads the versions of a resource's components."""
+
+    inline_sbom_info: SbomInfo = answer("The versions.")
+
+
+@record
+class Operation(Record):
+    """An operation: Google's record of a long-running request."""
+
+    client_operation_id: str = answer("The request ID, if the request had one.")
+    creation_timestamp: str = answer("When the operation was created; use `insertTime` instead.")
+    description: str = answer("A description of the operation.")
+    end_time: str = answer("When the operation ended (RFC 3339).")
+    error: OperationErrors = answer("Why the operation failed.")
+    get_health_operation_metadata: HealthProgress = answer("The result of an operation that reads health.")
+    get_version_operation_metadata: VersionProgress = answer("The result of an operation that reads versions.")
+    http_error_message: str = answer("The HTTP error message of a failed operation, such as `FORBIDDEN`.")
+    http_error_status_code: int = answer("The HTTP status code of a failed operation, such as `403`.")
+    id: str = answer("The numeric ID that Google assigned to the operation.", always=True)
+    insert_time: str = answer("When the operation was requested (RFC 3339).", always=True)
+    instances_bulk_insert_operation_metadata: BulkInsertProgress = answer("The progress of a bulk creation.")
+    kind: str = answer("Always `compute#operation`.", always=True)
+    name: str = answer("The operation's name.", always=True)
+    operation_group_id: str = answer("The ID of a group of operations, such as those of one bulk creation.")
+    operation_type: str = answer("The type of operation, such as `insert`.", always=True)
+    progress: int = answer("The progress, from 0 to 100. It does not tell how much time is left.")
+    region: str = answer("The URL of the region of a regional operation.")
+    self_link: str = answer("The operation's URL.", always=True)
+    set_common_instance_metadata_operation_metadata: CommonMetadataProgress = answer(
+        "The progress of a change to a project's common instance metadata."
+    )
+    start_time: str = answer("When Google started the operation (RFC 3339).")
+    status: str = answer("The operation's status.", enum=("DONE", "PENDING", "RUNNING"), always=True)
+    status_message: str = answer("A description of the status.")
+    target_id: str = answer("The numeric ID of the resource that the operation changes.")
+    target_link: str = answer("The URL of the resource that the operation changes.")
+    user: str = answer("Who requested the operation, such as `user@example.com`.")
+    warnings: list[ApiWarning] = answer("Google's warnings about the operation.")
+    zone: str = answer("The URL of the zone of a zonal operation.")

@@ -1,0 +1,75 @@
+"""Insert a resource or a fleet exactly once, over retries and over another `pulumi up`, by means of request IDs."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.operations import Outcome
+from gcpx.errors import safe_message
+from gcpx.gcp.errors import Unfinished
+
+_ATTEMPTS: Final = 4
+"""The number of request IDs in a sequence. The last one is random: by then, no earlier result can still exist."""
+
+
+@attrs.frozen(kw_only=True)
+class IdempotentInsert:
+    """An insert under a sequence of request IDs.
+
+    Google ignores a request whose ID it knows and returns the operation of the first request with this ID. The IDs
+    are therefore derived from what is inserted: another run sends the same IDs, and finds what an earlier run created.
+
+    Attributes:
+        namespace: the UUID that keeps inserts of different kinds apart.
+        content: JSON values that tell this insert from all others; the request IDs are derived from them.
+        send: sends the insert with a request ID, and returns Google's operation (REST JSON).
+        wait: waits until the operation has ended.
+        exists: tells whether what the operation created still exists.
+    """
+
+    namespace: uuid.UUID
+    content: list[Any]
+    send: Callable[[str], dict[str, Any]]
+    wait: Callable[[dict[str, Any]], Outcome]
+    exists: Callable[[Outcome], bool]
+
+    def run(self) -> Outcome:
+        """Insert, and return how the operation ended, whether it succeeded or failed.
+
+        An operation that is done in its first response belongs to an earlier run. If nothing of its result exists,
+        because it failed or because someone deleted the result, the next request ID of the sequence is used.
+
+        Raises:
+            Unfinished: Google accepted the request, and its result is not known.
+            ApiError: Google refused the request.
+        """
+        for request_id in self._request_ids():
+            operation = self.send(request_id)
+            outcome = self.wait(operation)
+            if operation.get("status") != "DONE" or self._still_exists(outcome):
+                break
+        return outcome
+
+    @property
+    def derived_request_ids(self) -> list[str]:
+        """The request IDs that every run derives from the content, in the order of their use."""
+        return [
+            str(uuid.uuid5(self.namespace, json.dumps([*self.content, number], sort_keys=True)))
+            for number in range(_ATTEMPTS - 1)
+        ]
+
+    def _still_exists(self, outcome: Outcome) -> bool:
+        try:
+            return self.exists(outcome)
+        except Exception as error:  # after any error, keep what was created
+            words = f"created by an earlier run, but it could not be read: {safe_message(error)}"
+            raise Unfinished(words, outcome.operation) from error
+
+    def _request_ids(self) -> Iterator[str]:
+        yield from self.derived_request_ids
+        yield str(uuid.uuid4())

@@ -1,0 +1,281 @@
+"""Network interfaces and their addresses: their declaration and rules."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from typing import Any, Final
+
+from gcpx.compute.sources import rest
+from gcpx.model import forms
+from gcpx.model.fields import Record, field, record
+from gcpx.model.patterns import form
+from gcpx.model.places import LINK_PARTS
+from gcpx.model.rules import Failure, elements, rule, text
+from gcpx.model.values import UNKNOWN
+
+_NETWORK_ATTACHMENT: Final = form(
+    "projects/PROJECT/regions/REGION/networkAttachments/NAME",
+    words="projects/NUMBER/regions/REGION/networkAttachments/NAME, or its URL",
+    before=r"https?://[^/]+/(?:compute/)?(?:v1|beta)/",
+    **LINK_PARTS,
+)
+_NETMASK: Final = re.compile(r"/(?:\d|[1-9]\d|1[01]\d|12[0-8])")
+_ACCESS_CONFIGS: Final = (
+    ("accessConfigs", "ONE_TO_ONE_NAT", ("externalIpv6", "externalIpv6PrefixLength")),
+    ("ipv6AccessConfigs", "DIRECT_IPV6", ("natIP",)),
+)
+"""The lists of access configs: the type that their elements have, and the properties of the other IP version."""
+
+
+@rule(
+    "publicPtrDomainName needs setPublicPtr: true in accessConfigs",
+    rest("instances", "networkInterfaces[].accessConfigs[].publicPtrDomainName"),
+)
+def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Failure]:
+    """Refuse a PTR domain name without the switch for it; IPv6 always has a PTR record."""
+    return [
+        (("accessConfigs", index, "publicPtrDomainName"), "needs setPublicPtr: true")
+        for index, item in elements(values, "accessConfigs")
+        if item.get("publicPtrDomainName") and item.get("setPublicPtr") not in (True, UNKNOWN)
+    ]
+
+
+@rule(
+    "accessConfigs must have type ONE_TO_ONE_NAT and may have natIP; ipv6AccessConfigs must have type DIRECT_IPV6 and "
+    "may have externalIpv6",
+    rest("instances", "networkInterfaces[].accessConfigs[].type"),
+)
+def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Failure]:
+    """Refuse IPv6 settings in `accessConfigs`, and IPv4 settings in `ipv6AccessConfigs`."""
+    failures: list[Failure] = []
+    for owner, kind, foreign in _ACCESS_CONFIGS:
+        for index, item in elements(values, owner):
+            given = text(item, "type")
+            if given and given != kind:
+                failures.append(((owner, index, "type"), f"must be {kind} in {owner}"))
+            names = (name for name in foreign if item.get(name) is not None)
+            failures += [((owner, index, name), f"must be left out: it does not belong in {owner}") for name in names]
+    return failures
+
+
+@rule("stackType: IPV4_ONLY excludes ipv6AccessConfigs", rest("instances", "networkInterfaces[].stackType"))
+def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Failure]:
+    """Refuse IPv6 access where only IPv4 addresses are assigned."""
+    if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
+        return [("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
+    return []
+
+
+@rule(
+    "networkIP must be an IPv4 address, and ipv6Address an IPv6 address",
+    rest("instances", "networkInterfaces[].networkIP"),
+)
+def internal_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
+    """Refuse internal addresses that are no addresses of their IP version."""
+    failures: list[Failure] = []
+    for name, version in (("networkIP", 4), ("ipv6Address", 6)):
+        given = text(values, name)
+        # The partial or full URL of a reserved address is allowed, too.
+        if given and "/" not in given and _version(given) != version:
+            failures.append((name, f"must be an IPv{version} address"))
+    return failures
+
+
+def _version(given: str) -> int:
+    try:
+        return ipaddress.ip_address(given).version
+    except ValueError:
+        return 0
+
+
+@rule(
+    "ipCidrRange must be one address, a netmask such as /24, or a range such as 10.1.2.0/24",
+    rest("instances", "networkInterfaces[].aliasIpRanges[].ipCidrRange"),
+)
+def alias_ranges_are_valid(values: dict[str, Any]) -> list[Failure]:
+    """Refuse alias ranges in none of their three forms."""
+    given = text(values, "ipCidrRange")
+    if not given or _NETMASK.fullmatch(given) or _is_network(given):
+        return []
+    return [("ipCidrRange", "must be one address, a netmask such as /24, or a range such as 10.1.2.0/24")]
+
+
+def _is_network(given: str) -> bool:
+    try:
+        ipaddress.ip_network(given, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+@record
+class AccessConfig(Record):
+    """An external address of a network interface."""
+
+    external_ipv6: str = field(
+        "In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.",
+        normalize=forms.address,
+    )
+    external_ipv6_prefix_length: int = field(
+        "In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.",
+        minimum=0,
+        maximum=128,
+    )
+    kind: str = field("Always `compute#accessConfig`.", output=True)
+    name: str = field(
+        "The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.",
+        default=re.compile(r"(?i)external[ -](nat|ipv6)"),
+    )
+    nat_ip: str = field(
+        "In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.",
+        name="natIP",
+        normalize=forms.address,
+    )
+    network_tier: str = field(
+        "The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier.",
+        computed=True,
+        enum=("FIXED_STANDARD", "PREMIUM", "STANDARD", "STANDARD_OVERRIDES_FIXED_STANDARD"),
+        source=rest("instances", "networkInterfaces[].accessConfigs[].networkTier"),
+    )
+    public_ptr_domain_name: str = field(
+        "The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.",
+        normalize=forms.domain,
+    )
+    security_policy: str = field("The security policy of the configuration, as a URL.", output=True)
+    set_public_ptr: bool = field(
+        "In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.",
+        default=False,
+    )
+    type: str = field(
+        "`ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.",
+        enum=("DIRECT_IPV6", "ONE_TO_ONE_NAT"),
+        default=re.compile("DIRECT_IPV6|ONE_TO_ONE_NAT"),
+    )
+
+
+@record
+class AliasIpRange(Record):
+    """A range of further internal addresses of a network interface."""
+
+    RULES = (alias_ranges_are_valid,)
+
+    candidate_subnetwork_range_names: list[str] = field(
+        "Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`.",
+        beta=True,
+    )
+    effective_subnetwork_range_name: str = field(
+        "The name of the subnetwork's range that the addresses come from.", output=True, beta=True
+    )
+    ip_cidr_range: str = field(
+        "One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.",
+        normalize=forms.address_range,
+    )
+    subnetwork_range_name: str = field(
+        "The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range."
+    )
+
+
+@record
+class NetworkInterface(Record):
+    """A network interface of an instance."""
+
+    RULES = (
+        access_configs_match_their_ip_version,
+        ptr_domain_name_requires_set_public_ptr,
+        ipv4_only_excludes_ipv6_access,
+        internal_addresses_are_valid,
+    )
+
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Give the network that Google sets: that of the subnetwork, or else the default network."""
+        if values.get("networkAttachment"):
+            return {}
+        return {"network": values.get("network") if values.get("subnetwork") else "global/networks/default"}
+
+    access_configs: list[AccessConfig] = field(
+        "The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.",
+        max_items=1,
+        source=rest("instances", "networkInterfaces[].accessConfigs"),
+    )
+    alias_ip_ranges: list[AliasIpRange] = field(
+        "Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.",
+        identity=("ipCidrRange",),
+    )
+    alias_ipv6_ranges: list[AliasIpRange] = field(
+        "Ranges of further internal IPv6 addresses. In VPC networks only.", identity=("ipCidrRange",)
+    )
+    enable_vpc_scoped_dns: bool = field("Resolve DNS names over this interface. Only with `networkAttachment`.")
+    fingerprint: str = field("A hash of the interface, in base64.", output=True)
+    igmp_query: str = field(
+        "Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.",
+        enum=("IGMP_QUERY_DISABLED", "IGMP_QUERY_V2"),
+    )
+    internal_ipv6_prefix_length: int = field(
+        "The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.", minimum=0, maximum=128
+    )
+    ipv6_access_configs: list[AccessConfig] = field(
+        "The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.",
+        max_items=1,
+        source=rest("instances", "networkInterfaces[].ipv6AccessConfigs"),
+    )
+    ipv6_access_type: str = field(
+        "Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork says.",
+        output=True,
+        enum=("EXTERNAL", "INTERNAL"),
+    )
+    ipv6_address: str = field(
+        "The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.",
+        normalize=forms.address,
+    )
+    kind: str = field("Always `compute#networkInterface`.", output=True)
+    mac_address: str = field("The MAC address.", output=True, beta=True)
+    name: str = field("The interface's name, `nic0` to `nic7`.", output=True)
+    network: str = field(
+        "The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.",
+        url="global/networks",
+    )
+    network_attachment: str = field(
+        "The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.",
+        url="regions/networkAttachments",
+        pattern=_NETWORK_ATTACHMENT,
+        source=rest("instances", "networkInterfaces[].networkAttachment"),
+    )
+    network_ip: str = field(
+        "The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.",
+        name="networkIP",
+        normalize=forms.address,
+    )
+    nic_type: str = field(
+        "The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`.",
+        enum=("GVNIC", "IDPF", "IRDMA", "MRDMA", "VIRTIO_NET"),
+        source=rest("instances", "networkInterfaces[].nicType"),
+    )
+    parent_nic_name: str = field("The parent of a dynamic interface (one with `vlan`), such as `nic0`.")
+    queue_count: int = field(
+        "The number of receive queues and also of transmit queues, such as `2`; at least 0.", minimum=0
+    )
+    service_class_id: str = field("The ID of the producer's service class. Only with `networkAttachment`.")
+    stack_type: str = field(
+        "The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.",
+        computed=True,
+        enum=("IPV4_IPV6", "IPV4_ONLY", "IPV6_ONLY"),
+        source=rest("instances", "networkInterfaces[].stackType"),
+    )
+    subnetwork: str = field(
+        "The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.",
+        url="regions/subnetworks",
+    )
+    vlan: int = field("The VLAN tag of a dynamic interface, such as `5`; 2 to 255.", minimum=2, maximum=255)
+
+
+@record
+class NetworkPerformanceConfig(Record):
+    """Bandwidth of the instances."""
+
+    total_egress_bandwidth_tier: str = field(
+        "The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.",
+        enum=("DEFAULT", "TIER_1"),
+        default="DEFAULT",
+    )

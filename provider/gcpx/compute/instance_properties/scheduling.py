@@ -1,0 +1,210 @@
+"""When and where instances run, and how they are stopped: the declaration of scheduling and its rules."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from gcpx.compute.sources import SPOT_VMS, rest
+from gcpx.model import forms
+from gcpx.model.fields import Record, field, record
+from gcpx.model.rules import Failure, exclusive, nested, number, rule
+
+_TIME: Final = (
+    re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
+    "a time in RFC 3339 format, such as 2026-12-31T23:59:59Z",
+)
+_HOUR: Final = 3600
+_MOST_RECOVERY_HOURS: Final = 168
+
+
+@rule(
+    "localSsdRecoveryTimeout must be whole hours, 0 to 168 of them",
+    rest("instances", "scheduling.localSsdRecoveryTimeout"),
+)
+def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Failure]:
+    """Refuse parts of an hour, and more than a week."""
+    timeout = nested(values, "localSsdRecoveryTimeout")
+    seconds, nanos = number(timeout, "seconds"), number(timeout, "nanos")
+    failures: list[Failure] = []
+    if seconds is not None and (seconds % _HOUR or not 0 <= seconds <= _MOST_RECOVERY_HOURS * _HOUR):
+        reason = f"must be whole hours: a multiple of {_HOUR}, at most {_MOST_RECOVERY_HOURS * _HOUR:,}"
+        failures.append(("localSsdRecoveryTimeout.seconds", reason))
+    if nanos:
+        failures.append(("localSsdRecoveryTimeout.nanos", "must be 0; the timeout is in whole hours"))
+    return failures
+
+
+@rule("Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
+def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Failure]:
+    """Refuse live migration and automatic restart of Spot and preemptible instances."""
+    if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
+        return []
+    failures: list[Failure] = []
+    if values.get("onHostMaintenance") == "MIGRATE":
+        failures.append(("onHostMaintenance", "must be TERMINATE for Spot and preemptible instances"))
+    if values.get("automaticRestart") is True:
+        failures.append(("automaticRestart", "must be false for Spot and preemptible instances"))
+    return failures
+
+
+@rule(
+    "instanceTerminationAction needs provisioningModel: SPOT, maxRunDuration or terminationTime",
+    rest("instances", "scheduling.instanceTerminationAction"),
+)
+def termination_action_requires_spot_or_a_run_limit(values: dict[str, Any]) -> list[Failure]:
+    """Refuse a termination action where nothing terminates the instance."""
+    action, model = values.get("instanceTerminationAction"), values.get("provisioningModel", "STANDARD")
+    limited = any(values.get(name) is not None for name in ("maxRunDuration", "terminationTime"))
+    if action is None or model != "STANDARD" or values.get("preemptible") or limited:
+        return []
+    return [("instanceTerminationAction", "needs provisioningModel: SPOT, maxRunDuration or terminationTime")]
+
+
+@record
+class Duration(Record):
+    """A length of time: `seconds` and `nanos` together."""
+
+    seconds: int = field(
+        "Whole seconds, such as `3600`: 0 to 315,576,000,000.",
+        int64=True,
+        minimum=0,
+        maximum=315_576_000_000,
+        source=rest("instances", "scheduling.maxRunDuration.seconds"),
+    )
+    nanos: int = field(
+        "Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.",
+        minimum=0,
+        maximum=999_999_999,
+        default=0,
+        source=rest("instances", "scheduling.maxRunDuration.nanos"),
+    )
+
+
+@record
+class SchedulingGracefulShutdown(Record):
+    """Graceful shutdown of instances."""
+
+    enabled: bool = field("Enable graceful shutdown.")
+    max_duration: Duration = field(
+        "The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it."
+    )
+
+
+@record
+class SchedulingNodeAffinity(Record):
+    """A condition on the labels of the sole-tenant nodes that instances run on."""
+
+    key: str = field("The key of the node's label, such as `workload`.")
+    operator: str = field(
+        "`IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.",
+        enum=("IN", "NOT_IN"),
+        source=rest("instances", "scheduling.nodeAffinities[].operator"),
+    )
+    values: list[str] = field("Values of the node's label, such as `[frontend]`.", identity="set")
+
+
+@record
+class SchedulingOnInstanceStopAction(Record):
+    """What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`."""
+
+    discard_local_ssd: bool = field("Discard the data on local SSDs. Default: false, which preserves it.")
+
+
+@record
+class Scheduling(Record):
+    """When and where instances run, and how they are stopped."""
+
+    RULES = (
+        exclusive("maxRunDuration", "terminationTime", source=rest("instances", "scheduling.maxRunDuration")),
+        local_ssd_recovery_timeout_is_whole_hours,
+        spot_instances_do_not_migrate_or_restart,
+        termination_action_requires_spot_or_a_run_limit,
+    )
+
+    @staticmethod
+    def implied(values: dict[str, Any]) -> dict[str, Any]:
+        """Give what Google sets for Spot and preemptible instances: they are neither migrated nor restarted."""
+        if values.get("provisioningModel") == "SPOT":
+            return {"preemptible": True, "automaticRestart": False, "onHostMaintenance": "TERMINATE"}
+        return {"automaticRestart": False, "onHostMaintenance": "TERMINATE"} if values.get("preemptible") else {}
+
+    automatic_restart: bool = field(
+        "Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.",
+        default=True,
+    )
+    availability_domain: int = field(
+        "The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.",
+        minimum=1,
+    )
+    expose_host_topology: bool = field(
+        "Show the hashed ID of the physical host in the `resourceStatus` of the instance."
+    )
+    graceful_shutdown: SchedulingGracefulShutdown = field("Graceful shutdown of instances.")
+    host_error_timeout_seconds: int = field(
+        "Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery.",
+        beta=True,
+        minimum=90,
+        maximum=330,
+        multiple_of=30,
+        source=rest("instances", "scheduling.hostErrorTimeoutSeconds"),
+    )
+    instance_termination_action: str = field(
+        "What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.",
+        enum=("DELETE", "STOP"),
+    )
+    local_ssd_recovery_timeout: Duration = field(
+        "How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour."
+    )
+    location_hint: str = field("An opaque hint for placing the instance near other resources, for internal tools.")
+    maintenance_freeze_duration_hours: int = field(
+        "Hours after creation in which no maintenance is scheduled, such as `24`; at least 0.", beta=True, minimum=0
+    )
+    maintenance_interval: str = field(
+        "How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines.",
+        beta=True,
+        enum=("AS_NEEDED", "PERIODIC", "RECURRENT"),
+        source=rest("instances", "scheduling.maintenanceInterval"),
+    )
+    max_run_duration: Duration = field(
+        "How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`.",
+        beta=True,
+    )
+    min_node_cpus: int = field(
+        "The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.",
+        minimum=0,
+    )
+    node_affinities: list[SchedulingNodeAffinity] = field(
+        "Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.",
+        identity=("key",),
+    )
+    on_host_maintenance: str = field(
+        "What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.",
+        enum=("MIGRATE", "TERMINATE"),
+        default="MIGRATE",
+    )
+    on_instance_stop_action: SchedulingOnInstanceStopAction = field(
+        "What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`.", beta=True
+    )
+    preemptible: bool = field(
+        "Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.",
+        default=False,
+    )
+    preemption_notice_duration: Duration = field(
+        "The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none."
+    )
+    provisioning_model: str = field(
+        "How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.",
+        enum=("FLEX_START", "RESERVATION_BOUND", "SPOT", "STANDARD"),
+        default="STANDARD",
+    )
+    skip_guest_os_shutdown: bool = field(
+        "Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances."
+    )
+    termination_time: str = field(
+        "When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`.",
+        beta=True,
+        pattern=_TIME,
+        source=rest("instances", "scheduling.terminationTime"),
+        normalize=forms.moment,
+    )

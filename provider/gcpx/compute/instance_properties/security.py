@@ -1,0 +1,78 @@
+"""The identity of instances, Shielded VMs and Confidential VMs: their declaration and rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gcpx.compute.sources import rest
+from gcpx.model.fields import Record, field, record
+from gcpx.model.rules import Failure, rule
+
+
+@record
+class ServiceAccount(Record):
+    """The service account that instances run as."""
+
+    email: str = field("The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.")
+    scopes: list[str] = field(
+        "OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.",
+        identity="set",
+    )
+
+
+@record
+class WorkloadIdentityConfig(Record):
+    """The workload identity of the instances."""
+
+    identity: str = field("The identity that the instances have.")
+    identity_certificate_enabled: bool = field("Give instances a certificate of the identity.")
+    identity_type: str = field(
+        "The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.", enum=("AGENT_IDENTITY", "SERVICE_ACCOUNT")
+    )
+
+
+@rule(
+    "enableIntegrityMonitoring requires enableVtpm",
+    rest("instances", "shieldedInstanceConfig.enableIntegrityMonitoring"),
+)
+def integrity_monitoring_requires_vtpm(values: dict[str, Any]) -> list[Failure]:
+    """Refuse integrity monitoring where the vTPM is turned off."""
+    if values.get("enableVtpm") is False and values.get("enableIntegrityMonitoring") is True:
+        return [("enableIntegrityMonitoring", "needs enableVtpm: true")]
+    return []
+
+
+@record
+class ShieldedInstanceConfig(Record):
+    """Shielded VM options."""
+
+    RULES = (integrity_monitoring_requires_vtpm,)
+
+    enable_integrity_monitoring: bool = field(
+        "Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.", default=True
+    )
+    enable_secure_boot: bool = field(
+        "Enable Secure Boot, which boots signed software only. Default: false.", default=False
+    )
+    enable_vtpm: bool = field("Give instances a virtual Trusted Platform Module (vTPM). Default: true.", default=True)
+
+
+@record
+class ShieldedVmConfig(Record):
+    """Shielded VM options in their deprecated form; use `shieldedInstanceConfig`."""
+
+    enable_integrity_monitoring: bool = field("Monitor the integrity of the boot process.", beta=True)
+    enable_secure_boot: bool = field("Enable Secure Boot, which boots signed software only.", beta=True)
+    enable_vtpm: bool = field("Give instances a virtual Trusted Platform Module (vTPM).", beta=True)
+
+
+@record
+class ConfidentialInstanceConfig(Record):
+    """Confidential VM options."""
+
+    confidential_instance_type: str = field(
+        "The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`.",
+        beta=True,
+        enum=("BMSAI", "CCA", "SEV", "SEV_SNP", "TDX"),
+    )
+    enable_confidential_compute: bool = field("Create Confidential VMs.")

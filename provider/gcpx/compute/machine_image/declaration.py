@@ -1,0 +1,207 @@
+"""The properties of a machine image.
+
+Source: REST reference, `machineImages`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.disks import GuestOsFeature
+from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
+from gcpx.compute.instance_properties.labels_and_tags import (
+    Tags,
+    labels_are_valid,
+    resource_manager_tags_have_a_known_form,
+)
+from gcpx.compute.instance_properties.machine_types import AcceleratorConfig
+from gcpx.compute.instance_properties.metadata import Metadata
+from gcpx.compute.instance_properties.network_interfaces import NetworkInterface
+from gcpx.compute.instance_properties.scheduling import Scheduling
+from gcpx.compute.instance_properties.security import ServiceAccount
+from gcpx.compute.list_query import ListQuery
+from gcpx.compute.names import NAME
+from gcpx.compute.sources import rest
+from gcpx.model.fields import Record, answer, field, record
+from gcpx.model.patterns import form
+from gcpx.model.places import LINK_PARTS, PROJECT
+from gcpx.model.rules import exclusive
+
+_INSTANCE: Final = form(
+    "projects/PROJECT/zones/ZONE/instances/NAME",
+    "zones/ZONE/instances/NAME",
+    words="zones/ZONE/instances/NAME, projects/PROJECT/zones/ZONE/instances/NAME or the instance's URL",
+    before="https?://.+/",
+    **LINK_PARTS,
+)
+
+
+@record
+class SourceDiskEncryptionKey(Record):
+    """The encryption key of one disk of the source instance."""
+
+    disk_encryption_key: CustomerEncryptionKey = field("The key that the disk is encrypted with.")
+    source_disk: str = field("The disk, such as `zones/us-east1-b/disks/data`, or its URL.", url="zones/disks")
+
+
+@record
+class MachineImageParams(Record):
+    """Parameters of the creation, which Google does not store."""
+
+    RULES = (exclusive("excludedDisks", "includedDisks"), resource_manager_tags_have_a_known_form)
+
+    excluded_disks: list[str] = field(
+        "Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.",
+        identity="set",
+    )
+    included_disks: list[str] = field(
+        "Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.",
+        identity="set",
+    )
+    resource_manager_tags: dict[str, str] = field(
+        "Resource Manager tags to bind to the image: keys such as `tagKeys/123` or `my-project/env`, values such as `tagValues/456` or `prod`."
+    )
+
+
+@record
+class SavedDisk(Record):
+    """A disk in the image."""
+
+    architecture: str = answer("The processor architecture of the disk.", enum=("ARM64", "X86_64"))
+    kind: str = answer("Always `compute#savedDisk`.")
+    source_disk: str = answer("The URL of the disk that the image contains.", always=True)
+    storage_bytes: int = answer("The storage that the disk uses in the image, in bytes.", int64=True)
+    storage_bytes_status: str = answer(
+        "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
+        enum=("UPDATING", "UP_TO_DATE"),
+    )
+
+
+@record
+class SavedAttachedDisk(Record):
+    """A disk of the source instance, as it was attached."""
+
+    auto_delete: bool = field("Whether the disk is deleted when its instance is deleted.")
+    boot: bool = field("Whether it is the boot disk.")
+    device_name: str = field("The disk's device name on the source instance.")
+    disk_encryption_key: CustomerEncryptionKey = field("The key that the disk is encrypted with.")
+    disk_size_gb: int = field("The disk's size in GB (base 2).", int64=True)
+    disk_type: str = answer("The URL of the disk type.")
+    guest_os_features: list[GuestOsFeature] = field("Features that the disk's operating system supports.")
+    index: int = answer("The disk's index on the source instance; 0 is the boot disk.")
+    interface: str = field("The disk interface.", enum=("NVME", "SCSI"))
+    kind: str = answer("Always `compute#attachedDisk`.")
+    licenses: list[str] = answer("URLs of the disk's licenses.")
+    mode: str = field("Whether the disk was attached read-only.", enum=("READ_ONLY", "READ_WRITE"))
+    source: str = field("The URL of the disk.")
+    storage_bytes: int = answer("The storage that the disk uses in the image, in bytes.", int64=True)
+    storage_bytes_status: str = answer(
+        "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
+        enum=("UPDATING", "UP_TO_DATE"),
+    )
+    type: str = field("`SCRATCH` for a local SSD, else `PERSISTENT`.", enum=("PERSISTENT", "SCRATCH"))
+
+
+@record
+class SourceInstanceProperties(Record):
+    """The source instance's properties, in the format of earlier versions of the API."""
+
+    can_ip_forward: bool = field("Whether the instance could send and receive packets for other addresses.")
+    deletion_protection: bool = field("Whether the instance was protected against deletion.")
+    description: str = field("The instance's description.")
+    disks: list[SavedAttachedDisk] = field("The instance's disks.")
+    guest_accelerators: list[AcceleratorConfig] = field("The instance's GPUs and other accelerators.")
+    key_revocation_action_type: str = field(
+        "What happens to the instance when the key of one of its disks is revoked.", enum=("NONE", "STOP")
+    )
+    labels: dict[str, str] = field("The instance's labels.")
+    machine_type: str = field("The instance's machine type.")
+    metadata: Metadata = field("The instance's metadata.")
+    min_cpu_platform: str = field("The oldest processor platform that the instance accepted.")
+    network_interfaces: list[NetworkInterface] = field("The instance's network interfaces.")
+    post_key_revocation_action_type: str = field(
+        "What happens to the instance after the key of one of its disks is revoked.", enum=("NOOP", "SHUTDOWN")
+    )
+    scheduling: Scheduling = field("The instance's scheduling options.")
+    service_accounts: list[ServiceAccount] = field("The instance's service accounts.")
+    tags: Tags = field("The instance's network tags.")
+
+
+@record
+class MachineImageModel(Record):
+    """A machine image: an instance's configuration and metadata, and the data of its disks.
+
+    Creating an image takes minutes; it may take 20 minutes unless `customTimeouts` sets another time. `labels` change
+    in place; every other change replaces the image.
+    """
+
+    RULES = (labels_are_valid,)
+
+    creation_timestamp: str = answer("When the image was created (RFC 3339).", always=True)
+    description: str = field("A description of the image, at most 2,048 characters.", max_length=2048)
+    guest_flush: bool = field(
+        "Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.",
+        write_only=True,
+    )
+    instance_properties: InstanceProperties = answer("The properties of the source instance.")
+    kind: str = answer("Always `compute#machineImage`.", always=True)
+    label_fingerprint: str = answer(
+        "A hash of the labels, in base64, that prevents conflicting changes.", volatile=True, always=True
+    )
+    labels: dict[str, str] = field(
+        "Labels of the image, such as `team: web`; at most 64. Changes in place.",
+        merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}),
+    )
+    machine_image_encryption_key: CustomerEncryptionKey = field(
+        "The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.",
+        write_only=True,
+    )
+    name: str = field(
+        "The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.",
+        always=True,
+        pattern=NAME,
+        source=rest("machineImages", "name"),
+    )
+    numeric_id: str = answer("The numeric ID that Google assigned to the image.", wire="id", always=True)
+    params: MachineImageParams = field("Which disks to include, and tags. Google does not return it.", write_only=True)
+    project: str = field(
+        "The ID or number of the project, such as `my-project`. Default: the provider's project.",
+        always=True,
+        param=True,
+        pattern=PROJECT,
+    )
+    satisfies_pzi: bool = answer("Reserved by Google.")
+    satisfies_pzs: bool = answer("Reserved by Google.")
+    saved_disks: list[SavedDisk] = answer("The disks in the image.")
+    self_link: str = answer("The image's URL.", always=True)
+    source_disk_encryption_keys: list[SourceDiskEncryptionKey] = field(
+        "Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.",
+        write_only=True,
+        identity=("sourceDisk",),
+    )
+    source_instance: str = field(
+        "The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.",
+        required=True,
+        url="zones/instances",
+        pattern=_INSTANCE,
+    )
+    source_instance_properties: SourceInstanceProperties = answer(
+        "The properties of the source instance in an earlier format; `instanceProperties` is more complete."
+    )
+    status: str = answer(
+        "The image's state, `READY` once it can be used.",
+        enum=("CREATING", "DELETING", "INVALID", "READY", "UPLOADING"),
+        always=True,
+    )
+    storage_locations: list[str] = field(
+        "The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.",
+        computed=True,
+        identity="set",
+    )
+    total_storage_bytes: int = answer("The storage that the image uses, in bytes.", int64=True, always=True)
+
+
+@record
+class MachineImageQuery(ListQuery):
+    """Which images to list."""

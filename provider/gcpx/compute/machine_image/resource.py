@@ -1,0 +1,132 @@
+"""The resource MachineImage: create, read, relabel, delete and list machine images.
+
+Source: REST reference, `machineImages`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any, Final
+
+from gcpx.compute.collection import Collection
+from gcpx.compute.machine_image.declaration import MachineImageModel, MachineImageQuery
+from gcpx.compute.names import NAME
+from gcpx.compute.resource_list import ResourceList
+from gcpx.gcp.in_project import InProject
+from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.model import codec
+from gcpx.model.call import Call
+from gcpx.model.links import path_of
+from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.resource import Found, InvalidId, Live, Page
+from gcpx.model.rules import Failure, text
+
+_TIMEOUT: Final = 1200.0
+"""Seconds that an operation may take if the user sets no custom timeout."""
+_FULL_ID: Final = re.compile(r"projects/([^/]+)/global/machineImages/([^/]+)")
+_SHORT_ID: Final = re.compile(r"([^/]+)/([^/]+)")
+_INSTANCE_PATH: Final = re.compile(r"(?:projects/([^/]+)/)?zones/([^/]+)/.*")
+
+
+class MachineImage(InProject):
+    """Machine images, identified by name in `global/machineImages`."""
+
+    token = "gcpx:compute:MachineImage"
+    model = MachineImageModel
+    query = MachineImageQuery
+    autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
+    in_place = frozenset({("labels",)})
+    id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Check the project and the source instance's zone; the instance may be created in the same run."""
+        del olds
+        source = _INSTANCE_PATH.fullmatch(path_of(text(inputs, "sourceInstance")))
+        project = (source and source[1]) or self.home(inputs, {}).project
+        checks = OnlineChecks(self._lookups, call, project)
+        return checks.run(inputs, [partial(checks.check_zone, source[2], ("sourceInstance",))] if source else [])
+
+    def identity(self, inputs: dict[str, Any]) -> Any:
+        """Give project and name, which two images cannot share; None for a generated name."""
+        return None if inputs.get(AUTONAMED) else (self._project(inputs), inputs.get("name"))
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Predict the project."""
+        return {"project": self._project(inputs), "kind": "compute#machineImage"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Insert the image, then read it by the numeric ID that the operation returns."""
+        project, name = self._project(inputs), inputs["name"]
+        body, query = codec.to_body(self.type, inputs), {"sourceInstance": inputs["sourceInstance"]}
+        images = self._images(project)
+        known = partial(self._unread, _id(project, name), {**inputs, "project": project})
+        with keeping_state(known) as creation:
+            operation = images.insert(call, body, name, query)
+            creation.created(operation)
+            return self._live(project, images.read_inserted(call, name, operation))
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Read by name; an image with another numeric ID is not this resource."""
+        del inputs
+        project, name = self._parse(resource_id)
+        image = self._images(project).get(call, name)
+        if image is None or self._is_another(call, image):
+            return None
+        return self._live(project, image)
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set the labels, and keep those that other tools add."""
+        project, name = self._parse(resource_id)
+        if old.get("labels") != new.get("labels"):
+            self._images(project).read_modify_write(call, name, "setLabels", partial(self._labels_body, new))
+        return super().update(call, resource_id, old, new)
+
+    def _labels_body(self, inputs: dict[str, Any], image: dict[str, Any]) -> dict[str, Any]:
+        added_by_tools = self.type.properties["labels"].traits.merge_keys
+        kept = {key: value for key, value in image.get("labels", {}).items() if key in added_by_tools}
+        return {"labels": kept | (inputs.get("labels") or {}), "labelFingerprint": image.get("labelFingerprint")}
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete by name, unless another image has the name by now."""
+        project, name = self._parse(resource_id)
+        if self.read(call, resource_id, None) is not None:
+            self._images(project).delete(call, name)
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the images of a project."""
+        images = ResourceList(
+            google=self._google,
+            project=self._project(query),
+            version="beta",
+            collection="machineImages",
+            fields="selfLink,name",
+            scope="global",
+            filter=query.get("filter"),
+        )
+        items, next_token = images.read_page(call, token, size)
+        return Page([Found(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
+
+    def _live(self, project: str, image: dict[str, Any]) -> Live:
+        return Live(_id(project, image["name"]), {**codec.from_body(self.type, image), "project": project})
+
+    def _images(self, project: str) -> Collection:
+        return Collection(
+            google=self._google, version="beta", project=project, path="global/machineImages", timeout=_TIMEOUT
+        )
+
+    def _parse(self, resource_id: str) -> tuple[str, str]:
+        """Read project and name from an ID."""
+        path = path_of(resource_id)
+        parts = _FULL_ID.fullmatch(path) or _SHORT_ID.fullmatch(path)
+        if parts:
+            return parts[1], parts[2]
+        project = self._google.settings.project
+        if project and NAME[0].fullmatch(path):
+            return project, path
+        raise InvalidId(self.token, resource_id, self.id_forms)
+
+
+def _id(project: str, name: str) -> str:
+    return f"projects/{project}/global/machineImages/{name}"

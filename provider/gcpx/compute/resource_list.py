@@ -1,0 +1,64 @@
+"""Lists of Compute resources for Pulumi's List, which finds what can be imported.
+
+The functions that list resources for programs are in `lists`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from gcpx.gcp.client import Google
+from gcpx.gcp.list_method import ListMethod
+from gcpx.model.call import Call
+
+
+@attrs.frozen(kw_only=True)
+class ResourceList:
+    """The items of one collection, in one scope or in all scopes of a project.
+
+    Attributes:
+        version: the API version, `v1` or `beta`.
+        collection: the collection's name, such as `instanceTemplates`.
+        fields: the fields of each item to read, as a field mask such as `selfLink,name`.
+        scope: `global`, `regions/R` or `zones/Z`; empty for all scopes.
+        filter: a filter expression; None or empty for all items.
+    """
+
+    google: Google
+    project: str
+    version: str
+    collection: str
+    fields: str
+    scope: str = ""
+    filter: str | None = None
+
+    def read_page(self, call: Call, token: str, size: int) -> tuple[list[dict[str, Any]], str]:
+        """Read one page: its items (REST JSON), and the token of the next page, which is empty at the end.
+
+        `token` is empty for the first page; `size` is the most items that Google may put on the page.
+        """
+        page = self._method.page(call, token, size)
+        return list(self._items(page)), page.get("nextPageToken", "")
+
+    def read_all(self, call: Call) -> Iterator[dict[str, Any]]:
+        """Read the items of all pages."""
+        for page in self._method.pages(call):
+            yield from self._items(page)
+
+    @property
+    def _method(self) -> ListMethod:
+        """The list method of the scope, or the aggregated one for all scopes."""
+        path = f"{self.version}/projects/{self.project}/{self.scope or 'aggregated'}/{self.collection}"
+        items = f"items({self.fields})" if self.scope else f"items/*({self.collection}({self.fields}))"
+        query = {"filter": self.filter or None, "fields": f"{items},nextPageToken"}
+        return ListMethod(google=self.google, path=path, query=query)
+
+    def _items(self, page: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        if self.scope:
+            yield from page.get("items", ())
+        else:
+            for group in page.get("items", {}).values():
+                yield from group.get(self.collection, ())

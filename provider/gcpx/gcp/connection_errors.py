@@ -1,0 +1,113 @@
+"""Messages for requests without a response. Exception texts are not used, because they may contain headers."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import Final, TypeVar
+from urllib.parse import urlsplit
+
+import httpx
+
+from gcpx.gcp.errors import CannotSendRequest, ConnectionRefused, NoResponse, TimedOut
+
+E = TypeVar("E", bound=BaseException)
+CONNECTION_EXCEPTIONS: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError)
+"""What a request raises when it gets no response."""
+_TIMEOUTS: Final[dict[type[Exception], str]] = {
+    httpx.ConnectTimeout: "connecting timed out",
+    httpx.ReadTimeout: "waiting for the response timed out",
+    httpx.WriteTimeout: "sending the request timed out",
+    httpx.PoolTimeout: "waiting for a free connection timed out",
+}
+
+
+def is_loopback(host: str | None) -> bool:
+    """Tell whether a host is this machine."""
+    if host is None or host == "localhost":
+        return host is not None
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def connection_error(error: Exception, method: str, url: str, *, emulated: bool) -> NoResponse:
+    """Say why a request got no response.
+
+    `error` is one of `CONNECTION_EXCEPTIONS`; `emulated` says that the request was sent to an emulator.
+    """
+    host = _host(url)
+    obstacle = _obstacle(error)
+    if obstacle:
+        return CannotSendRequest(f"{method} {host} cannot be sent: {obstacle}")
+    if _is_refused(error) and is_loopback(urlsplit(url).hostname):
+        return ConnectionRefused(_missing_server(url, emulated=emulated))
+    kind = TimedOut if isinstance(error, httpx.ReadTimeout) else NoResponse
+    return kind(f"{host} did not answer {method} {urlsplit(url).path} ({_cause_in_words(error, host)})")
+
+
+def _host(url: str) -> str:
+    """Give host and port as they were configured, without a user name or password."""
+    return url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+
+
+def _obstacle(error: Exception) -> str:
+    """Say what makes it impossible to send the request, now or later; empty if nothing does."""
+    if isinstance(error, httpx.UnsupportedProtocol):
+        return "its address must begin with https:// or http://"
+    if isinstance(error, httpx.InvalidURL):
+        return "its address is not a valid URL"
+    if isinstance(error, httpx.LocalProtocolError | UnicodeError):
+        return "it contains characters that HTTP does not allow; check requestReason, accessToken and billingProject"
+    untrusted = _find_cause(error, ssl.SSLCertVerificationError)
+    if untrusted:
+        reason = untrusted.verify_message
+        return f"the certificate is not trusted ({reason}); to trust other certificates, set SSL_CERT_FILE"
+    return ""
+
+
+def _missing_server(url: str, *, emulated: bool) -> str:
+    port = urlsplit(url).port or (443 if url.startswith("https:") else 80)
+    if emulated:
+        return (
+            f"no emulator at {_host(url)}; start it with `gcpx-emulator --port {port}`, or remove emulatorHost "
+            "(GCPX_EMULATOR_HOST) to call Google"
+        )
+    return (
+        f"nothing listens at {_host(url)} (connection refused); start the server there, or correct the "
+        "...CustomEndpoint setting that names it"
+    )
+
+
+def _cause_in_words(error: Exception, host: str) -> str:
+    if _find_cause(error, socket.gaierror):
+        return f"the name {host.partition(':')[0]} cannot be resolved; check its spelling and the DNS"
+    if _is_refused(error):
+        return "connection refused"
+    insecure, system = _find_cause(error, ssl.SSLError), _find_cause(error, OSError)
+    if insecure:
+        reason = getattr(insecure, "reason", None) or "the handshake failed"
+        return f"a secure connection could not be established: {reason}"
+    if type(error) in _TIMEOUTS:
+        return _TIMEOUTS[type(error)]
+    return (system.strerror if system else None) or f"the connection was lost: {type(error).__name__}"
+
+
+def _is_refused(error: Exception) -> bool:
+    return _find_cause(error, ConnectionRefusedError) is not None
+
+
+def _find_cause(error: BaseException, kind: type[E]) -> E | None:
+    """Find the first exception of a kind among an error and its causes."""
+    return next((found for found in _causes(error) if isinstance(found, kind)), None)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = current.__cause__ or current.__context__

@@ -1,0 +1,68 @@
+"""Errors about a resource that does not exist: which input names it, and what the user can do."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gcpx.errors import ProviderError
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import ApiError, NotFound, OperationFailed, Rejected
+from gcpx.gcp.request import Request
+from gcpx.model.call import Call
+from gcpx.model.links import name_of
+from gcpx.model.values import Path, format_path
+
+_MISSING = re.compile(r"resource '(?:https?://[^']*/)?(projects/([^/']+)/[^']+)' (?:was not found|does not exist)")
+_PLACES = {"regions": "region", "zones": "zone"}
+"""Collections of places, with the input that names one."""
+
+
+def explain_not_found(google: Google, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    """Give an error that begins with the path of the input that names a missing resource.
+
+    `inputs` are those of the creation or update that raised `error`, without secrets and unknowns. An error about
+    anything else, or about a resource that no input names, is returned as it is.
+    """
+    if not isinstance(error, NotFound | Rejected | OperationFailed):
+        return error
+    found = _MISSING.search(str(error))
+    if found is None:
+        return error
+    link, project = found[1], found[2]
+    name, collection = name_of(link), link.split("/")[-2]
+    path = next((format_path(path) for path, value in _texts(inputs) if name_of(value) == name), "")
+    words = f"must name something that exists: create it first, correct {path}, or run `pulumi refresh` if it is gone"
+    if collection in _PLACES:
+        path = path or _PLACES[collection]
+        words = f"must be a {_PLACES[collection]} of {project}{_did_you_mean(google, call, link)}"
+    return error.with_message(f"{path}: {words} ({error})") if path else error
+
+
+def suggest(name: str, response: dict[str, Any]) -> str:
+    """Ask "did you mean" for the name in a list response that is most similar to another; empty if none is."""
+    names = [str(item.get("name")) for item in response.get("items", ())]
+    return next((f"did you mean {close}?" for close in difflib.get_close_matches(name, names, n=1)), "")
+
+
+def _did_you_mean(google: Google, call: Call, link: str) -> str:
+    """Suggest a region or zone in place of one that does not exist, by its link `projects/P/regions/R`."""
+    collection, _, name = link.rpartition("/")
+    request = Request(api=COMPUTE, method="GET", path=f"v1/{collection}", query={"fields": "items(name)"}, patience=0.0)
+    try:
+        suggestion = suggest(name, google.send(request, call))
+    except ApiError:
+        return ""
+    return f"; {suggestion}" if suggestion else ""
+
+
+def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Give every string in inputs with its path, without what follows a question mark."""
+    if isinstance(value, str):
+        yield path, value.partition("?")[0]
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for part, item in items:
+        yield from _texts(item, (*path, part))

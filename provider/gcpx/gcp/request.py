@@ -1,0 +1,44 @@
+"""One call of a REST API, before it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote
+
+import attrs
+
+from gcpx.gcp.apis import Api
+
+
+def segment(text: str) -> str:
+    """Escape a name or an ID, which may contain any character, as one segment of a path."""
+    return quote(text, safe="@:")
+
+
+@attrs.frozen(kw_only=True)
+class Request:
+    """One REST call.
+
+    Attributes:
+        path: the path below the API's own, with the version: `v1/projects/p/global/images`.
+        query: the query parameters; those that are None are left out.
+        body: the JSON of the body; None sends no body.
+        idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
+        patience: for how many seconds it may be retried.
+        read_timeout: seconds to wait for the response; None takes the provider's `requestTimeout`.
+    """
+
+    api: Api
+    method: str
+    path: str
+    query: Mapping[str, Any] = attrs.Factory(dict)
+    body: Any = None
+    idempotent: bool = True
+    patience: float = 120.0
+    read_timeout: float | None = None
+
+    @property
+    def description(self) -> str:
+        """The call in messages: `GET projects/p/global/images/i`."""
+        return f"{self.method} {self.path.partition('/')[2]}"

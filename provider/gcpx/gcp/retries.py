@@ -1,0 +1,129 @@
+"""Which requests are sent again, after which pause, and for how long.
+
+- 429, and 403 with a rate-limit reason: always, because Google did nothing. Until the pause is over, the client sends
+  no other request either (`RateLimit`).
+- 500, 502, 503, 504, a busy resource, and a response that is not JSON: if the request is idempotent.
+- No response: if the request is idempotent or was certainly not sent; twice at most if nothing listens on this machine.
+- 401: once, with a new access token (`Google.send`).
+
+The pause is what the response's Retry-After asks for, or else it doubles with every attempt; it is 30 seconds at most.
+Retries end when the request's patience or the user's custom timeout is over.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+
+from gcpx.errors import CancelledError
+from gcpx.gcp.errors import ApiError, CannotSendRequest, ConnectionRefused, NoResponse, RateLimited, ServerError
+from gcpx.gcp.request import Request
+from gcpx.model.call import Call
+
+_TRANSIENT_STATUSES: Final = frozenset({500, 502, 503, 504})
+_BUSY_REASONS: Final = frozenset({"resourceNotReady", "operationInProgress", "resourceOperationRateExceeded"})
+_LONGEST_PAUSE: Final = 30.0
+_MOST_REFUSALS: Final = 2
+"""Retries when nothing listens on this machine: enough for a server that is starting, and over within two seconds."""
+
+
+class RetryableError(Exception):
+    """A failure that may pass.
+
+    Attributes:
+        error: what the call fails with if it is not sent again.
+        unsent: the request certainly did not reach Google.
+        retry_after: the seconds that Google asks to wait; None if it does not.
+    """
+
+    def __init__(self, error: ApiError, *, unsent: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(str(error))
+        self.error = error
+        self.unsent = unsent
+        self.retry_after = retry_after
+
+
+def is_transient(error: ApiError) -> bool:
+    """Tell whether an error response may be another one after a pause."""
+    return error.status in _TRANSIENT_STATUSES or isinstance(error, RateLimited) or error.reason in _BUSY_REASONS
+
+
+def may_pass(error: ApiError) -> bool:
+    """Tell whether an error says nothing about what was asked for, so that asking once more later may succeed."""
+    passing = isinstance(error, NoResponse | RateLimited | ServerError)
+    return passing and not isinstance(error, ConnectionRefused | CannotSendRequest)
+
+
+@attrs.define
+class RateLimit:
+    """The pause that Google asks of this process; all requests of a client share one, from whichever thread.
+
+    Attributes:
+        clock: gives the time in seconds, from any starting point.
+    """
+
+    clock: Callable[[], float]
+    _until: float = attrs.field(default=0.0, init=False)
+
+    def pause(self, seconds: float) -> None:
+        """Let no request be sent for some seconds."""
+        self._until = self.clock() + seconds
+
+    def wait(self, call: Call) -> None:
+        """Wait until requests may be sent; raise CancelledError if the user cancels before."""
+        remaining = self._until - self.clock()
+        if remaining > 0 and call.cancelled.wait(remaining):
+            raise CancelledError("cancelled before the call was made; this call changed nothing")
+
+
+@attrs.define
+class Retries:
+    """The retries of one request.
+
+    Attributes:
+        backoff: seconds before the first retry, before the random part is taken off.
+    """
+
+    request: Request
+    call: Call
+    rate_limit: RateLimit
+    backoff: float
+    _attempt: int = attrs.field(default=0, init=False)
+    _deadline: float = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        patience = self.request.patience
+        self._deadline = self.rate_limit.clock() + min(patience, self.call.timeout or patience)
+
+    def wait(self, failure: RetryableError) -> None:
+        """Wait before the request is sent again, with a line of progress.
+
+        Raises the failure's own error if it is not to be sent again, because that is not safe, does not help or takes
+        too long, or because the user cancels.
+        """
+        pause = self._pause(failure)
+        if not self._is_allowed(failure) or self.rate_limit.clock() + pause > self._deadline:
+            raise failure.error from failure.__cause__
+        if isinstance(failure.error, RateLimited):
+            self.rate_limit.pause(pause)
+        self.call.progress(f"{failure.error.message}; trying again in {pause:.1f} s")
+        if self.call.cancelled.wait(pause):
+            raise failure.error from failure.__cause__
+        self._attempt += 1
+
+    def _is_allowed(self, failure: RetryableError) -> bool:
+        """Tell whether sending the request again may help, and cannot do its work twice."""
+        if isinstance(failure.error, CannotSendRequest):
+            return False
+        if isinstance(failure.error, ConnectionRefused) and self._attempt >= _MOST_REFUSALS:
+            return False
+        return self.request.idempotent or failure.unsent or isinstance(failure.error, RateLimited)
+
+    def _pause(self, failure: RetryableError) -> float:
+        if failure.retry_after is not None:
+            return min(failure.retry_after, _LONGEST_PAUSE)
+        ceiling = min(_LONGEST_PAUSE, self.backoff * 2**self._attempt)
+        return random.uniform(ceiling / 2, ceiling)  # noqa: S311 - jitter, not a secret

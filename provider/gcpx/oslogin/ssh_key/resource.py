@@ -1,0 +1,157 @@
+"""SshKey: an SSH public key in a user's OS Login profile.
+
+Source: OS Login REST reference, `users.sshPublicKeys` and `users.importSshPublicKey`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import Any, Final
+
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import Conflict, PermissionDenied
+from gcpx.gcp.lookups import Lookups
+from gcpx.gcp.online_checks import OnlineChecks
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.model import codec
+from gcpx.model.call import Call
+from gcpx.model.links import path_of
+from gcpx.model.resource import Found, InvalidId, Live, Page, PartialError, Resource
+from gcpx.model.rules import Failure, text
+from gcpx.oslogin.ssh_key.collection import SshPublicKeys
+from gcpx.oslogin.ssh_key.declaration import SshKeyModel, SshKeyQuery, without_users_prefix
+from gcpx.oslogin.ssh_key.public_key import fingerprint, without_comment
+
+_PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+"""Seconds between attempts to read a new key, which Google may return with a delay."""
+_ACCOUNT: Final = ("projectId", "regions")
+"""The inputs that set up a POSIX account; Google does not return them with the key."""
+
+
+class SshKey(Resource):
+    """Keys by fingerprint in `users/USER/sshPublicKeys`."""
+
+    token = "gcpx:oslogin:SshKey"
+    model = SshKeyModel
+    query = SshKeyQuery
+    in_place = frozenset({("expirationTimeUsec",), ("projectId",), ("regions",)})
+    id_forms = ("users/USER/sshPublicKeys/FINGERPRINT", "USER/FINGERPRINT")
+
+    def __init__(self, google: Google, lookups: Lookups) -> None:
+        self._google = google
+        self._lookups = lookups
+
+    def identity(self, inputs: dict[str, Any]) -> Any:
+        """Tell keys apart by user and key, because a profile holds a key once."""
+        return (without_users_prefix(inputs.get("user")), without_comment(inputs.get("key")))
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Check that the project and the regions exist."""
+        del olds
+        checks = OnlineChecks(self._lookups, call, text(inputs, "projectId") or None)
+        regions = inputs.get("regions")
+        names = [*enumerate(regions)] if isinstance(regions, list) else []
+        every = [
+            partial(checks.check_region, name, ("regions", index)) for index, name in names if isinstance(name, str)
+        ]
+        failures = checks.run(inputs, every)
+        return [("projectId" if path == "project" else path, reason) for path, reason in failures]
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Give fingerprint and name, which follow from key and user."""
+        if not isinstance(inputs.get("key"), str) or not isinstance(inputs.get("user"), str):
+            return {}
+        found = fingerprint(inputs["key"])
+        return {"fingerprint": found, "name": f"users/{without_users_prefix(inputs['user'])}/sshPublicKeys/{found}"}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Create the key, and wait until it can be read."""
+        keys, number = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
+        try:
+            self._add(keys, inputs)
+        except Conflict as error:
+            self._accept_existing(keys, number, inputs, error)
+        except PermissionDenied as error:
+            hint = f"Only {keys.user} can manage keys of {keys.user}: set gcpx:impersonateServiceAccount."
+            raise error.with_hint(hint) from error
+        with keeping_state(lambda _: _unread(keys, number, inputs)) as creation:
+            creation.created()
+            return self._wait_until_readable(keys, number, inputs)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Read the key of an ID."""
+        user, number = self._parse(resource_id)
+        return self._read(self._keys(call, user), number, inputs or {})
+
+    def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+        """Set or remove the expiration. Importing the key once more sets up another project or other regions."""
+        user, number = self._parse(resource_id)
+        keys = self._keys(call, user)
+        if any(old.get(name) != new.get(name) for name in _ACCOUNT) and new.get("projectId"):
+            self._add(keys, new)
+        keys.set_expiration(number, new.get("expirationTimeUsec"))
+        return self._wait_until_readable(keys, number, new)
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete the key of an ID."""
+        user, number = self._parse(resource_id)
+        self._keys(call, user).delete(number)
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List a user's keys, which Google gives all at once."""
+        del token, size
+        keys = self._keys(call, query["user"])
+        return Page([Found(keys.id_of(number), number) for number in keys.fingerprints()])
+
+    def _keys(self, call: Call, user: str) -> SshPublicKeys:
+        return SshPublicKeys(google=self._google, call=call, user=without_users_prefix(user))
+
+    def _add(self, keys: SshPublicKeys, inputs: dict[str, Any]) -> None:
+        body = codec.to_body(self.type, inputs)
+        if inputs.get("projectId"):
+            keys.import_key(body, inputs["projectId"], inputs.get("regions"))
+        else:
+            keys.create(body)
+
+    def _accept_existing(self, keys: SshPublicKeys, number: str, inputs: dict[str, Any], error: Conflict) -> None:
+        """Accept a key that exists already if it expires as wanted: a creation whose response was lost leaves one."""
+        found = keys.read(number)
+        if found is None:
+            raise error
+        if found.get("expirationTimeUsec", "0") != inputs.get("expirationTimeUsec", "0"):
+            resource_id = keys.id_of(number)
+            raise error.with_message(
+                f"{resource_id} exists with another expirationTimeUsec; to manage it: pulumi import {self.token} NAME {resource_id}"
+            ) from error
+
+    def _wait_until_readable(self, keys: SshPublicKeys, number: str, inputs: dict[str, Any]) -> Live:
+        for pause in _PAUSES:
+            live = self._read(keys, number, inputs)
+            if live is not None:
+                return live
+            keys.call.progress("waiting until Google returns the key")
+            if keys.call.cancelled.wait(pause):
+                break
+        words = f"{keys.id_of(number)} was created but cannot be read yet; run `pulumi up` again"
+        raise PartialError(_unread(keys, number, inputs), words)
+
+    def _read(self, keys: SshPublicKeys, number: str, inputs: dict[str, Any]) -> Live | None:
+        found = keys.read(number)
+        if found is None:
+            return None
+        account = {name: inputs[name] for name in _ACCOUNT if inputs.get(name) is not None}
+        return Live(keys.id_of(number), {**codec.from_body(self.type, found), "user": keys.user, **account})
+
+    def _parse(self, resource_id: str) -> tuple[str, str]:
+        """Give user and fingerprint."""
+        path = re.sub(r"^v1(?:alpha|beta)?/", "", path_of(resource_id))
+        found = re.fullmatch(r"(?:users/)?([^/]+)/(?:sshPublicKeys/)?([^/]+)/?", path)
+        if found is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return found[1], found[2]
+
+
+def _unread(keys: SshPublicKeys, number: str, inputs: dict[str, Any]) -> Live:
+    """Describe a key that was created, and not read yet."""
+    return Live.unread(keys.id_of(number), {**inputs, "fingerprint": number, "name": keys.id_of(number)})

@@ -1,0 +1,70 @@
+"""The notification configurations of one bucket, as Cloud Storage's API serves them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from gcpx.gcp.apis import STORAGE
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import NotFound, ServerError
+from gcpx.gcp.request import Request, segment
+from gcpx.model.call import Call
+
+
+@attrs.frozen(kw_only=True)
+class NotificationConfigs:
+    """The collection `b/BUCKET/notificationConfigs`, for one call of the engine. Configurations are Google's JSON.
+
+    Attributes:
+        user_project: the project to bill for the calls; None for a bucket without Requester Pays.
+    """
+
+    google: Google
+    call: Call
+    bucket: str
+    user_project: str | None
+
+    @property
+    def path(self) -> str:
+        """The path of the collection, with the version."""
+        return f"v1/b/{segment(self.bucket)}/notificationConfigs"
+
+    def id_of(self, number: str) -> str:
+        """Give the resource ID of the configuration to which Google gave an ID."""
+        return f"{self.bucket}/notificationConfigs/{number}"
+
+    def read_all(self) -> list[dict[str, Any]]:
+        """Read all configurations."""
+        items: list[dict[str, Any]] = self._send("GET", self.path).get("items", [])
+        return items
+
+    def read(self, number: str) -> dict[str, Any] | None:
+        """Read a configuration; None if it does not exist.
+
+        Raises ServerError for a response without an ID, which does not say that it is gone.
+        """
+        try:
+            found = self._send("GET", self._path_of(number))
+        except NotFound:
+            return None
+        if not found.get("id"):
+            raise ServerError(f"Google's response for {self.id_of(number)} holds no id")
+        return found
+
+    def insert(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Create a configuration; it is never sent again, because every insertion creates one more."""
+        return self._send("POST", self.path, body)
+
+    def delete(self, number: str) -> None:
+        """Delete a configuration; raises NotFound if it does not exist."""
+        self._send("DELETE", self._path_of(number))
+
+    def _path_of(self, number: str) -> str:
+        return f"{self.path}/{segment(number)}"
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        query = {"userProject": self.user_project}
+        request = Request(api=STORAGE, method=method, path=path, query=query, body=body, idempotent=method != "POST")
+        return self.google.send(request, self.call)

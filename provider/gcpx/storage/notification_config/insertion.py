@@ -1,0 +1,63 @@
+"""One insertion of a notification configuration, without a second one when the response is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from typing import Any, Final
+
+import attrs
+
+from gcpx.errors import ProviderError
+from gcpx.gcp.errors import ApiError, NoResponse, ServerError
+from gcpx.storage.notification_config.collection import NotificationConfigs
+
+_ATTEMPTS: Final = 3
+
+
+@attrs.frozen(kw_only=True)
+class Insertion:
+    """What is inserted, and where. Cloud Storage has no request IDs, so a lost response is settled by the list.
+
+    Attributes:
+        body: the configuration as Google's JSON.
+        is_twin: tells whether a configuration in Google's JSON publishes the same events to the same topic.
+        token: the resource's type token, for messages.
+    """
+
+    configs: NotificationConfigs
+    body: dict[str, Any]
+    is_twin: Callable[[dict[str, Any]], bool]
+    token: str
+
+    def twins(self) -> dict[str, dict[str, Any]]:
+        """Find the bucket's configurations that are equal to this one, by Google's ID."""
+        return {str(item["id"]): item for item in self.configs.read_all() if self.is_twin(item)}
+
+    def run(self, before: Container[str]) -> dict[str, Any]:
+        """Insert the configuration and give it as Google has it.
+
+        `before` holds the IDs of the twins that existed before, so that a new twin is the one that we inserted. Raises
+        the error of the last attempt.
+        """
+        lost: ApiError = NoResponse(f"POST {self.configs.path}: the response has no ID")
+        for _ in range(_ATTEMPTS):
+            try:
+                found = self.configs.insert(self.body)
+            except (NoResponse, ServerError) as error:
+                lost, found = error, {}
+            created = found if found.get("id") else self._find_created(before, lost)
+            if created is not None:
+                return created
+        raise lost
+
+    def _find_created(self, before: Container[str], lost: ApiError) -> dict[str, Any] | None:
+        """Find the configuration that an insertion without a response created; None if it created none."""
+        try:
+            twins = self.twins()
+        except ProviderError as error:
+            raise ApiError(
+                f"{lost} It may have been created anyway, but the bucket's list could not be read: {error} Before "
+                f"another `pulumi up`, look for it with `pulumi do {self.token} list --all --bucket "
+                f"{self.configs.bucket}`; a configuration that was created can be imported by its ID"
+            ) from error
+        return next((found for number, found in twins.items() if number not in before), None)

@@ -1,0 +1,209 @@
+"""NotificationConfig: publishes events of a bucket's objects to a Pub/Sub topic.
+
+Source: Cloud Storage REST reference, `notifications` (path `b/BUCKET/notificationConfigs`).
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any, Final
+from urllib.parse import unquote
+
+from gcpx.errors import ProviderError
+from gcpx.gcp.apis import PUBSUB, STORAGE
+from gcpx.gcp.client import Google
+from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed
+from gcpx.gcp.list_method import ListMethod
+from gcpx.gcp.lookups import Lookups
+from gcpx.gcp.partial_state import keeping_state
+from gcpx.gcp.place_defaults import how_to_set, place_or_default, require_project
+from gcpx.gcp.request import Request
+from gcpx.model import codec
+from gcpx.model.call import Call
+from gcpx.model.links import Home, path_of
+from gcpx.model.resource import Found, InvalidId, Live, Page, Resource
+from gcpx.model.rules import Failure
+from gcpx.storage.notification_config.collection import NotificationConfigs
+from gcpx.storage.notification_config.declaration import NotificationConfigModel, NotificationConfigQuery
+from gcpx.storage.notification_config.insertion import Insertion
+
+_ID: Final = r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(.+)"
+_MOST_BUCKETS: Final = 50
+"""Buckets to a page of a list, because each bucket takes a call of its own."""
+_DELETE_ATTEMPTS: Final = 3
+_PUBSUB_HOST: Final = "//pubsub.googleapis.com/"
+
+
+class NotificationConfig(Resource):
+    """Notification configurations by Google's ID in `b/BUCKET/notificationConfigs`."""
+
+    token = "gcpx:storage:NotificationConfig"
+    model = NotificationConfigModel
+    query = NotificationConfigQuery
+    id_forms = (
+        "BUCKET/notificationConfigs/ID",
+        "projects/_/buckets/BUCKET/notificationConfigs/ID",
+        "b/BUCKET/notificationConfigs/ID",
+        "a self link",
+    )
+
+    def __init__(self, google: Google, lookups: Lookups) -> None:
+        self._google = google
+        self._lookups = lookups
+        self._locks: dict[tuple[str, str], threading.Lock] = {}
+
+    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+        """Require the provider's project for a topic that is only a name."""
+        topic = inputs.get("topic")
+        if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
+            return []
+        words = "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set"
+        return [("topic", f"{words}; or {how_to_set('project')}")]
+
+    def query_problems(self, query: dict[str, Any]) -> list[Failure]:
+        """Require a bucket, or a project whose buckets are listed."""
+        return [] if query.get("bucket") else require_project(self._google.settings, query)
+
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+        """Check that the topic exists."""
+        del olds
+        if not isinstance(inputs.get("topic"), str):
+            return []
+        topic = self._full_topic(inputs["topic"]).removeprefix(_PUBSUB_HOST)
+        if self._lookups.get(call, f"v1/{topic}", api=PUBSUB) is not None:
+            return []
+        return [("topic", f"must name a topic that exists; {topic} does not exist: correct it, or create it first")]
+
+    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+        """Say what to do if the bucket does not exist."""
+        del call
+        if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
+            return error
+        words = f"must exist: create the bucket {inputs['bucket']} first, or correct bucket"
+        return error.with_message(f"bucket: {words} ({error})")
+
+    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+        """Complete the topic's bare name by the provider's project."""
+        del inputs, outputs
+        return Home(project=self._google.settings.project)
+
+    def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Give the outputs that are the same for every configuration, and the payload format."""
+        return {"kind": "storage#notification", "payloadFormat": inputs.get("payloadFormat", "JSON_API_V1")}
+
+    def create(self, call: Call, inputs: dict[str, Any]) -> Live:
+        """Insert the configuration, and warn about others that publish the same events."""
+        configs = self._configs(call, inputs["bucket"], inputs)
+        found = self._insert(configs, inputs)
+        number = str(found["id"])
+        with keeping_state(lambda _: Live.unread(configs.id_of(number), inputs)) as creation:
+            creation.created()
+            return self._live(configs, number, found)
+
+    def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
+        """Read the configuration of an ID."""
+        bucket, number = self._parse(resource_id)
+        configs = self._configs(call, bucket, inputs or call.last)
+        found = configs.read(number)
+        return None if found is None else self._live(configs, number, found)
+
+    def delete(self, call: Call, resource_id: str) -> None:
+        """Delete the configuration of an ID; while its bucket is being deleted, too, Google may answer 412."""
+        bucket, number = self._parse(resource_id)
+        configs = self._configs(call, bucket, call.last)
+        for attempt in range(_DELETE_ATTEMPTS):
+            try:
+                configs.delete(number)
+            except NotFound:
+                return
+            except PreconditionFailed:
+                if attempt == _DELETE_ATTEMPTS - 1 or call.cancelled.wait(self._google.backoff):
+                    raise
+            else:
+                return
+
+    def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
+        """List the configurations of a bucket, or those of one page of a project's buckets."""
+        if query.get("bucket"):
+            return Page(self._found(self._configs(call, query["bucket"], query)))
+        project = place_or_default(self._google.settings, "project", query)
+        fields = {"fields": "items(name),nextPageToken", "userProject": query.get("userProject")}
+        buckets = ListMethod(google=self._google, api=STORAGE, path="v1/b", query={"project": project, **fields})
+        page = buckets.page(call, token, min(size, _MOST_BUCKETS))
+        names = [bucket["name"] for bucket in page.get("items", ())]
+        found = [item for name in names for item in self._found(self._configs(call, name, query))]
+        return Page(found, page.get("nextPageToken", ""))
+
+    def _configs(self, call: Call, bucket: str, values: dict[str, Any]) -> NotificationConfigs:
+        """Give the collection of a bucket; `values` are inputs, outputs or a query."""
+        user_project = values.get("userProject")
+        return NotificationConfigs(google=self._google, call=call, bucket=bucket, user_project=user_project)
+
+    def _insert(self, configs: NotificationConfigs, inputs: dict[str, Any]) -> dict[str, Any]:
+        topic = self._full_topic(inputs["topic"])
+        body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs), "topic": topic}
+        insertion = Insertion(
+            configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs), token=self.token
+        )
+        # After a lost response, the new twin in the bucket is ours. So equal configurations are inserted one by one.
+        with self._locks.setdefault((configs.bucket, topic), threading.Lock()):
+            twins = insertion.twins()
+            for twin in map(configs.id_of, twins):
+                configs.call.warn(
+                    f"{twin} already publishes the same events, so every event will be published twice. To manage that "
+                    f"one instead: pulumi import {self.token} NAME {twin}"
+                )
+            try:
+                return insertion.run(twins)
+            except PermissionDenied as error:
+                raise self._name_service_agent(configs.call, error) from error
+
+    def _is_twin(self, item: dict[str, Any], inputs: dict[str, Any]) -> bool:
+        """Tell whether a configuration in Google's JSON means the same as inputs."""
+        live, meaning = codec.from_body(self.type, item), self.meaning(inputs, {})
+        return all(
+            meaning.same(prop, live.get(name), inputs.get(name))
+            for name, prop in self.type.inputs.items()
+            if not prop.traits.param
+        )
+
+    def _name_service_agent(self, call: Call, error: PermissionDenied) -> ApiError:
+        """Add to an error which service account has to be allowed to publish, if that can be read."""
+        project = self._google.settings.project
+        if project is None:
+            return error
+        request = Request(api=STORAGE, method="GET", path=f"v1/projects/{project}/serviceAccount")
+        try:
+            agent = self._google.send(request, call).get("email_address")
+        except ApiError:
+            return error
+        return error.with_hint(
+            f"If the error is about the topic, grant roles/pubsub.publisher on it to serviceAccount:{agent}."
+        )
+
+    def _live(self, configs: NotificationConfigs, number: str, found: dict[str, Any]) -> Live:
+        payer = {"userProject": configs.user_project} if configs.user_project else {}
+        properties = {**codec.from_body(self.type, found), "bucket": configs.bucket, **payer}
+        return Live(configs.id_of(number), properties)
+
+    def _found(self, configs: NotificationConfigs) -> list[Found]:
+        numbers = [str(item["id"]) for item in configs.read_all()]
+        return [Found(configs.id_of(number), f"{configs.bucket}-{number}") for number in numbers]
+
+    def _full_topic(self, topic: str) -> str:
+        """Complete a topic to the form that Cloud Storage requires."""
+        path = topic.removeprefix(_PUBSUB_HOST)
+        if "/" not in path:
+            path = f"projects/{self._google.settings.project}/topics/{path}"
+        return f"{_PUBSUB_HOST}{path}"
+
+    def _parse(self, resource_id: str) -> tuple[str, str]:
+        """Give the bucket and Google's ID; only in a self link is the ID escaped."""
+        found = re.fullmatch(_ID, resource_id)
+        if found is not None:
+            return found[1], found[2]
+        found = re.fullmatch(_ID, re.sub(r"^(?:storage/)?v1/", "", path_of(resource_id)))
+        if found is None:
+            raise InvalidId(self.token, resource_id, self.id_forms)
+        return found[1], unquote(found[2])

@@ -1,0 +1,49 @@
+"""The issuers of the tokens that come with pushes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+
+@attrs.frozen
+class Issuer:
+    """Who signs tokens, and how they are sent.
+
+    Attributes:
+        header: the name of the request header with the token, in lower case.
+        scheme: the word before the token in that header; empty if there is none.
+        names: the accepted values of the claim `iss`.
+        algorithm: the signature algorithm, as in the token's `alg`.
+        certificates_url: where the issuer publishes its public keys.
+        verifies_email: whether its tokens have the claim `email_verified`, which must then be true.
+    """
+
+    header: str
+    scheme: str
+    names: frozenset[str]
+    algorithm: str
+    certificates_url: str
+    verifies_email: bool
+
+
+GOOGLE: Final = Issuer(
+    header="authorization",
+    scheme="Bearer",
+    names=frozenset({"accounts.google.com", "https://accounts.google.com"}),
+    algorithm="RS256",
+    certificates_url="https://www.googleapis.com/oauth2/v1/certs",
+    verifies_email=True,
+)
+"""Google Accounts, which signs the tokens that Pub/Sub sends."""
+
+IAP: Final = Issuer(
+    header="x-svc-iap-jwt-assertion",
+    scheme="",
+    names=frozenset({"https://cloud.google.com/iap"}),
+    algorithm="ES256",
+    certificates_url="https://www.gstatic.com/iap/verify/public_key",
+    verifies_email=False,
+)
+"""Identity-Aware Proxy, which checks the token of Pub/Sub itself and sends its own."""

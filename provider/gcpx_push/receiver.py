@@ -1,0 +1,139 @@
+"""The check of a whole push, from request to answer, without a web framework."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Iterable, Mapping
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import parse_qs
+
+import attrs
+
+from gcpx_push.claims import Claims
+from gcpx_push.errors import BodyTooLong, CertificatesError, MalformedRequest, PushError, WrongMethod
+from gcpx_push.message import PushMessage
+from gcpx_push.verifier import PushVerifier
+
+_MAX_BODY: Final = 16 << 20
+"""Bytes. A message has at most 10 MB, which are about 14 MB in base64 and JSON."""
+_BODY_START: Final = re.compile(rb"[ \t\r\n]{0,65535}(\{|\Z)")
+"""A body starts with an object, after at most 64 KiB of white space."""
+
+
+@attrs.frozen
+class Answer:
+    """The answer to a push, and the message of a valid one.
+
+    Attributes:
+        status: the HTTP status: 204 for a valid push, 400, 405 or 413 for another, and 503 if the issuer's keys
+            cannot be fetched, so that Pub/Sub retries.
+        reason: why the push is not accepted, without quoting it; empty for a valid push.
+        message: the message of a valid push, otherwise None.
+        claims: the claims of its token; None if the subscription has no authentication.
+    """
+
+    status: int
+    reason: str = ""
+    message: PushMessage | None = None
+    claims: Claims | None = None
+
+
+def receive(verifier: PushVerifier, method: str, headers: Mapping[str, str], query_string: str, body: bytes) -> Answer:
+    """Check a request and read its message. Every error becomes an answer; nothing is raised.
+
+    Args:
+        verifier: checks the token.
+        method: the HTTP method.
+        headers: values by name, in any case.
+        query_string: the query of the URL, without the question mark.
+        body: the whole body.
+
+    Returns:
+        What to answer. With status 204 the message is valid and still has to be handled.
+    """
+    try:
+        claims = check_head(verifier, method, headers.items(), query_string)
+        check_body_start(body)
+        return Answer(HTTPStatus.NO_CONTENT, "", read_message(verifier, query_string, body), claims)
+    except (PushError, CertificatesError) as error:
+        return refusal(error)
+
+
+def refusal(error: PushError | CertificatesError) -> Answer:
+    """Return the answer to a push that is refused, or cannot be checked now."""
+    return Answer(error.status, str(error))
+
+
+def check_head(
+    verifier: PushVerifier, method: str, headers: Iterable[tuple[str, str]], query_string: str
+) -> Claims | None:
+    """Check everything that comes before the body; return the claims, or None without authentication.
+
+    Raises:
+        PushError: if the push must be refused.
+        CertificatesError: if the issuer's keys cannot be fetched.
+    """
+    if method != "POST":
+        raise WrongMethod("the method must be POST")
+    joined = _join(headers)
+    claims = verifier.verify_headers(joined)
+    if joined.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise MalformedRequest("the content type must be application/json")
+    length = joined.get("content-length", "")
+    if length.isdecimal():
+        _check_length(float(length))
+    _check_verification_tokens(verifier, _query_tokens(query_string), complete=False)
+    return claims
+
+
+def check_body_start(body: bytes | bytearray) -> None:
+    """Check a body, or the part of it that has been received so far.
+
+    Raises:
+        BodyTooLong: if it is longer than that of any push.
+        MalformedRequest: if it cannot become a JSON object.
+    """
+    _check_length(len(body))
+    if not _BODY_START.match(body):
+        raise MalformedRequest("the body must be a JSON object in UTF-8")
+
+
+def read_message(verifier: PushVerifier, query_string: str, body: bytes) -> PushMessage:
+    """Read the message of a request whose head has been checked, and check the verification token.
+
+    Raises:
+        MalformedRequest: if the body is not that of a push, or the verification token is missing or wrong.
+    """
+    message = PushMessage.parse(body)
+    attribute = [message.attributes["token"]] if "token" in message.attributes else []
+    _check_verification_tokens(verifier, [*_query_tokens(query_string), *attribute], complete=True)
+    return message
+
+
+def _join(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Join the values of headers with the same name, as HTTP defines it. A duplicate token is then malformed."""
+    values: dict[str, list[str]] = {}
+    for name, value in headers:
+        values.setdefault(name.lower(), []).append(value)
+    return {name: ", ".join(several) for name, several in values.items()}
+
+
+def _check_length(length: float) -> None:
+    if length > _MAX_BODY:
+        raise BodyTooLong(f"the body must not be longer than {_MAX_BODY:,} bytes")
+
+
+def _query_tokens(query_string: str) -> list[str]:
+    return parse_qs(query_string, keep_blank_values=True, errors="surrogateescape").get("token", [])
+
+
+def _check_verification_tokens(verifier: PushVerifier, received: list[str], *, complete: bool) -> None:
+    """Check every verification token; when the request is complete, there must be at least one."""
+    if verifier.verification_token is None:
+        return
+    expected = verifier.verification_token.encode()
+    equal = [hmac.compare_digest(text.encode("utf-8", "surrogatepass"), expected) for text in received]
+    if not all(equal) or (complete and not equal):
+        raise MalformedRequest("the verification token must match the receiver's")

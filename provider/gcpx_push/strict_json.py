@@ -1,0 +1,37 @@
+"""A strict JSON reader: UTF-8 without a byte order mark, no duplicate names, no NaN or Infinity."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NoReturn
+
+_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def parse(text: bytes) -> Any:
+    """Parse a JSON document.
+
+    Raises:
+        ValueError: if it is invalid; the message does not quote it.
+    """
+    try:
+        decoded = text.decode("utf-8")
+        document = json.loads(decoded, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        if _SURROGATE.search(decoded):
+            json.dumps(document, ensure_ascii=False).encode("utf-8")  # fails if a surrogate has no partner
+    except (ValueError, RecursionError):
+        raise ValueError("not JSON in UTF-8") from None
+    return document
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Refuse duplicate names, because two readers may disagree on which of the values counts."""
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        raise ValueError("a name appears twice")
+    return document
+
+
+def _refuse_constant(_constant: str) -> NoReturn:
+    raise ValueError("NaN and Infinity are not JSON")

@@ -1,0 +1,160 @@
+"""The check of a push's token: who signed it, for which receiver and account, and when."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx_push import tokens
+from gcpx_push.certificates import Certificates
+from gcpx_push.claims import Claims
+from gcpx_push.errors import InvalidToken, MalformedRequest
+from gcpx_push.issuer import GOOGLE, Issuer
+
+_MAX_AGE: Final = 3600.0
+"""Seconds: a push may carry a token that is up to one hour old."""
+_MAX_TOKEN: Final = 16_384
+"""Characters."""
+_CACHE_SIZE: Final = 1024
+"""Verified tokens to remember."""
+
+
+@attrs.define(eq=False)
+class PushVerifier:
+    """Checks the tokens of one subscription's pushes. Several threads may use one instance.
+
+    Attributes:
+        audience: the audience that the subscription sets, by default the URL of the push endpoint. Behind
+            Identity-Aware Proxy: the service, such as `/projects/NUMBER/global/backendServices/ID`.
+        service_account_email: the service account that the subscription uses for push authentication.
+        issuer: `GOOGLE`, or `IAP` behind Identity-Aware Proxy.
+        certificates: the issuer's keys. By default they are fetched and cached; `Certificates.given(...)` needs no
+            network access.
+        verification_token: your own secret, which every push must carry in the query parameter `token` or in the
+            message attribute `token`.
+        authenticated: False for a subscription without authentication. Its pushes have no signed token, so
+            `verification_token` is required, and `audience` and `service_account_email` must not be set.
+        clock_skew: seconds by which the clocks of issuer and receiver may differ.
+    """
+
+    audience: str = ""
+    service_account_email: str = ""
+    issuer: Issuer = GOOGLE
+    certificates: Certificates = attrs.field(
+        default=attrs.Factory(lambda self: Certificates(self.issuer.certificates_url), takes_self=True)
+    )
+    verification_token: str | None = attrs.field(default=None, repr=False)
+    authenticated: bool = attrs.field(default=True, kw_only=True)
+    clock_skew: float = 10.0
+    _now: Callable[[], float] = attrs.field(default=time.time, alias="now")
+    _verified: OrderedDict[bytes, Claims] = attrs.field(factory=OrderedDict, init=False, repr=False)
+    """The claims of tokens whose signature is verified, by the hash of the token."""
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse settings that would accept pushes from anybody."""
+        identity = (self.audience, self.service_account_email)
+        if self.verification_token == "":
+            raise ValueError("verification_token must not be empty; omit it if the pushes carry no token")
+        if self.authenticated and not all(identity):
+            raise ValueError(
+                "audience and service_account_email must be set, or authenticated=False with a verification_token"
+            )
+        if not self.authenticated and (self.verification_token is None or any(identity)):
+            raise ValueError(
+                "authenticated=False requires verification_token, without audience and service_account_email"
+            )
+
+    def verify_headers(self, headers: Mapping[str, str]) -> Claims | None:
+        """Check the token in the headers of a request; return None for a subscription without authentication.
+
+        Args:
+            headers: values by name, with the names in lower case.
+
+        Raises:
+            PushError: if the push must be refused.
+            CertificatesError: if the issuer's keys cannot be fetched.
+        """
+        value = headers.get(self.issuer.header)
+        if self.authenticated:
+            return self.verify(self._token(value))
+        if value is not None:
+            raise MalformedRequest(f"the header {self.issuer.header} must be absent; no authentication is expected")
+        return None
+
+    def verify(self, token: str) -> Claims:
+        """Check a token. The signature of the same token is verified only once, its times every time.
+
+        Raises:
+            InvalidToken: if the push must be refused.
+            CertificatesError: if the issuer's keys cannot be fetched.
+        """
+        if not self.authenticated:
+            raise InvalidToken("no token is expected, because authenticated is False")
+        if len(token) > _MAX_TOKEN:
+            raise InvalidToken(f"the token is longer than {_MAX_TOKEN:,} characters")
+        digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+        claims = self._verified.get(digest) or self._verify_signature(token)
+        self._check_times(claims)
+        self._remember(digest, claims)
+        return claims
+
+    def _token(self, value: str | None) -> str:
+        """Read the token from the value of the issuer's header."""
+        name, expected = self.issuer.header, self.issuer.scheme
+        if value is None:
+            raise MalformedRequest(f"the header {name} is missing")
+        if not expected:
+            return value
+        scheme, _, token = value.partition(" ")
+        if scheme != expected or not token or " " in token:
+            raise MalformedRequest(f"the header {name} must be the word {expected}, one space, and a token")
+        return token
+
+    def _verify_signature(self, token: str) -> Claims:
+        """Check everything but the times."""
+        algorithm = self.issuer.algorithm
+        key = self.certificates.key(tokens.key_id(token, algorithm))
+        if key is None:
+            raise InvalidToken("the token is signed with a key that the issuer does not have")
+        claims = tokens.signed_claims(token, key, algorithm)
+        self._check_identity(claims)
+        return Claims.parse(claims)
+
+    def _check_identity(self, claims: Mapping[str, Any]) -> None:
+        if not any(_equal(claims.get("iss"), name) for name in self.issuer.names):
+            raise InvalidToken("the token was issued by another issuer")
+        if not _equal(claims.get("aud"), self.audience):
+            raise InvalidToken("the token is for another audience")
+        if not _equal(claims.get("email"), self.service_account_email):
+            raise InvalidToken("the token belongs to another account")
+        if self.issuer.verifies_email and claims.get("email_verified") is not True:
+            raise InvalidToken("the account's e-mail address is not verified")
+
+    def _check_times(self, claims: Claims) -> None:
+        now, skew = self._now(), self.clock_skew
+        if now < claims.issued_at - skew:
+            raise InvalidToken("the token was issued in the future; check the clocks of issuer and receiver")
+        if claims.not_before is not None and now < claims.not_before - skew:
+            raise InvalidToken("the token is not valid yet; check the clocks of issuer and receiver")
+        if now > claims.expires_at + skew:
+            raise InvalidToken("the token has expired")
+        if now > claims.issued_at + _MAX_AGE + skew:
+            raise InvalidToken("the token is older than one hour")
+
+    def _remember(self, digest: bytes, claims: Claims) -> None:
+        self._verified[digest] = claims
+        while len(self._verified) > _CACHE_SIZE:
+            self._verified.popitem(last=False)
+
+
+def _equal(value: Any, expected: str) -> bool:
+    """Compare in constant time, so that the time does not reveal where the strings differ."""
+    if not isinstance(value, str):
+        return False
+    return hmac.compare_digest(value.encode("utf-8", "surrogatepass"), expected.encode())

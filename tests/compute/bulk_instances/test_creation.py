@@ -1,0 +1,101 @@
+"""A fleet is created in one call, exactly once, as its inputs and its template say."""
+
+from __future__ import annotations
+
+import driver
+import pytest
+from driver import failing
+from fleets import instance_path, member_names
+from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+
+BULK = "compute.regionInstances.bulkInsert"
+LIST = "compute.instances.aggregatedList"
+
+
+def test_a_fleet_is_created_in_one_call(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet())
+
+    assert cloud.calls() == [LIST, BULK, "compute.regionOperations.wait", LIST]
+    assert cloud.requests(BULK)[0]["path"] == f"/compute/beta/projects/{PROJECT}/regions/us-east1/instances/bulkInsert"
+    assert cloud.requests(BULK)[0]["body"]["instanceProperties"]["labels"]["gcpx-bulk"] == created.outputs["fleetId"]
+    assert created.id == f"projects/{PROJECT}/regions/us-east1/bulkInstances/{created.outputs['fleetId']}"
+    assert member_names(created) == ["web-001", "web-002", "web-003"]
+    first = created.outputs["members"][0]
+    assert set(first) == {"name", "selfLink", "id", "zone", "status", "internalAddress"}
+    assert (first["status"], first["zone"]) == ("RUNNING", "us-east1-b")
+    assert created.outputs["perLocationStatus"]["zones/us-east1-b"]["createdVmCount"] == 3
+    assert created.outputs["operationGroupId"]
+
+
+@pytest.mark.parametrize(
+    "fault", [{"drop": "after"}, {"drop": "before"}, {"status": 503}, {"body": "no JSON"}], ids=str
+)
+def test_a_lost_response_creates_one_fleet(engine, cloud, fault):
+    cloud.fail(BULK, **fault)
+    created = engine.create(FLEET, "workers", fleet())
+
+    assert created.outputs["createdCount"] == 3
+    assert cloud.emulator.store.counts()["instances"] == 3
+    assert len({entry["query"]["requestId"] for entry in cloud.requests(BULK)}) == 1
+
+
+def test_two_fleets_with_the_same_name_pattern_have_different_members(engine, cloud):
+    one = engine.create(FLEET, "one", fleet())
+    two = engine.create(FLEET, "two", fleet())
+
+    assert member_names(two) == ["web-004", "web-005", "web-006"]
+    engine.delete(one)
+    assert engine.refresh(two) == two
+
+
+def test_instance_properties_are_merged_into_the_template(engine, cloud):
+    made = engine.create(
+        TEMPLATE,
+        "base",
+        {"name": "base", **template(labels={"from": "template", "both": "template"}, canIpForward=True)},
+    )
+    inputs = {
+        "region": "us-east1",
+        "count": 1,
+        "namePattern": "t-#",
+        "sourceInstanceTemplate": made.outputs["selfLinkUnique"],
+    }
+    created = engine.create(FLEET, "workers", {**inputs, "instanceProperties": {"labels": {"both": "fleet"}}})
+    labels = cloud.get(instance_path("t-1"))["labels"]
+
+    assert labels == {"from": "template", "both": "fleet", "gcpx-bulk": created.outputs["fleetId"]}
+    assert cloud.get(instance_path("t-1"))["canIpForward"] is True
+    alone = engine.create(FLEET, "alone", inputs)
+    assert cloud.get(instance_path("t-2"))["labels"]["gcpx-bulk"] == alone.outputs["fleetId"]
+
+
+def test_the_location_policy_spreads_the_fleet(engine):
+    policy = {"targetShape": "BALANCED", "locations": {"zones/us-east1-d": {"preference": "DENY"}}}
+    created = engine.create(FLEET, "workers", fleet(count=6, locationPolicy=policy))
+    zones = [member["zone"] for member in created.outputs["members"]]
+
+    assert {zone: zones.count(zone) for zone in zones} == {"us-east1-b": 3, "us-east1-c": 3}
+
+
+def test_a_long_creation_shows_its_progress(engine, cloud):
+    cloud.emulator.operations.latency = 240.0
+    created = engine.create(FLEET, "workers", fleet(count=100))
+
+    (said,) = engine.log.wait_for(1, created.urn)
+    assert "50/100 VMs, zone us-east1-b rolling forward" in said
+
+
+def test_a_cancelled_creation_is_kept_in_the_state(engine, cloud):
+    cloud.hold_operations()
+    with failing() as failed:
+        inputs = engine.checked(FLEET, "workers", fleet())
+        engine.stub.Create(
+            driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=0.3)
+        )
+
+    assert failed[0].partial.id.endswith(f"/bulkInstances/{inputs['fleetId']}")
+    state = driver.Resource(
+        engine.urn(FLEET, "workers"), failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties)
+    )
+    cloud.finish_operations()
+    assert engine.update(state, fleet()).outputs["createdCount"] == 3, "the instances are counted, not created twice"

@@ -1,0 +1,47 @@
+"""Existing instances are imported as a fleet."""
+
+from __future__ import annotations
+
+import driver
+import pytest
+from fleets import instance_path
+from programs import FLEET, PROJECT, fleet, properties
+
+NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
+
+
+@pytest.mark.parametrize("form", ["id", "pattern", "label"])
+def test_a_fleet_is_imported_without_a_change(engine, cloud, form):
+    created = engine.create(FLEET, "workers", fleet(labels={"role": "worker"}))
+    region = f"projects/{PROJECT}/regions/us-east1"
+    ids = {"id": created.id, "pattern": f"{region}/namePattern/web-###", "label": f"{region}/labels/role=worker"}
+    imported = engine.import_(FLEET, "again", ids[form])
+
+    assert imported is not None
+    assert imported.inputs["count"] == 3
+    assert imported.inputs["namePattern"] == "web-###"
+    checked = engine.checked(FLEET, "again", imported.inputs, imported.inputs)
+    assert checked == imported.inputs
+    program = {name: value for name, value in imported.inputs.items() if not name.startswith("__")}
+    assert engine.diff(imported, program).changes == NO_CHANGE
+    assert (
+        engine.diff(imported, fleet(labels={"role": "worker"}, fleetId=imported.inputs["fleetId"])).changes == NO_CHANGE
+    )
+    grown = engine.update(imported, {**program, "count": 4})
+    assert grown.outputs["createdCount"] == 4
+    assert cloud.get(instance_path("web-004"))["labels"].get("role") == "worker"
+
+
+def test_instances_without_a_common_name_pattern_are_imported_by_name(engine):
+    named = {
+        "region": "us-east1",
+        "instanceProperties": properties(),
+        "perInstanceProperties": {"alpha": {}, "beta": {}},
+    }
+    created = engine.create(FLEET, "named", named)
+    imported = engine.import_(FLEET, "again", created.id)
+
+    assert imported.inputs["perInstanceProperties"] == {"alpha": {}, "beta": {}}
+    assert not {"namePattern", "count"} & imported.inputs.keys()
+    program = {name: value for name, value in imported.inputs.items() if not name.startswith("__")}
+    assert engine.diff(imported, program).changes == NO_CHANGE

@@ -1,0 +1,60 @@
+"""Labels, tags, metadata, minimum and location policy change in place; other properties replace the fleet."""
+
+from __future__ import annotations
+
+import pytest
+from fleets import instance_path
+from programs import FLEET, fleet
+
+LIST = "compute.instances.aggregatedList"
+
+
+def test_labels_tags_and_metadata_change_on_the_running_instances(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(labels={"a": "1", "b": "1"}))
+    cloud.change(instance_path("web-001"), lambda body: body["labels"].update(added="by-hand"))
+    changed = fleet(labels={"a": "2"}, tags={"items": ["x"]}, metadata={"items": [{"key": "k", "value": "v"}]})
+    assert not engine.diff(created, changed).replaces
+    engine.update(created, changed)
+    first, last = cloud.get(instance_path("web-001")), cloud.get(instance_path("web-003"))
+
+    assert first["labels"] == {"a": "2", "added": "by-hand", "gcpx-bulk": created.outputs["fleetId"]}
+    assert last["labels"] == {"a": "2", "gcpx-bulk": created.outputs["fleetId"]}
+    assert (last["tags"]["items"], last["metadata"]["items"]) == (["x"], [{"key": "k", "value": "v"}])
+    assert first["id"] in {member["id"] for member in created.outputs["members"]}, "no instance was replaced"
+    cloud.emulator.requests.kept.clear()
+    engine.update(created, changed)
+    assert set(cloud.calls()) == {LIST}, "nothing differs, so nothing is called"
+
+
+def test_labels_that_someone_else_changed_meanwhile_are_read_again(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(count=1))
+    cloud.fail("compute.instances.setLabels", status=412, reason="conditionNotMet")
+    engine.update(created, fleet(count=1, labels={"a": "1"}))
+
+    assert cloud.get(instance_path("web-001"))["labels"]["a"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"machineType": "e2-medium"}, "instanceProperties.machineType"),
+        ({"canIpForward": True}, "instanceProperties.canIpForward"),
+    ],
+)
+def test_other_properties_replace_the_fleet(engine, change, path):
+    created = engine.create(FLEET, "workers", fleet())
+    found = engine.diff(created, fleet(**change))
+
+    assert list(found.detailedDiff) == [path]
+    assert list(found.replaces) == ["instanceProperties"]
+    assert not found.deleteBeforeReplace, "numbers go on, so the new fleet can come first"
+
+
+def test_a_new_location_policy_or_minimum_needs_no_call(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet())
+    changed = fleet(minCount=1, locationPolicy={"targetShape": "BALANCED"})
+    assert not engine.diff(created, changed).replaces
+    cloud.emulator.requests.kept.clear()
+    engine.update(created, changed)
+
+    assert set(cloud.calls()) == {LIST}

@@ -1,0 +1,165 @@
+"""DiskAttachment: attach and detach in order, by force, in place, and when something is gone."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import driver
+import pytest
+from driver import UNKNOWN, failing
+from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
+from steered import HOUR
+
+NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
+
+
+def _devices(cloud, path=VM):
+    return [disk["deviceName"] for disk in cloud.get(path)["disks"]]
+
+
+def test_a_disk_has_the_device_name_that_google_chose(engine, cloud, vm):
+    created = engine.create(ATTACHMENT, "a", attachment())
+
+    assert created.id == f"{VM}/persistent-disk-0"
+    assert (created.outputs["index"], created.outputs["diskSizeGb"], created.outputs["zone"]) == (1, 50, ZONE)
+    assert created.outputs["disk"] == "example-data", "the user's own spelling stays"
+    assert cloud.requests("compute.instances.attachDisk")[0]["path"].startswith("/compute/beta/")
+    assert engine.refresh(created) == created
+    engine.delete(created)
+    assert _devices(cloud) == ["boot"]
+
+
+def test_auto_delete_changes_in_place(engine, cloud, vm):
+    created = engine.create(ATTACHMENT, "a", attachment())
+    changed = engine.diff(created, attachment(autoDelete=True))
+    assert not changed.replaces
+    updated = engine.update(created, attachment(autoDelete=True))
+
+    assert updated.outputs["autoDelete"] is True
+    assert cloud.get(VM)["disks"][1]["autoDelete"] is True
+    assert cloud.calls("compute.instances.attachDisk", "compute.instances.setDiskAutoDelete")[-1].endswith(
+        "setDiskAutoDelete"
+    )
+    engine.update(updated, attachment(autoDelete=True))
+    assert len(cloud.requests("compute.instances.setDiskAutoDelete")) == 1, "an unchanged value makes no call"
+
+
+def test_every_other_change_replaces_and_detaches_first(engine, vm):
+    created = engine.create(ATTACHMENT, "a", attachment())
+    for change in (
+        {"mode": "READ_ONLY"},
+        {"deviceName": "x"},
+        {"instance": "zones/us-east1-b/instances/other"},
+        {"disk": UNKNOWN},
+    ):
+        found = engine.diff(created, attachment(**change))
+        assert found.replaces
+        assert found.deleteBeforeReplace
+    assert (
+        engine.diff(
+            created, attachment(instance=VM, disk=f"projects/{PROJECT}/zones/{ZONE}/disks/example-data")
+        ).changes
+        == NO_CHANGE
+    )
+    assert not engine.diff(created, attachment(forceAttach=False)).replaces
+
+
+def test_force_attach_takes_a_regional_disk_from_another_instance(engine, cloud, vm):
+    disk = cloud.make_regional_disk()
+    other = cloud.make_instance("other-vm")
+    first = engine.create(ATTACHMENT, "a", attachment(disk=disk))
+    with failing() as failed:
+        engine.create(ATTACHMENT, "b", {"instance": other, "disk": disk})
+    taken = engine.create(ATTACHMENT, "b", {"instance": other, "disk": disk, "forceAttach": True})
+
+    assert "already being used" in failed[0].message
+    assert cloud.requests("compute.instances.attachDisk")[-1]["query"]["forceAttach"] == "true"
+    assert _devices(cloud) == ["boot"]
+    assert len(_devices(cloud, other)) == 2
+    assert engine.refresh(first) is None, "the disk was taken away"
+    engine.delete(first)
+    assert len(_devices(cloud, other)) == 2, "deleting the first attachment leaves the second alone"
+    engine.delete(taken)
+
+
+@pytest.mark.parametrize(
+    "disk",
+    ["example-data", "zones/us-east1-b/disks/example-data", f"projects/{PROJECT}/zones/{ZONE}/disks/example-data"],
+)
+def test_force_attach_of_a_zonal_disk_is_refused_at_preview(engine, cloud, disk):
+    failures = engine.failures(ATTACHMENT, attachment(disk=disk, forceAttach=True))
+
+    assert "unless disk is a regional disk" in failures["forceAttach"]
+    assert cloud.calls() == []
+
+
+@pytest.mark.parametrize(
+    ("inputs", "path", "words"),
+    [
+        ({"disk": "d"}, "instance", "is required"),
+        ({"instance": "vm", "disk": "d"}, "zone", "pulumi config set gcpx:zone"),
+        (attachment(instance="a/b"), "instance", "zones/ZONE/instances/NAME"),
+        (attachment(disk="a/b"), "disk", "regions/REGION/disks/NAME"),
+        (attachment(initializeParams={}), "initializeParams", "is not a property here"),
+        (attachment(mode="WRITE"), "mode", "must be one of READ_ONLY, READ_WRITE"),
+    ],
+)
+def test_wrong_inputs_are_refused_by_path(engine, inputs, path, words):
+    assert words in engine.failures(ATTACHMENT, inputs)[path]
+
+
+def test_disks_are_attached_to_one_instance_one_after_the_other(engine, cloud, vm):
+    disks = [f"disk-{number}" for number in range(4)]
+    for disk in disks:
+        cloud.make_disk(disk)
+    inputs = [{"instance": vm, "disk": disk, "deviceName": disk} for disk in disks]
+    with ThreadPoolExecutor() as pool, cloud.held_operations():
+        creations = [pool.submit(engine.create, ATTACHMENT, given["disk"], given) for given in inputs]
+        for _ in disks:
+            cloud.clock.wait_for_waiting()
+            cloud.clock.advance(HOUR)
+        created = [creation.result() for creation in creations]
+    refused = [entry for entry in cloud.requests("compute.instances.attachDisk") if entry["status"] != 200]
+
+    assert sorted(_devices(cloud)) == ["boot", *disks]
+    assert refused == [], "no request was sent while another was in progress"
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(engine.delete, created))
+    assert _devices(cloud) == ["boot"]
+
+
+def test_an_attachment_whose_instance_is_deleted_is_gone_without_an_error(engine, cloud, vm):
+    created = engine.create(ATTACHMENT, "a", attachment())
+    cloud.emulator.store.delete(vm)
+
+    assert engine.refresh(created) is None
+    engine.delete(created)
+
+
+def test_another_disk_under_our_device_name_is_not_detached(engine, cloud, vm):
+    created = engine.create(ATTACHMENT, "a", attachment(deviceName="data"))
+    cloud.make_disk("stranger")
+    cloud.change(
+        vm,
+        lambda body: body["disks"][1].update(
+            source=f"https://www.googleapis.com/compute/beta/projects/{PROJECT}/zones/{ZONE}/disks/stranger"
+        ),
+    )
+    assert engine.refresh(created) is None, "another disk under our device name is not ours"
+    engine.delete(created)
+
+    assert _devices(cloud) == ["boot", "data"]
+    assert cloud.calls("compute.instances.detachDisk") == []
+
+
+def test_an_attachment_whose_operation_cannot_be_read_is_found_by_its_disk(engine, cloud, vm):
+    cloud.fail("compute.zoneOperations.wait", status=403)
+    with failing() as failed:
+        engine.create(ATTACHMENT, "a", attachment())
+    partial = failed[0].partial
+
+    assert partial.id == f"{VM}/projects/{PROJECT}/zones/{ZONE}/disks/example-data"
+    inputs = driver.plain(partial.inputs)
+    state = driver.Resource(engine.urn(ATTACHMENT, "a"), partial.id, inputs, driver.plain(partial.properties))
+    assert engine.refresh(state).id == f"{VM}/persistent-disk-0"
+    assert engine.update(state, attachment()).outputs["deviceName"] == "persistent-disk-0"

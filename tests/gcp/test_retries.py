@@ -1,0 +1,98 @@
+"""Which requests are sent again, and after which pause."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from pauses import Pauses
+from programs import PROJECT
+
+from gcpx.errors import CancelledError, ProviderError
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.errors import RateLimited
+from gcpx.gcp.request import Request
+from gcpx.gcp.settings import Settings
+
+GET = "compute.instanceTemplates.get"
+INSERT = "compute.instanceTemplates.insert"
+TEMPLATES = f"v1/projects/{PROJECT}/global/instanceTemplates"
+READ = Request(api=COMPUTE, method="GET", path=f"{TEMPLATES}/web")
+CREATE = Request(api=COMPUTE, method="POST", path=TEMPLATES, body={"name": "web"}, idempotent=False)
+
+
+@pytest.fixture
+def pauses():
+    return Pauses()
+
+
+@pytest.fixture
+def google(cloud, pauses):
+    """A client of the emulator, whose pauses pass at once."""
+    found = pauses.google(Settings(project=PROJECT, emulator_host=cloud.host))
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("fault", [{"status": 503}, {"drop": "before"}, {"body": "<html>"}], ids=str)
+def test_every_retry_is_reported_until_patience_is_over(cloud, google, pauses, fault):
+    cloud.fail(GET, times=1000, **fault)
+    with pytest.raises(ProviderError) as raised:
+        google.send(READ, pauses.call())
+
+    assert len(pauses.lines) == len(pauses.seconds) > 5
+    assert "trying again in" in pauses.lines[0]
+    assert pauses.lines[0].startswith(raised.value.message.partition(" (")[0])
+    assert 90 < sum(pauses.seconds) <= READ.patience
+
+
+def test_the_users_timeout_ends_retries(cloud, google, pauses):
+    cloud.fail(GET, times=1000, status=503)
+    with pytest.raises(ProviderError):
+        google.send(READ, pauses.call(timeout=5))
+
+    assert 0 < sum(pauses.seconds) <= 5
+
+
+@pytest.mark.parametrize(("asked", "kept"), [(7, 7), (3600, 30)])
+def test_the_pause_that_google_asks_for_is_kept_up_to_30_seconds(cloud, google, pauses, asked, kept):
+    cloud.fail(GET, status=429, retry_after=asked)
+    cloud.fail(GET, body='{"name": "web"}')
+
+    assert google.send(READ, pauses.call()) == {"name": "web"}
+    assert pauses.seconds == [kept]
+
+
+@pytest.mark.parametrize(
+    ("fault", "calls"),
+    [({"status": 429, "retry_after": 1}, 2), ({"status": 403, "reason": "rateLimitExceeded"}, 2), ({"status": 503}, 1),
+     ({"drop": "after"}, 1), ({"status": 400}, 1)],
+    ids=str,
+)  # fmt: skip
+def test_a_request_that_is_not_idempotent_is_sent_again_only_after_a_rate_limit(cloud, google, pauses, fault, calls):
+    cloud.fail(INSERT, **fault)
+    cloud.fail(INSERT, status=400, message="stop here")
+    with pytest.raises(ProviderError):
+        google.send(CREATE, pauses.call())
+
+    assert len(cloud.requests(INSERT)) == calls
+    assert len(pauses.seconds) == calls - 1
+
+
+def test_a_rate_limit_holds_back_every_request_of_the_client(cloud, google, pauses):
+    cloud.fail(GET, status=429, retry_after=7)
+    cloud.fail(GET, body='{"name": "web"}')
+    interrupted = Pauses(cancel=True)
+    with pytest.raises(RateLimited):
+        google.send(READ, interrupted.call())
+    assert google.send(attrs.evolve(READ, query={"fields": "name"}), pauses.call()) == {"name": "web"}
+
+    assert pauses.seconds == [7]
+
+
+def test_a_call_that_is_cancelled_while_it_is_held_back_sends_nothing(cloud, google):
+    cloud.fail(GET, status=429, retry_after=7)
+    for expected in (RateLimited, CancelledError):
+        with pytest.raises(expected):
+            google.send(READ, Pauses(cancel=True).call())
+
+    assert len(cloud.requests(GET)) == 1

@@ -1,0 +1,98 @@
+"""SshKey: keys that exist already, keys that Google returns late, accounts and fingerprints."""
+
+from __future__ import annotations
+
+import driver
+import pytest
+from driver import failing
+from programs import EXPIRY, FINGERPRINT, KEY, PROJECT, USER, key
+
+NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
+CREATE = "oslogin.users.sshPublicKeys.create"
+IMPORT = "oslogin.users.importSshPublicKey"
+
+
+def test_a_lost_response_leads_to_one_key(engine, cloud):
+    cloud.fail(CREATE, drop="after")
+
+    assert engine.create(KEY, "k", key()).id == f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
+
+
+def test_an_existing_key_with_another_expiration_is_not_taken_over(engine):
+    engine.create(KEY, "k", key())
+    with failing() as failed:
+        engine.create(KEY, "k", key(expirationTimeUsec=EXPIRY))
+
+    assert "exists with another expirationTimeUsec" in failed[0].message
+    assert "pulumi import" in failed[0].message
+
+
+def test_a_key_that_google_returns_late_is_waited_for(engine, cloud):
+    cloud.fail("oslogin.users.sshPublicKeys.get", status=404, times=2)
+
+    assert engine.create(KEY, "k", key()).outputs["fingerprint"] == FINGERPRINT
+
+
+def test_a_key_with_a_project_sets_up_its_account(engine, cloud):
+    inputs = key(projectId=PROJECT, regions=["us-east1"])
+    created = engine.create(KEY, "k", inputs)
+
+    assert cloud.calls("oslogin.users.import") == [IMPORT]
+    assert cloud.requests(IMPORT)[0]["query"]["projectId"] == PROJECT
+    assert engine.diff(created, inputs).changes == NO_CHANGE
+
+
+def test_another_project_sets_up_another_account_in_place(engine, cloud):
+    created = engine.create(KEY, "k", key())
+    updated = engine.update(created, key(projectId=PROJECT))
+
+    assert updated.outputs["projectId"] == PROJECT
+    assert cloud.calls("oslogin.users.import") == [IMPORT]
+
+
+def test_the_expiration_is_set_and_removed_in_place(engine, cloud):
+    created = engine.create(KEY, "k", key())
+    assert engine.update(created, key(expirationTimeUsec=EXPIRY)).outputs["expirationTimeUsec"] == EXPIRY
+    removed = engine.update(created, key())
+
+    assert "expirationTimeUsec" not in cloud.get(created.id)
+    assert engine.drift(removed) == set()
+
+
+def test_a_key_of_another_user_asks_for_impersonation(engine, cloud):
+    cloud.fail(CREATE, status=403, message="denied")
+    with failing() as failed:
+        engine.create(KEY, "k", key())
+
+    assert f"Only {USER} can manage keys of {USER}: set gcpx:impersonateServiceAccount" in failed[0].message
+
+
+@pytest.mark.parametrize("fingerprint", ["SHA256:abc+def=", "0a", "Z9"])
+def test_a_fingerprint_of_any_form_can_be_read_imported_and_deleted(engine, cloud, fingerprint):
+    created = engine.create(KEY, "k", key())
+    stored = cloud.get(created.id)
+    name = f"users/{USER}/sshPublicKeys/{fingerprint}"
+    cloud.emulator.store.put(name, {**stored, "fingerprint": fingerprint, "name": name})
+    found = engine.import_(KEY, "k", name)
+
+    assert found.outputs["fingerprint"] == fingerprint
+    assert engine.refresh(found) == found
+    engine.delete(found)
+    assert cloud.get(name) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["ssh-ed25519", "ssh-ed25519 !!!", "x" * 50, "-----BEGIN OPENSSH PRIVATE KEY-----", "ssh-rsa AAAA"]
+)
+def test_a_text_that_is_not_a_public_key_is_refused_with_what_is_required(engine, text):
+    (reason,) = engine.failures(KEY, key(key=text)).values()
+
+    assert reason.startswith("must ")
+
+
+@pytest.mark.parametrize("wrong", ["", USER, "users//sshPublicKeys/x"])
+def test_an_incomplete_id_is_refused_with_the_allowed_forms(engine, wrong):
+    with failing() as failed:
+        engine.import_(KEY, "k", wrong)
+
+    assert "users/USER/sshPublicKeys/FINGERPRINT" in failed[0].message

@@ -1,0 +1,74 @@
+"""verifyPushToken: an invalid token is a result, and certificates that cannot be fetched are an error."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from driver import failing, secret
+from steered import HANGS
+from tokens import AUDIENCE, EMAIL, issue_token
+
+VERIFY = "gcpx:pubsub:verifyPushToken"
+
+
+def _arguments(token):
+    return {"token": secret(token), "audience": AUDIENCE, "serviceAccountEmail": EMAIL}
+
+
+def _verify(engine, cloud, **order):
+    return engine.invoke(VERIFY, **_arguments(issue_token(cloud, **order)))
+
+
+def test_a_valid_token_gives_its_claims_and_an_invalid_one_the_reason(engine, cloud):
+    valid, invalid = _verify(engine, cloud), _verify(engine, cloud, audience="you")
+
+    assert valid["valid"] is True
+    assert valid["claims"]["email"] == EMAIL
+    assert valid["claims"]["emailVerified"] is True
+    assert invalid == {"valid": False, "reason": "the token is for another audience"}
+    assert cloud.calls("oauth2") == ["oauth2.certs"]
+
+
+def test_a_token_is_verified_with_given_certificates_without_the_network(engine, cloud):
+    certificates = httpx.get(f"http://{cloud.host}/oauth2/v1/certs", trust_env=False, timeout=HANGS).json()
+    arguments = _arguments(issue_token(cloud))
+    cloud.emulator.requests.kept.clear()
+
+    assert engine.invoke(VERIFY, **arguments, certificates=certificates)["valid"]
+    assert cloud.calls() == []
+    with failing() as failures:
+        engine.invoke(VERIFY, **arguments, certificates={"a": "b"})
+    assert "PEM" in failures[0].message
+
+
+@pytest.mark.parametrize("claims", [
+    {"iss": ["accounts.google.com"]}, {"exp": 10**400}, {"sub": 1}, {"azp": {}}, {"nbf": 1 << 39}, {"nbf": "0"},
+])  # fmt: skip
+def test_a_claim_of_a_wrong_type_makes_the_token_invalid(engine, cloud, claims):
+    verdict = _verify(engine, cloud, claims=claims)
+
+    assert verdict["valid"] is False
+    assert verdict["reason"]
+
+
+@pytest.mark.parametrize("missing", ["audience", "serviceAccountEmail"])
+def test_audience_and_service_account_must_not_be_empty(engine, cloud, missing):
+    with failing() as failures:
+        engine.invoke(VERIFY, **(_arguments(issue_token(cloud)) | {missing: ""}))
+
+    assert "must not be empty" in failures[0].message
+
+
+def test_the_assertion_of_an_identity_aware_proxy_is_verified_on_request(engine, cloud):
+    arguments = _arguments(issue_token(cloud, iap=True, claims={"iss": "https://cloud.google.com/iap"}))
+
+    assert engine.invoke(VERIFY, **arguments, identityAwareProxy=True)["valid"]
+    assert not engine.invoke(VERIFY, **arguments)["valid"]
+
+
+def test_certificates_that_cannot_be_fetched_are_an_error(engine, cloud):
+    cloud.fail("oauth2.certs", status=503)
+    with failing() as failures:
+        _verify(engine, cloud)
+
+    assert "give certificates" in failures[0].message

@@ -1,0 +1,161 @@
+"""NotificationConfig: one configuration for each creation, IDs of any form, and what messages say."""
+
+from __future__ import annotations
+
+import json
+
+import driver
+import pytest
+from driver import failing
+from programs import BUCKET, NOTIFICATION, PROJECT, notification
+
+NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
+INSERT = "storage.notifications.insert"
+NUMBERS = ["7", "abc-7", "0b5e.XY_z", "two words", "50%", "what?x=1#y", "Gr\u00fc\u00dfe", "a%2Fb"]
+
+
+def _create_with_number(engine, cloud, number):
+    """Create a configuration to which Google gives this ID."""
+    item = {
+        "kind": "storage#notification",
+        "id": number,
+        "topic": f"//pubsub.googleapis.com/projects/{PROJECT}/topics/uploads",
+        "payload_format": "JSON_API_V1",
+    }
+    cloud.fail(INSERT, body=json.dumps(item))
+    created = engine.create(NOTIFICATION, "n", notification())
+    cloud.emulator.store.put(f"b/{BUCKET}/notificationConfigs/{number}", item)
+    return created
+
+
+@pytest.mark.parametrize("fault", [{"drop": "after"}, {"drop": "before"}, {"status": 503}], ids=str)
+def test_a_lost_response_leads_to_one_configuration(engine, cloud, fault):
+    cloud.fail(INSERT, **fault)
+    created = engine.create(NOTIFICATION, "n", notification())
+
+    assert created.id == f"{BUCKET}/notificationConfigs/1"
+    assert cloud.emulator.store.counts()["notificationConfigs"] == 1
+
+
+@pytest.mark.parametrize("body", ["{}", "[]", '{"kind": "storage#notification"}'])
+def test_a_response_without_an_id_leads_to_one_configuration(engine, cloud, body):
+    cloud.fail(INSERT, body=body)
+    created = engine.create(NOTIFICATION, "n", notification())
+
+    assert cloud.emulator.store.counts()["notificationConfigs"] == 1
+    assert engine.drift(created) == set()
+
+
+def test_equal_configurations_created_at_once_are_told_apart_though_every_response_is_lost(engine, cloud):
+    cloud.fail(INSERT, times=8, drop="after")
+    inputs = driver.struct(engine.checked(NOTIFICATION, "n", notification()))
+    requests = [driver.rpc.CreateRequest(urn=engine.urn(NOTIFICATION, f"n-{n}"), properties=inputs) for n in range(8)]
+    created = {call.result().id for call in [engine.stub.Create.future(request) for request in requests]}
+
+    assert created == {f"{BUCKET}/notificationConfigs/{number}" for number in range(1, 9)}
+
+
+def test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_message_says_how_to_look(engine, cloud):
+    cloud.fail("storage.notifications.list", body='{"items": []}')
+    cloud.fail(INSERT, drop="after")
+    cloud.fail("storage.notifications.list", status=403, message="denied", times=9)
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", notification())
+
+    assert "may have been created" in failed[0].message
+    assert "pulumi do gcpx:storage:NotificationConfig list --all --bucket demo-uploads" in failed[0].message
+
+
+def test_a_configuration_that_publishes_the_same_events_as_another_causes_a_warning(engine):
+    engine.create(NOTIFICATION, "one", notification())
+    second = engine.create(NOTIFICATION, "two", notification(payloadFormat="JSON_API_V1"))
+
+    assert second.id == f"{BUCKET}/notificationConfigs/2"
+    ((urn, warning),) = [(urn, text) for severity, urn, text in engine.log.messages if severity == "WARNING"]
+    assert urn == second.urn
+    assert f"pulumi import {NOTIFICATION} NAME {BUCKET}/notificationConfigs/1" in warning
+
+
+def test_a_missing_permission_to_publish_names_the_service_agent(engine, cloud):
+    cloud.fail(INSERT, status=403, message="cannot publish to the topic")
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", notification())
+
+    assert "roles/pubsub.publisher" in failed[0].message
+    assert "gs-project-accounts.iam.gserviceaccount.com" in failed[0].message
+    assert failed[0].message.count("Grant the named permission") == 1
+
+
+def test_a_missing_bucket_is_reported_with_its_property(engine):
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", notification(bucket="not-there"))
+
+    assert failed[0].message.startswith("bucket: must exist: create the bucket not-there first")
+
+
+def test_a_topic_without_its_project_requires_the_providers(cloud):
+    with driver.engine(emulatorHost=cloud.host) as bare:
+        reason = bare.failures(NOTIFICATION, notification(topic="uploads"))["topic"]
+
+    assert "must be written projects/PROJECT/topics/TOPIC" in reason
+    assert "pulumi config set gcpx:project" in reason
+
+
+def test_a_deletion_is_retried_while_the_bucket_is_being_deleted(engine, cloud):
+    created = engine.create(NOTIFICATION, "n", notification())
+    cloud.fail("storage.notifications.delete", status=412)
+    engine.delete(created)
+
+    assert cloud.get(f"b/{BUCKET}/notificationConfigs/1") is None
+
+
+def test_the_billed_project_is_sent_with_every_call(engine, cloud):
+    created = engine.create(NOTIFICATION, "n", notification(userProject="payer"))
+    assert engine.refresh(created) == created
+    assert engine.list(NOTIFICATION, {"bucket": BUCKET, "userProject": "payer"})[0] == [created.id]
+    engine.delete(created)
+
+    payers = {entry["method"]: entry["query"].get("userProject") for entry in cloud.emulator.requests.kept}
+    assert payers == {f"storage.notifications.{verb}": "payer" for verb in ("list", "insert", "get", "delete")}
+
+
+def test_configurations_of_one_bucket_or_of_all_buckets_are_listed(engine, cloud):
+    bucket = {"kind": "storage#bucket", "name": "other-bucket", "id": "other-bucket", "_project": PROJECT}
+    cloud.emulator.store.put("b/other-bucket", bucket)
+    one = engine.create(NOTIFICATION, "one", notification())
+    two = engine.create(NOTIFICATION, "two", notification(bucket="other-bucket"))
+
+    assert engine.list(NOTIFICATION)[0] == [one.id, two.id]
+    assert engine.list(NOTIFICATION, {"bucket": BUCKET})[0] == [one.id]
+    first, after = engine.list(NOTIFICATION, size=1)
+    assert (first, engine.list(NOTIFICATION, size=1, after=after)[0]) == ([one.id], [two.id])
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_an_id_of_any_form_can_be_read_imported_and_deleted(engine, cloud, number):
+    created = _create_with_number(engine, cloud, number)
+
+    assert created.id == f"{BUCKET}/notificationConfigs/{number}"
+    assert engine.refresh(created) == created
+    assert engine.list(NOTIFICATION, {"bucket": BUCKET})[0] == [created.id]
+    for form in (created.id, f"projects/_/buckets/{created.id}", f"b/{created.id}"):
+        found = engine.import_(NOTIFICATION, "n", form)
+        assert found.id == created.id
+        assert engine.diff(found, notification()).changes == NO_CHANGE
+    engine.delete(created)
+    assert cloud.get(f"b/{BUCKET}/notificationConfigs/{number}") is None
+
+
+def test_the_id_in_a_self_link_is_escaped(engine, cloud):
+    created = _create_with_number(engine, cloud, "two words")
+    link = f"https://www.googleapis.com/storage/v1/b/{BUCKET}/notificationConfigs/two%20words"
+
+    assert engine.import_(NOTIFICATION, "n", link).id == created.id
+
+
+@pytest.mark.parametrize("wrong", ["", BUCKET, f"{BUCKET}/notificationConfigs/", "/notificationConfigs/1"])
+def test_an_incomplete_id_is_refused_with_the_allowed_forms(engine, wrong):
+    with failing() as failed:
+        engine.import_(NOTIFICATION, "n", wrong)
+
+    assert "BUCKET/notificationConfigs/ID" in failed[0].message

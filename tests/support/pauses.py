@@ -1,0 +1,39 @@
+"""A call whose pauses pass at once, with the clock that they move."""
+
+from __future__ import annotations
+
+import attrs
+
+from gcpx.gcp.client import Google
+from gcpx.gcp.settings import Settings
+from gcpx.model.call import Call
+
+
+@attrs.define
+class Pauses:
+    """Stands for the event that cancels a call: it records each pause, and moves the clock by it.
+
+    Attributes:
+        cancel: whether the user cancels in the first pause.
+        seconds: the pauses so far.
+        lines: the lines of progress so far.
+    """
+
+    cancel: bool = False
+    now: float = 0.0
+    seconds: list[float] = attrs.Factory(list)
+    lines: list[str] = attrs.Factory(list)
+
+    def wait(self, seconds: float) -> bool:
+        """Take the place of `threading.Event.wait`."""
+        self.seconds.append(seconds)
+        self.now += 0 if self.cancel else seconds
+        return self.cancel
+
+    def call(self, timeout: float | None = None) -> Call:
+        """Give a call that pauses here."""
+        return Call(urn="", timeout=timeout, cancelled=self, progress=self.lines.append, warn=self.lines.append)
+
+    def google(self, settings: Settings) -> Google:
+        """Give a client that reads the time here."""
+        return Google(settings, clock=lambda: self.now)
