@@ -60,7 +60,7 @@ class MachineImageParams(Record):
         identity="set",
     )
     resource_manager_tags: dict[str, str] = field(
-        "Resource Manager tags to bind to the image: keys such as `tagKeys/123` or `my-project/env`, values such as `tagValues/456` or `prod`."
+        "Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`."
     )
 
 
@@ -150,7 +150,7 @@ class MachineImageModel(Record):
         "A hash of the labels, in base64, that prevents conflicting changes.", volatile=True, always=True
     )
     labels: dict[str, str] = field(
-        "Labels of the image, such as `team: web`; at most 64. Changes in place.",
+        "Labels of the image, such as `{team: web}`; at most 64. Changes in place.",
         merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}),
     )
     machine_image_encryption_key: CustomerEncryptionKey = field(
