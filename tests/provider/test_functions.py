@@ -1,8 +1,4 @@
 """A call of an unknown function is refused; the tests of each function are in the folder of its service."""
-"""Functions of every service behave alike; the tests of each function are in the folder of its service."""
-=======
-"""Functions of all services; what only one of them does is tested in its service's folder."""
->>>>>>> main
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
 """A template's numeric ID, which Google assigns, may have any form."""
-=======
-"""The numeric ID that Google gives is used as it is, whatever its form."""
->>>>>>> main
 
 from __future__ import annotations
 
