@@ -1,4 +1,4 @@
-"""Functions of all services; what only one of them does is tested in its service's folder."""
+"""A call of an unknown function is refused; the tests of each function are in the folder of its service."""
 
 from __future__ import annotations
 

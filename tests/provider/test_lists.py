@@ -101,7 +101,7 @@ def test_each_fleet_is_listed_once_and_by_region(engine, cloud):
     assert engine.list(FLEET, {"region": "us-central1"})[0] == [two.id]
 
 
-def test_notifications_of_one_bucket_or_all(engine, cloud):
+def test_notifications_are_listed_for_one_bucket_or_all(engine, cloud):
     bucket = {"kind": "storage#bucket", "name": "other-bucket", "id": "other-bucket", "_project": PROJECT}
     cloud.emulator.store.put("b/other-bucket", bucket)
     one = engine.create(NOTIFICATION, "one", notification())

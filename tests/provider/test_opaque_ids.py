@@ -1,4 +1,4 @@
-"""The numeric ID that Google gives is used as it is, whatever its form."""
+"""A template's numeric ID, which Google assigns, may have any form."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class Resource(abc.ABC):
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Ask Google whether what inputs name exists and fits; for users who set `validateOnline`.
 
-        `olds` are the outputs before the change, `inputs` the new inputs, which may hold unknowns.
+        `olds` are the inputs of the last deployment, `inputs` the new ones, which may hold unknowns.
         """
         del call, olds, inputs
         return []
@@ -195,7 +195,7 @@ class Resource(abc.ABC):
 
         Raises:
             PartialError: the change was begun and not finished.
-            ProviderError: nothing was changed.
+            ProviderError: the state stays as it was; a refresh shows what was changed before the error.
         """
         del old
         live = self.read(call, resource_id, new)

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
-from gcpx.compute.bulk_instances.fleet_id import FLEET_ID
+from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, FLEET_ID_SOURCE
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.sources import rest
-from gcpx.model.fields import Record, field, record
+from gcpx.model.fields import Record, answer, field, record
 from gcpx.model.links import name_of
 from gcpx.model.places import PROJECT, REGION, ZONE
 from gcpx.model.rules import Failure, nested, one_required, rule
@@ -35,7 +35,7 @@ class PerInstanceProperties(Record):
         pattern=_HOSTNAME,
         source=rest("instances", "hostname"),
     )
-    name: str = field("A temporary field of Google's API; do not use it.", output=True)
+    name: str = answer("A temporary field of Google's API; do not use it.")
 
 
 @record
@@ -126,27 +126,27 @@ class InstanceFlexibilityPolicy(Record):
 class Member(Record):
     """One instance of the fleet."""
 
-    external_address: str = field(
-        "The external IPv4 address of the first network interface; missing if it has none.", output=True
-    )
-    id: str = field("The numeric ID that Google assigned to the instance.", output=True, always=True)
-    internal_address: str = field("The internal IPv4 address of the first network interface.", output=True)
-    name: str = field("The instance's name.", output=True, always=True)
-    self_link: str = field("The instance's URL.", output=True, always=True)
-    status: str = field("The instance's state, such as `RUNNING`.", output=True, always=True)
-    zone: str = field("The name of the instance's zone, such as `us-east1-b`.", output=True, always=True)
+    external_address: str = answer("The external IPv4 address of the first network interface; missing if it has none.")
+    id: str = answer("The numeric ID that Google assigned to the instance.", always=True)
+    internal_address: str = answer("The internal IPv4 address of the first network interface.")
+    name: str = answer("The instance's name.", always=True)
+    self_link: str = answer("The instance's URL.", always=True)
+    status: str = answer("The instance's state, such as `RUNNING`.", always=True)
+    zone: str = answer("The name of the instance's zone, such as `us-east1-b`.", always=True)
 
 
 @record
 class BulkInstancesModel(Record):
-    """A fleet: instances of one region that are created alike in one call (`bulkInsert`), and kept at a given number.
+    """A fleet: instances in one region that are created alike in one call (`bulkInsert`), and kept at a given number.
 
-    A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers.
-    With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`,
-    `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place;
-    every other change replaces the fleet. The members carry the label `gcpx-bulk`. A lost member is
-    drift, and the next `pulumi up` creates another. If fewer than `count` but at least `minCount` instances
-    can be created, the fleet is created with a warning, and `createdCount` is their number.
+    A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest
+    numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`,
+    `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in
+    place; every other change replaces the fleet.
+
+    gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in
+    a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be
+    created, the fleet is created with a warning, and `createdCount` is their number.
     """
 
     RULES = (
@@ -177,18 +177,19 @@ class BulkInstancesModel(Record):
         minimum=1,
         source=rest(_METHOD, "count"),
     )
-    created_count: int = field("The number of instances that exist.", output=True, volatile=True, always=True)
+    created_count: int = answer("The number of instances that exist.", volatile=True, always=True)
     fleet_id: str = field(
         "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.",
         always=True,
         param=True,
         pattern=FLEET_ID,
+        source=FLEET_ID_SOURCE,
     )
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
         "Alternative machine types, from which Google chooses by capacity and quota.", write_only=True
     )
     instance_properties: InstanceProperties = field(
-        "The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.",
+        "The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.",
         write_only=True,
         patches="sourceInstanceTemplate",
     )
@@ -196,9 +197,9 @@ class BulkInstancesModel(Record):
         "The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.",
         write_only=True,
     )
-    members: list[Member] = field("The instances, ordered by name.", output=True, volatile=True, always=True)
+    members: list[Member] = answer("The instances, ordered by name.", volatile=True, always=True)
     min_count: int = field(
-        "The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.",
+        "The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.",
         int64=True,
         minimum=0,
         write_only=True,
@@ -208,20 +209,21 @@ class BulkInstancesModel(Record):
         "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.",
         write_only=True,
     )
-    operation_group_id: str = field(
-        "The ID of the group of operations of the last creation.", output=True, volatile=True
-    )
+    operation_group_id: str = answer("The ID of the group of operations of the last creation.", volatile=True)
     per_instance_properties: dict[str, PerInstanceProperties] = field(
-        "The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted."
+        "The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted."
     )
-    per_location_status: dict[str, LocationStatus] = field(
-        "The result of the last creation, by location, such as `zones/us-east1-b`.", output=True, volatile=True
+    per_location_status: dict[str, LocationStatus] = answer(
+        "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True
     )
     project: str = field(
-        "The project, such as `my-project`. Default: the provider's.", always=True, param=True, pattern=PROJECT
+        "The ID or number of the project, such as `my-project`. Default: the provider's project.",
+        always=True,
+        param=True,
+        pattern=PROJECT,
     )
     region: str = field(
-        "The region, such as `us-east1`. Default: the provider's.",
+        "The region, such as `us-east1`. Default: the provider's region.",
         always=True,
         param=True,
         pattern=REGION,
@@ -238,5 +240,9 @@ class BulkInstancesModel(Record):
 class BulkInstancesQuery(Record):
     """Which fleets to list."""
 
-    project: str = field("The project, such as `my-project`. Default: the provider's.", pattern=PROJECT)
-    region: str = field("Only fleets in this region, such as `us-east1`. Default: all regions.", pattern=REGION)
+    project: str = field(
+        "The ID or number of the project, such as `my-project`. Default: the provider's project.", pattern=PROJECT
+    )
+    region: str = field(
+        "List only the fleets in this region, such as `us-east1`. Default: those of all regions.", pattern=REGION
+    )

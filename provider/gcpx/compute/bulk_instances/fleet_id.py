@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+FLEET_ID_SOURCE: Final = "gcpx documentation: BulkInstances, fleetId"
+"""Where it is stated what a fleet ID requires, for rules."""
 TRACKING_LABEL: Final = "gcpx-bulk"
 """The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
 FLEET_ID: Final = (

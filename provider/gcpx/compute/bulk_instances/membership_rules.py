@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from gcpx.compute.bulk_instances.fleet_id import (
+    FLEET_ID_SOURCE,
     TRACKING_LABEL,
     membership_labels,
     membership_pattern,
@@ -14,11 +15,10 @@ from gcpx.compute.bulk_instances.fleet_id import (
 from gcpx.model.rules import Failure, nested, rule, text
 from gcpx.model.values import UNKNOWN
 
-_SOURCE: Final = "gcpx documentation: BulkInstances, fleetId"
 _LABELS: Final = ("instanceProperties", "labels")
 
 
-@rule(f"the label {TRACKING_LABEL} is reserved for gcpx", _SOURCE)
+@rule(f"the label {TRACKING_LABEL} is reserved for gcpx", FLEET_ID_SOURCE)
 def tracking_label_is_reserved(values: dict[str, Any]) -> list[Failure]:
     """Refuse to set the label, and to name it in `fleetId`."""
     failures: list[Failure] = []
@@ -32,7 +32,10 @@ def tracking_label_is_reserved(values: dict[str, Any]) -> list[Failure]:
     return failures
 
 
-@rule("a fleet that is found by a label (fleetId labels/KEY=VALUE) must have it in instanceProperties.labels", _SOURCE)
+@rule(
+    "a fleet that is found by a label (fleetId labels/KEY=VALUE) must have it in instanceProperties.labels",
+    FLEET_ID_SOURCE,
+)
 def membership_label_is_kept(values: dict[str, Any]) -> list[Failure]:
     """Require the label of `fleetId`; labels that are not known yet are checked when they are."""
     properties, fleet_id = values.get("instanceProperties"), text(values, "fleetId")
@@ -48,7 +51,9 @@ def membership_label_is_kept(values: dict[str, Any]) -> list[Failure]:
     ]
 
 
-@rule("a fleet that is found by its instances' names (fleetId namePattern/PATTERN) must keep these names", _SOURCE)
+@rule(
+    "a fleet that is found by its instances' names (fleetId namePattern/PATTERN) must keep these names", FLEET_ID_SOURCE
+)
 def membership_names_are_kept(values: dict[str, Any]) -> list[Failure]:
     """Require the names of `fleetId`."""
     wanted, pattern = membership_pattern(text(values, "fleetId")), values.get("namePattern")

@@ -107,7 +107,7 @@ class BulkInstances(InProject):
         return checks.run(inputs, fleet_checks(checks, olds, inputs))
 
     def identity(self, inputs: dict[str, Any]) -> Any:
-        """Identify a fleet by region and explicit ID; all fleets of named instances may collide, because of the names."""
+        """Give the region and the explicit fleet ID; all fleets of named instances share one, as the names may be in use."""
         if inputs.get("perInstanceProperties"):
             return ()
         return None if inputs.get(AUTONAMED) else (name_of(text(inputs, "region")), inputs.get("fleetId"))
@@ -131,7 +131,7 @@ class BulkInstances(InProject):
             return self._grow(call, insert, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """Read the fleet by its members; None if it has none. Without inputs, an import, describe the members as inputs too."""
+        """Read the fleet by its members; None if it has none. In an import, describe them as inputs too."""
         fleet = self._parse(resource_id)
         members = fleet.members(call)
         if not members:

@@ -24,7 +24,7 @@ from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
-from gcpx.gcp.place_defaults import place_or_default, require_project
+from gcpx.gcp.place_defaults import missing_place, place_or_default, require_project
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import Home, name_of, path_of
@@ -65,9 +65,8 @@ class DiskAttachment(Resource):
         if not self._has_instance(inputs):
             return []
         address = self._address(inputs)
-        words = "is required: set it here, name the instance by its URL, or `pulumi config set gcpx:{0}`"
         missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
-        return [(name, words.format(name)) for name in missing]
+        return [missing_place(name, "name the instance by its URL") for name in missing]
 
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that project and zone exist."""
@@ -169,13 +168,9 @@ class DiskAttachment(Resource):
     def _find(self, call: Call, address: Address, known: dict[str, Any]) -> Live | None:
         """Find our disk on the instance.
 
-        The device name and the disk must both match, as far as they are known. The device name is not known until
-        Google has returned it, nor is it in an ID by disk; the disk is not known in an import by device name.
-
-        Args:
-            call: the engine's call.
-            address: the instance, with what the ID says about the disk.
-            known: inputs or outputs, of which `deviceName` and `disk` are used.
+        Device name and disk must match, as far as they are known. The device name is not known before Google has
+        returned it, and an ID by disk does not contain it. In an import by device name, the disk is not known.
+        `known` are inputs or outputs, of which `deviceName` and `disk` are used beside what `address` contains.
         """
         instance = self._instances(address).get(call, address.instance)
         device = known.get("deviceName") or address.device

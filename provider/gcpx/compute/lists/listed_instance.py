@@ -16,7 +16,9 @@ class InstanceParams(Record):
     """Parameters of an instance's creation, which Google does not store."""
 
     request_valid_for_duration: Duration = answer("How long the creation may wait for capacity.")
-    resource_manager_tags: dict[str, str] = answer("Resource Manager tags of the instance, such as `{tagKeys/123: tagValues/456}`.")
+    resource_manager_tags: dict[str, str] = answer(
+        "Resource Manager tags of the instance, such as `{tagKeys/123: tagValues/456}`."
+    )
 
 
 @record
