@@ -1,11 +1,11 @@
-# Everything one can do here. Each target does the set-up it needs.
+# All commands of the project. Each target sets up what it needs.
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-# Those beside the plugin, whose pyproject.toml is in the root.
+# All distributions except the plugin, whose pyproject.toml is in the root.
 DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
 
@@ -14,47 +14,47 @@ PORT ?= 8095
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: setup ## Run a real `pulumi up` against the emulator, from nothing to nothing
+demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack to an empty stack
 	@$(BIN)/python tools/demo.py
 
-test: setup ## Run every test, those with the real Pulumi CLI included, and measure the coverage
+test: setup ## Run every test, those with the real Pulumi CLI included, and measure code coverage
 	@$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-search: $(READY) ## Try many new examples of each property, a minute each at most
+search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
 
 shuffle: setup ## Run every test in random order; SEED=... repeats an order
 	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-repeat: setup ## Run the tests that are new or changed several times, in random order
+repeat: setup ## Run the new and changed tests several times, in random order
 	$(BIN)/python tools/repeat.py
 
-check: lint types check-generated test ## Lint, types, generated files, tests: what has to hold before a commit
+check: lint types check-generated test ## Run everything that must pass before a commit: lint, types, generated files, tests
 
-lint: $(READY) ## Check style, change nothing
+lint: $(READY) ## Check style, without changing files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 types: $(READY) ## Check types
 	$(BIN)/mypy
 
-format: $(READY) ## Mend style where that can be done
+format: $(READY) ## Fix style where that can be done automatically
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
 schema: $(READY) ## Write schema.json, RULES.md and the tables of README.md from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-sdk: schema setup ## Write the same, and then sdk/python with Pulumi's own generator
+sdk: schema setup ## Write what `make schema` writes, and sdk/python with Pulumi's own generator
 	PYTHONPATH=tools $(BIN)/python -m generate sdk
 
 check-generated: setup ## Fail if a generated file is not current
 	PYTHONPATH=tools $(BIN)/python -m generate check
 
-setup: $(READY) ## Make .venv and find or build the Pulumi CLI
+setup: $(READY) ## Create .venv, and find or build the Pulumi CLI
 	@$(BIN)/python tools/pulumi/setup.py > /dev/null
 
 env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand
@@ -63,13 +63,13 @@ env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand
 emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=...
 	@$(BIN)/gcpx-emulator --port $(PORT)
 
-bench: setup ## Measure against a provider that does nothing, as ratios
+bench: setup ## Measure speed and memory, as ratios to a provider that does nothing
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
 
 build: $(READY) ## Build every wheel into dist
 	@$(BIN)/python tools/build.py dist
 
-clean: ## Remove what was made here; the CLI stays in its cache
+clean: ## Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
 
 $(READY): constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)

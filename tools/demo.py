@@ -1,4 +1,4 @@
-"""The quickstart, told step by step: a real `pulumi up` against the emulator, from nothing to nothing."""
+"""The demo: the quickstart example, step by step, with the real Pulumi CLI against the emulator."""
 
 from __future__ import annotations
 
@@ -38,18 +38,21 @@ _NOISE: Final = (
 )
 
 
+_QUIET: Final = ("--yes", "--skip-preview", "--suppress-progress")
+
+
 def styled(text: str, code: str) -> str:
-    """Style text for a terminal."""
+    """Style text, if the output is a terminal."""
     return f"\033[{code}m{text}\033[0m" if _TERMINAL else text
 
 
 def step(number: int, title: str) -> None:
-    """Begin a step."""
+    """Print the heading of a step."""
     print(f"\n{styled(f'{number}. {title}', '1')}", flush=True)
 
 
 def show(workspace: Workspace, *arguments: str, flags: Iterable[str] = ()) -> None:
-    """Run a command and print what it says, without the lines that only fill a log."""
+    """Run a command of the CLI, and print its output without the lines that do not matter here."""
     print(styled(f"   $ pulumi {' '.join(arguments)}", "36"), flush=True)
     done = workspace.run(*arguments, *flags)
     lines = [line for line in done.stdout.splitlines() if line.strip() and not line.strip().startswith(_NOISE)]
@@ -57,14 +60,14 @@ def show(workspace: Workspace, *arguments: str, flags: Iterable[str] = ()) -> No
 
 
 def call(host: str, method: str, path: str, body: Any = None) -> dict[str, Any]:
-    """Call the emulator as Google would be called."""
+    """Call the emulator; returns the JSON object of the response. Raises httpx.HTTPStatusError for an error."""
     response = httpx.request(method, f"http://{host}{path}", json=body, trust_env=False)
     response.raise_for_status()
     return dict(response.json()) if response.content else {}
 
 
 def prepare(host: str) -> None:
-    """Make what was there before: a bucket, a topic for its events, an instance, and a disk."""
+    """Create what exists before the demo: a bucket, a topic for its events, a disk, an instance, and a template."""
     zone = f"/compute/v1/projects/{PROJECT}/zones/us-east1-b"
     call(host, "POST", f"/storage/v1/b?project={PROJECT}", {"name": "demo-uploads"})
     call(host, "PUT", f"/v1/projects/{PROJECT}/topics/uploads", {})
@@ -73,35 +76,40 @@ def prepare(host: str) -> None:
     call(host, "POST", f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", _BY_HAND)
 
 
-def tell(host: str, workspace: Workspace) -> None:
-    """Go through the steps."""
-    quiet = ("--yes", "--skip-preview", "--suppress-progress")
-    step(1, "Create all six resources in one `up`: a fleet of 20 among them, made in one call")
-    show(workspace, "up", flags=quiet)
+def create_and_preview(workspace: Workspace) -> None:
+    """Show how all resources are created, and how a change is previewed."""
+    step(1, "Create all six resources in one `up`, among them a fleet of 20, which takes one call")
+    show(workspace, "up", flags=_QUIET)
 
-    step(2, "Preview again: what is there is what the program says")
+    step(2, "Preview again: nothing differs from the program")
     show(workspace, "preview", flags=("--expect-no-changes", "--suppress-progress"))
 
-    step(3, "Change the machine type: the preview names the path and announces a replacement")
+    step(3, "Change the machine type: the preview names the path and shows a replacement")
     workspace.run("config", "set", "machineType", "e2-medium")
     show(workspace, "preview", "--diff", flags=("--suppress-progress",))
     workspace.run("config", "rm", "machineType")
 
-    step(4, "Scale the fleet to 50 and give the key an end: both change in place")
+
+def scale(workspace: Workspace) -> None:
+    """Show changes in place: scale the fleet up and down, and set an expiry."""
+    step(4, "Scale the fleet to 50 and set an expiry for the key: both change in place")
     workspace.run("config", "set", "workers", "50")
     workspace.run("config", "set", "keyExpiry", "1924991999000000")
-    show(workspace, "up", flags=quiet)
+    show(workspace, "up", flags=_QUIET)
 
-    step(5, "Scale it down to 10: the highest numbers go")
+    step(5, "Scale the fleet down to 10: the instances with the highest numbers are deleted")
     workspace.run("config", "set", "workers", "10")
-    show(workspace, "up", flags=quiet)
+    show(workspace, "up", flags=_QUIET)
 
-    step(6, "Import a template that somebody made by hand")
+
+def import_and_destroy(host: str, workspace: Workspace) -> None:
+    """Show an import and the end: destroy everything, and count what is left."""
+    step(6, "Import a template that was created by hand")
     imported = ("gcpx:compute:InstanceTemplate", "legacy", "made-by-hand")
     show(workspace, "import", *imported, flags=("--yes", "--skip-preview", "--generate-code=false", "--protect=false"))
 
     step(7, "Destroy everything")
-    show(workspace, "destroy", flags=quiet)
+    show(workspace, "destroy", flags=_QUIET)
     for kind in ("global/instanceTemplates", "global/machineImages", "zones/us-east1-c/instances"):
         left = call(host, "GET", f"/compute/v1/projects/{PROJECT}/{kind}").get("items", [])
         print(f"     {kind}: {len(left)} left")
@@ -113,9 +121,12 @@ def main() -> None:
     print(styled("gcpx quickstart, on an emulator of Google Cloud: no account, no credentials, no network", "1"))
     with tempfile.TemporaryDirectory(prefix="gcpx-demo-") as folder, emulator("--latency", "0.5") as host:
         prepare(host)
-        tell(host, Workspace.make(ROOT / "examples" / "quickstart", Path(folder), host))
+        workspace = Workspace.make(ROOT / "examples" / "quickstart", Path(folder), host)
+        create_and_preview(workspace)
+        scale(workspace)
+        import_and_destroy(host, workspace)
     print(f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is in examples/quickstart;")
-    print('to go on by hand: make emulator, then in another shell: eval "$(make -s env)"')
+    print('to continue by hand: make emulator, then in another shell: eval "$(make -s env)"')
 
 
 if __name__ == "__main__":

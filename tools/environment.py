@@ -1,4 +1,4 @@
-"""Print the exports under which `pulumi` runs against this checkout: `eval "$(make -s env)"`."""
+"""Print the exports with which `pulumi` uses the plugin of this checkout: `eval "$(make -s env)"`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workspace import ROOT, Workspace, environment, pulumi_folder
 
 
 def main() -> None:
-    """Prepare `.work` and print."""
+    """Prepare the folder `.work`, and print the exports."""
     folder = ROOT / ".work"
     (folder / "state").mkdir(parents=True, exist_ok=True)
     variables = environment(pulumi_folder(), folder / "home", folder / "state")

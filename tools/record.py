@@ -1,8 +1,11 @@
-"""Record what this version does, for later versions to be held to: an engine's session, and a state.
+"""Record what this version does, so that later versions can be compared with it.
 
-`python tools/record.py` writes below `tests/recorded/VERSION`: `session.jsonl`, every call of the quickstart's life
-with its answer; `program.json` and `state.json`, all programs of the corpus in one stack after `up`. Run it once for a
-version, when it is released; what is there is never written again by itself.
+`python tools/record.py` writes into `tests/recorded/VERSION`:
+
+- `session.jsonl`: every call of an engine in the life of the quickstart example, with the plugin's response
+- `program.json` and `state.json`: all programs of `tests/corpus` in one stack, and its state after `pulumi up`
+
+Run it once for each version, when it is released. It does not overwrite a recording.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ _OF_THE_MACHINE: Final = ("engineAddress", "rootDirectory", "programDirectory", 
 
 
 def session(root: Path) -> str:
-    """Run the quickstart's life and give its calls, one in a line."""
+    """Run the life of the quickstart example; returns its calls, one a line."""
     log = root / "calls.json"
     with emulator() as host:
         prepare(host)
@@ -49,7 +52,7 @@ def session(root: Path) -> str:
 
 
 def calls(log: Path) -> list[dict[str, Any]]:
-    """Read the calls of our plugin that were answered, without what is of this machine."""
+    """Read the calls of our plugin with their responses, without what depends on this machine."""
     found = []
     for line in log.read_text().splitlines():
         entry = json.loads(line)
@@ -63,7 +66,7 @@ def calls(log: Path) -> list[dict[str, Any]]:
 
 
 def corpus() -> dict[str, Any]:
-    """Put all programs of the corpus into one."""
+    """Merge all programs of the corpus into one."""
     resources: dict[str, Any] = {}
     for path in sorted((ROOT / "tests" / "corpus").glob("*.yaml")):
         resources |= yaml.safe_load(path.read_text())["resources"]
@@ -71,7 +74,7 @@ def corpus() -> dict[str, Any]:
 
 
 def state(root: Path, program: dict[str, Any]) -> dict[str, Any]:
-    """Bring the corpus up and give its state."""
+    """Deploy the merged program; returns the state."""
     source = root / "source"
     source.mkdir(parents=True)
     (source / "Pulumi.yaml").write_text(json.dumps(program))
@@ -89,10 +92,10 @@ def state(root: Path, program: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Record this version, unless it is recorded."""
+    """Record this version; exits with an error if it has been recorded before."""
     folder = ROOT / "tests" / "recorded" / __version__
     if folder.exists():
-        sys.exit(f"{folder.relative_to(ROOT)} is there; remove it to record this version anew")
+        sys.exit(f"{folder.relative_to(ROOT)} exists; remove it to record this version again")
     program = corpus()
     with tempfile.TemporaryDirectory() as scratch:
         recorded = session(Path(scratch) / "session"), state(Path(scratch) / "state", program)

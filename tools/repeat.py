@@ -1,7 +1,8 @@
-"""Run the tests that are new or changed several times in random order, to see which pass by luck.
+"""Run the new and changed tests several times in random order, to find those that pass only by luck.
 
-Changed is what differs from the base: `GCPX_BASE` where it is set, else where this branch left origin's, else the
-commit that is 20 before this one. Where no history tells, as in a download of the sources, every test file is taken.
+A test file is changed if it differs from the base: `GCPX_BASE` if it is set, or else the commit where this branch left
+origin's main branch, or else the 20th commit before this one. Without a history, as in a download of the sources, every
+test file is run.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from workspace import ROOT
 
 _ROUNDS: Final = 3
 _SECONDS: Final = 480
-"""No round begins after this time; one that has begun ends."""
+"""No round begins after this time. A round that has begun is not interrupted."""
 _BACK: Final = 20
 _OPTIONS: Final = "-q -n 2 --maxschedchunk 4 -p randomly -p no:cacheprovider"
 
 
 def git(*arguments: str) -> str:
-    """Ask git; gives nothing where it does not know, or is not there."""
+    """Run git; returns its output, or nothing if it fails or is not installed."""
     try:
         done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     except FileNotFoundError:
@@ -33,7 +34,7 @@ def git(*arguments: str) -> str:
 
 
 def base() -> str:
-    """Find the commit that this one is compared with."""
+    """Find the base; empty if there is none."""
     head = git("rev-parse", "HEAD")
     left = git("merge-base", "HEAD", "origin/HEAD") or git("merge-base", "HEAD", "origin/main")
     earlier = git("rev-parse", "--verify", "--quiet", f"HEAD~{_BACK}")
@@ -41,7 +42,7 @@ def base() -> str:
 
 
 def test_files() -> list[str]:
-    """Give the test files that are new or changed, or all if git cannot tell."""
+    """Return the paths of the new and changed test files; of all test files without a base."""
     compared = base()
     if compared:
         changed = git("diff", "--name-only", "--diff-filter=d", compared, "--", "tests").splitlines()
@@ -52,12 +53,12 @@ def test_files() -> list[str]:
 
 
 def main() -> None:
-    """Repeat them, each time in another order, which the seed gives again."""
+    """Run the rounds; each prints the seed that repeats its order."""
     names, ends = test_files(), time.monotonic() + _SECONDS
     print(f"{len(names)} test files are new or changed", flush=True)
     for number in range(1, _ROUNDS + 1 if names else 1):
         if time.monotonic() > ends:
-            print(f"time is up before round {number}", flush=True)
+            print(f"no time is left for round {number}", flush=True)
             return
         seed = str(secrets.randbelow(2**32))
         command = [sys.executable, "-m", "pytest", *_OPTIONS.split()]

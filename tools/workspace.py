@@ -1,4 +1,4 @@
-"""The real Pulumi CLI on a state of its own: used by the demo, the tests and the benchmarks."""
+"""The real Pulumi CLI with a separate state, for the demo, the tests and the benchmarks."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ _LONGEST: Final = 1200
 
 
 def pulumi_folder() -> Path:
-    """Find the CLI, as `make setup` does."""
+    """Find the folder of the Pulumi CLI, and build the CLI if necessary, as `make setup` does."""
     command = [sys.executable, str(ROOT / "tools" / "pulumi" / "setup.py")]
     return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
 
 
 def environment(folder: Path, home: Path, state: Path) -> dict[str, str]:
-    """Give the variables under which `pulumi` works without account, network and credentials."""
+    """Return the environment variables with which `pulumi` needs no account, network or credentials."""
     return {
         "PATH": os.pathsep.join((str(folder), str(SCRIPTS), os.environ.get("PATH", ""))),
         "PULUMI_HOME": str(home),
         "PULUMI_BACKEND_URL": f"file://{state}",
         "PULUMI_CONFIG_PASSPHRASE": "demo",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
-        # The plugin of PULUMI_HOME, not the one that the virtual environment has on PATH: that would warn every time.
+        # Use the plugin in PULUMI_HOME. For the one on PATH, in the virtual environment, the CLI prints a warning.
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
         "PULUMI_DISABLE_REGISTRY_RESOLVE": "true",
@@ -43,7 +43,7 @@ def environment(folder: Path, home: Path, state: Path) -> dict[str, str]:
 
 @contextmanager
 def emulator(*options: str) -> Iterator[str]:
-    """Run an emulator; gives its address."""
+    """Run an emulator in a process; yields its host and port."""
     command = [sys.executable, "-m", "gcpx_emulator", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -55,11 +55,11 @@ def emulator(*options: str) -> Iterator[str]:
 
 @attrs.frozen
 class Workspace:
-    """One program with one stack.
+    """A program with one stack.
 
     Attributes:
         program: the folder with Pulumi.yaml.
-        variables: added to the process's environment.
+        variables: environment variables in addition to those of this process.
     """
 
     program: Path
@@ -67,7 +67,10 @@ class Workspace:
 
     @classmethod
     def make(cls, source: Path, root: Path, host: str, home: Path | None = None) -> Workspace:
-        """Copy a program to a folder of its own and give it a state and a stack."""
+        """Copy the program in `source` below `root`, and create a stack for it.
+
+        Resources are created at the emulator at `host`. Without `home`, a PULUMI_HOME with the plugin is created.
+        """
         root.mkdir(parents=True, exist_ok=True)
         program, state = root / "program", root / "state"
         shutil.copytree(source, program)
@@ -80,7 +83,7 @@ class Workspace:
         return made
 
     def install_plugin(self, root: Path) -> None:
-        """Put the plugin into PULUMI_HOME, as its installation does; from PATH the CLI would take it with a warning."""
+        """Install the plugin into PULUMI_HOME, because the CLI prints a warning for a plugin on PATH."""
         from gcpx import __version__  # noqa: PLC0415 - not every user of this module has the plugin
 
         folder = root / "plugin"
@@ -91,7 +94,7 @@ class Workspace:
     def run(
         self, *arguments: str, check: bool = True, variables: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
-        """Run the CLI; fails with its output unless told otherwise."""
+        """Run the CLI; raises RuntimeError with its output if it fails, unless `check` is false."""
         done = subprocess.run(
             ["pulumi", *arguments, "--non-interactive", "--color", "never"],
             cwd=self.program,
@@ -106,6 +109,6 @@ class Workspace:
         return done
 
     def state(self) -> dict[str, Any]:
-        """Export the stack."""
+        """Return the exported stack."""
         exported: dict[str, Any] = json.loads(self.run("stack", "export").stdout)
         return exported

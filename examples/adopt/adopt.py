@@ -1,11 +1,11 @@
 """Import the existing resources of a project: list them, import them in one command, and verify a clean preview.
 
 Run it in the folder of a stack, where `pulumi` is set up: `python adopt.py operator@example.com ...`, with the users
-whose SSH keys are to be imported. It writes the resources that it found to `adopt.json`, and the program
-to `Main.yaml`.
+whose SSH keys are to be imported. It writes the resources that it finds to `adopt.json`, and the program to
+`Main.yaml`.
 
-The stack's settings of gcpx are handed to `pulumi do`, which does not read them by itself: credentials as variables of
-the environment, the others as flags. Settings that are lists have no flag: `scopes` and
+`pulumi do` does not read the stack's configuration, so the script passes the settings of gcpx to it: credentials as
+environment variables, the others as flags. Settings that are lists have no flag: `scopes` and
 `impersonateServiceAccountDelegates` apply only to the import and the preview.
 """
 
@@ -18,8 +18,6 @@ import sys
 from pathlib import Path
 
 COMPUTE = ("InstanceTemplate", "MachineImage", "DiskAttachment", "BulkInstances")
-
-
 SECRET = {"credentials": "GOOGLE_CREDENTIALS", "accessToken": "GOOGLE_OAUTH_ACCESS_TOKEN"}
 
 
@@ -32,7 +30,7 @@ def pulumi(*arguments: str) -> str:
 
 
 def settings() -> list[str]:
-    """Read what the stack sets for gcpx: credentials go into the environment, the rest becomes flags of `pulumi do`."""
+    """Put the stack's credentials for gcpx into the environment; return its other settings as flags of `pulumi do`."""
     flags = []
     for key, setting in json.loads(pulumi("config", "--json", "--show-secrets")).items():
         package, _, name = key.partition(":")
@@ -47,14 +45,14 @@ def settings() -> list[str]:
 
 
 def listed(flags: list[str], token: str, *query: str) -> list[dict[str, str]]:
-    """List one kind of resource."""
+    """Return the resources of one type, in the form that `pulumi import --file` reads."""
     found = json.loads(pulumi("do", token, "list", "--all", *query, *flags) or "[]")
     print(f"{len(found):>6,}  {token}")
     return [{"type": token, "name": item["name"], "id": item["id"]} for item in found or ()]
 
 
 def named(resources: list[dict[str, str]]) -> list[dict[str, str]]:
-    """Give each a name of its own that any language takes for a variable."""
+    """Give each resource a unique name that can be a variable in any language."""
     taken: set[str] = set()
     for resource in resources:
         kind = resource["type"].rpartition(":")[2]
@@ -66,7 +64,7 @@ def named(resources: list[dict[str, str]]) -> list[dict[str, str]]:
 
 
 def main(users: list[str]) -> None:
-    """List, import, preview."""
+    """List the resources, import them, and verify that a preview shows no change."""
     flags = settings()
     found = [resource for kind in COMPUTE for resource in listed(flags, f"gcpx:compute:{kind}")]
     found += listed(flags, "gcpx:storage:NotificationConfig")

@@ -1,4 +1,4 @@
-"""Bucket -> topic: the events of new objects. Topic and push subscription come from `subscribe.py`."""
+"""Events of new objects in a bucket, published to a topic. `subscribe.py` creates the topic and its subscription."""
 
 import pulumi_gcpx as gcpx
 

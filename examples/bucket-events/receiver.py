@@ -1,4 +1,4 @@
-"""The receiver: whatever is not a push of the subscription is refused before it gets here.
+"""A receiver of events. The middleware refuses every request that is not a push of the subscription.
 
 PUSH_AUDIENCE=https://... PUSH_SERVICE_ACCOUNT=pusher@... uvicorn receiver:app
 """
@@ -17,7 +17,7 @@ from gcpx_push import GOOGLE, Certificates, PushMessage, PushMiddleware, PushVer
 def receiver(
     handle: Callable[[PushMessage], None], audience: str, account: str, certificates_url: str
 ) -> PushMiddleware:
-    """Guard a small application that answers 204 once a message has been handled."""
+    """Return a guarded application, which answers 204 after it has handled a message."""
 
     async def push(request: Request) -> Response:
         handle(request.scope["gcpx.push"])
@@ -28,7 +28,7 @@ def receiver(
 
 
 def show(message: PushMessage) -> None:
-    """Say what happened to which object."""
+    """Print the event and the object."""
     about = message.attributes
     print(f"{about['eventType']} {about['bucketId']}/{about['objectId']}", flush=True)
 

@@ -1,9 +1,9 @@
-"""Topic -> receiver: a topic, and a subscription that pushes with a signed token.
+"""Create a topic, and a subscription that pushes its messages with a signed token.
 
     python subscribe.py PROJECT ENDPOINT SERVICE_ACCOUNT_EMAIL
 
-Whoever runs it may act as the service account (roles/iam.serviceAccountUser), and Pub/Sub's service agent may sign for
-it (roles/iam.serviceAccountTokenCreator). With GCPX_EMULATOR_HOST set, both are made on the emulator.
+The caller needs roles/iam.serviceAccountUser on the service account, and Pub/Sub's service agent needs
+roles/iam.serviceAccountTokenCreator. If GCPX_EMULATOR_HOST is set, the emulator is called.
 """
 
 import os
@@ -15,7 +15,7 @@ from google.pubsub_v1 import PublisherClient, SubscriberClient, types
 
 
 def client(kind: Any) -> Any:
-    """Make a client: of Google's Pub/Sub, or of the emulator's."""
+    """Return a client of Pub/Sub, or of the emulator."""
     host = os.environ.get("GCPX_EMULATOR_HOST")
     if not host:
         return kind(transport="rest")
@@ -24,7 +24,7 @@ def client(kind: Any) -> Any:
 
 
 def main(project: str, endpoint: str, account: str) -> None:
-    """Make both; the token's audience is the endpoint, since no other is set."""
+    """Create both. The audience of the token is the endpoint, because no other one is set."""
     topic, name = f"projects/{project}/topics/uploads", f"projects/{project}/subscriptions/uploads-push"
     client(PublisherClient).create_topic(name=topic)
     token = types.PushConfig.OidcToken(service_account_email=account)

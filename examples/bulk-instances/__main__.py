@@ -1,4 +1,4 @@
-"""A fleet of workers, made in one call and spread over the zones of a region."""
+"""A fleet of workers, created in one call and spread over the zones of a region."""
 
 import pulumi_gcpx as gcpx
 

@@ -1,4 +1,4 @@
-"""A regional disk that moves to another instance, by force where the first one no longer answers."""
+"""A regional disk that can be moved to another instance, even if the first one no longer responds."""
 
 import pulumi_gcpx as gcpx
 

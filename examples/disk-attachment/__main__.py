@@ -1,4 +1,4 @@
-"""A data disk on an instance, kept when the instance goes."""
+"""A data disk that is attached to an instance, and stays when the instance is deleted."""
 
 import pulumi_gcpx as gcpx
 

@@ -1,4 +1,4 @@
-"""A template, and a fleet made from it in one call: `scale.py` takes it from 20 to 50 and down to 10."""
+"""A template, and a fleet created from it in one call. `scale.py` scales it from 20 to 50 and down to 10."""
 
 import pulumi_gcpx as gcpx
 

@@ -1,4 +1,4 @@
-"""Scale the fleet of this folder's stack: 20, then 50, then 10. Run it where `pulumi` is set up."""
+"""Scale the fleet of this folder's stack to 20, then 50, then 10 instances."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""An image of an instance that was set up by hand, kept in the US, for more instances of its kind."""
+"""An image of an instance that was configured by hand, stored in the US, to create more such instances from."""
 
 import pulumi_gcpx as gcpx
 

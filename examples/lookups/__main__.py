@@ -1,4 +1,4 @@
-"""What there is: regions, templates and instances, found by filter, and the state of an operation."""
+"""Lists of regions, templates and instances with filters, and the status of an operation."""
 
 import pulumi_gcpx as gcpx
 
@@ -13,7 +13,7 @@ pulumi.export("smallTemplates", {template.name: template.creation_timestamp for 
 everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
 pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
 
-# A zone that cannot be reached is named, and the others are listed all the same.
+# If a zone cannot be reached, the others are listed, and `unreachables` names it.
 running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
 zones = running.items.apply(lambda items: {scope: len(found.instances) for scope, found in items.items()})
 pulumi.export("running", zones)

@@ -1,4 +1,4 @@
-"""An image of an instance, with everything on it."""
+"""An image of an instance: its properties and the contents of its disks."""
 
 import pulumi_gcpx as gcpx
 

@@ -1,4 +1,4 @@
-"""New objects of a bucket, announced on a topic."""
+"""Events of new objects in a bucket, published to a topic."""
 
 import pulumi_gcpx as gcpx
 

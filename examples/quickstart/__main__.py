@@ -1,4 +1,4 @@
-"""All six resources: `make demo` runs this on the emulator, beside an instance and a disk that were there before."""
+"""All six resources. `make demo` runs this program on the emulator, with an instance and a disk that already exist."""
 
 import pulumi_gcpx as gcpx
 

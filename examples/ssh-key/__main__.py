@@ -1,4 +1,4 @@
-"""A key that may log in until the end of 2030."""
+"""An SSH key that is valid until the end of 2030."""
 
 import pulumi_gcpx as gcpx
 

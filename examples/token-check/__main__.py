@@ -1,4 +1,4 @@
-"""A token that a push carried: what Google says of it, and whether a receiver would take it."""
+"""The token of a push: what Google says about it, and whether a receiver would accept it."""
 
 import pulumi_gcpx as gcpx
 
