@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -168,8 +168,23 @@ def _rule_row(place: Place, rule: Rule) -> Row:
         source=rule.source,
         # A rule that `model` makes, such as `exclusive`, is written where the object is declared.
         module=place.type.module if module == Rule.__module__ else module,
-        properties=tuple(name for name in place.type.inputs if re.search(rf"\b{name}\b", rule.words)),
+        properties=_named_in(rule.words, place.type.inputs),
     )
+
+
+def _named_in(words: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Find the properties that words name: `resourceManagerTags`, or `Resource Manager tags`, which is not `tags`."""
+    spans: dict[str, tuple[int, int]] = {}
+    for name in names:
+        in_english = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+        found = re.search(rf"\b(?:{name}|(?i:{in_english}))\b", words)
+        if found is not None:
+            spans[name] = found.span()
+    return tuple(name for name, span in spans.items() if not any(_is_within(span, other) for other in spans.values()))
+
+
+def _is_within(span: tuple[int, int], other: tuple[int, int]) -> bool:
+    return span != other and other[0] <= span[0] and span[1] <= other[1]
 
 
 def _limits(traits: Traits) -> Iterator[_Limit]:
