@@ -45,15 +45,14 @@ format: $(READY) ## Mend style where that can be done
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-schema: $(READY) ## Write schema.json and RULES.md from the models
-	$(BIN)/python tools/package_schema.py
-	$(BIN)/python tools/rules_page.py
+schema: $(READY) ## Write schema.json, RULES.md and the tables of README.md from the declarations
+	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-sdk: schema setup ## Write sdk/python from schema.json, with Pulumi's own generator
-	$(BIN)/python tools/sdk.py sdk/python
+sdk: schema setup ## Write the same, and then sdk/python with Pulumi's own generator
+	PYTHONPATH=tools $(BIN)/python -m generate sdk
 
-check-generated: setup ## Fail when schema.json or the SDK is not what the models give
-	$(BIN)/python tools/check_generated.py
+check-generated: setup ## Fail if a generated file is not current
+	PYTHONPATH=tools $(BIN)/python -m generate check
 
 setup: $(READY) ## Make .venv and find or build the Pulumi CLI
 	@$(BIN)/python tools/pulumi/setup.py > /dev/null

@@ -5,30 +5,54 @@ from __future__ import annotations
 import re
 
 import pytest
+from generate import readme_tables
 from workspace import ROOT
 
 from gcpx import __version__
 from gcpx.config import KIND
+from gcpx.provider import FUNCTIONS, RESOURCES
 
 LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
 DOCUMENTS = [
-    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{name}/README.md" for name in LIBRARIES),
+    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RULES.md", *(f"{name}/README.md" for name in LIBRARIES),
 ]  # fmt: skip
+PLUGIN = ROOT / "provider" / "gcpx"
+FOLDERS = "|".join(
+    ["benchmarks", "examples", "provider", "sdk", "tests", "tools", *(path.name for path in PLUGIN.iterdir())]
+)
+PATH = re.compile(rf"`((?:{FOLDERS})/[\w/.-]*)(?:::([\w.]+))?`")
+"""A path below the root or the plugin's folder, and a name that is defined in that file."""
+
+
+def _file(name, path):
+    """Give the file or folder that a document names."""
+    found = [folder / path for folder in (ROOT, PLUGIN, (ROOT / name).parent) if (folder / path).exists()]
+    assert found, f"{name}: {path} does not exist"
+    return found[0]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_path_named_exists(name):
+def test_every_path_in_a_document_exists(name):
     text = (ROOT / name).read_text()
-    for path in re.findall(r"\]\(([^)#:]+)\)", text) + re.findall(
-        r"`((?:provider|tests|tools|examples|sdk|benchmarks)/[\w/.-]+)`", text
-    ):
-        assert (ROOT / path.partition("::")[0]).exists(), path
+    for path in [*re.findall(r"\]\(([^)#:]+)\)", text), *(path for path, _ in PATH.findall(text))]:
+        _file(name, path)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_every_test_named_exists(name):
-    for path, test in re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", (ROOT / name).read_text()):
-        assert f"def {test}(" in (ROOT / path).read_text(), f"{path}::{test}"
+def test_everything_in_a_file_that_a_document_names_is_defined_there(name):
+    for path, definition in PATH.findall((ROOT / name).read_text()):
+        for part in filter(None, definition.split(".")):
+            defined = re.search(rf"^\s*(?:(?:def|class) {part}\b|{part}:)", _file(name, path).read_text(), re.MULTILINE)
+            assert defined, f"{name}: {path}::{definition}"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_to_a_heading_has_a_target(name):
+    text = re.sub(r"```.*?```", "", (ROOT / name).read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
 
 
 def test_each_row_of_the_documents_endpoints_has_code_and_a_test():
@@ -49,11 +73,12 @@ def test_every_make_target_named_exists(name):
     assert named - targets == set()
 
 
-def test_the_readme_lists_every_setting_with_its_variables():
+def test_the_tables_of_the_readme_are_current():
     text = (ROOT / "README.md").read_text()
-    for setting, prop in KIND.properties.items():
-        assert f"`{setting}`" in text, setting
-        assert all(f"`{variable}`" in text for variable in prop.traits.environment), setting
+
+    assert text == readme_tables.text()
+    assert re.findall(r"<!-- table: (\w+) -->", text) == ["resources", "functions", "ids", "settings"]
+    assert all(f"| `{name}` |" in text for name in (*RESOURCES, *FUNCTIONS, *KIND.inputs))
 
 
 def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():

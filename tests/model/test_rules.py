@@ -8,29 +8,17 @@ import copy
 import driver
 import grpc
 import pytest
-from programs import (
-    ATTACHMENT,
-    BLOB,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)  # fmt: skip
-from rules_page import rows, text
+from generate.rule_rows import rows
+from generate.rules_page import text
+from programs import BLOB, FLEET, fleet  # fmt: skip
+from samples import INPUTS
 from workspace import ROOT
 
 from gcpx.model.values import format_path
 
 ROWS = {row.key: row for row in rows()}
 BASE = {
-    TEMPLATE: template(), FLEET: fleet(3), IMAGE: image(), ATTACHMENT: attachment(), NOTIFICATION: notification(), KEY: key(),
+    **INPUTS, FLEET: fleet(3),
     "gcpx:compute:getOperation": {"name": "operation-1"}, "gcpx:oauth2:getTokenInfo": {"idToken": "a.b.c"},
     "gcpx:pubsub:verifyPushToken": {"token": "a.b.c", "audience": "x", "serviceAccountEmail": "y", "certificates": {"a": "b"}},
 }  # fmt: skip
@@ -62,9 +50,7 @@ CASES = {
     **{f"{owner}.name form": ({"name": NAME63}, {"name": NAME64}) for owner in ("InstanceTemplate", "MachineImage")},
     "AttachedDiskInitializeParams.diskName form": ({"diskName": "a-1"}, {"diskName": "a-"}),
     "Tags.items form": ({"items": [NAME63]}, {"items": ["a", "1a"]}, "items[1]"),
-    **{f"{owner}.project form": ({"project": "my-project"}, {"project": "a/b"}) for owner in (
-        "InstanceTemplate", "MachineImage", "BulkInstances", "DiskAttachment", "OperationQuery",
-        "AggregatedListParameters", "InstanceTemplateListParameters", "RegionListParameters")},
+    **{key: ({"project": "my-project"}, {"project": "a/b"}) for key in ROWS if key.endswith(".project form")},
     # templates
     "InstanceTemplate.description length": ({"description": "d" * 2048}, {"description": "d" * 2049}),
     "InstanceTemplate: only one of properties, sourceInstance": ({}, {"sourceInstance": "zones/z/instances/i"}, "sourceInstance"),

@@ -9,30 +9,14 @@ import driver
 import httpx
 import pytest
 from driver import failing, rpc, secret, struct
-from programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    PROJECT,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)
+from programs import KEY, NOTIFICATION, PROJECT, TEMPLATE, key, notification, template
+from samples import INPUTS
 
 from gcpx.config import KIND
 from gcpx.model.fields import ListOf, MapOf, ObjectType, object_type
 from gcpx.provider import resource_class
 
 HIDDEN = "hunter2-hunter2"
-BASES = {
-    TEMPLATE: template(), IMAGE: image(), ATTACHMENT: attachment(), FLEET: fleet(3), NOTIFICATION: notification(), KEY: key(),
-}  # fmt: skip
 BODY = base64.b64encode(b"openssh-key-v1\0" + b"hunter2" * 20).decode()
 PRIVATE = [
     f"-----BEGIN OPENSSH PRIVATE KEY-----\n{BODY}\n-----END OPENSSH PRIVATE KEY-----\n",
@@ -72,22 +56,22 @@ def _values_of_other_types(kind):
     return [value for value in values if not isinstance(value, takes) or "value" in value]
 
 
-@pytest.mark.parametrize("token", BASES)
+@pytest.mark.parametrize("token", INPUTS)
 def test_an_invalid_value_that_contains_a_secret_is_not_printed(offline, token):
     kind = object_type(resource_class(token).model)
     for name, prop in kind.inputs.items():
         for value in _values_of_other_types(prop.type):
-            inputs = {**BASES[token], name: value, "noSuchProperty": [secret(HIDDEN)]}
+            inputs = {**INPUTS[token], name: value, "noSuchProperty": [secret(HIDDEN)]}
             assert HIDDEN not in _output_of_check(offline, token, inputs), name
 
 
 @pytest.mark.parametrize(
-    ("token", "name"), [(token, name) for token in BASES for name in object_type(resource_class(token).model).inputs]
+    ("token", "name"), [(token, name) for token in INPUTS for name in object_type(resource_class(token).model).inputs]
 )
 def test_a_private_key_is_never_printed(offline, token, name):
     for text in PRIVATE:
         for value in (text, [text], {"a": text}, secret(text)):
-            said = _output_of_check(offline, token, {**BASES[token], name: value, "noSuchProperty": text})
+            said = _output_of_check(offline, token, {**INPUTS[token], name: value, "noSuchProperty": text})
             assert not [piece for piece in PIECES if piece in said], (name, said)
 
 

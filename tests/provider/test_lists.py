@@ -8,40 +8,28 @@ from programs import (
     ATTACHMENT,
     BUCKET,
     FLEET,
-    IMAGE,
     KEY,
     NOTIFICATION,
     PROJECT,
     TEMPLATE,
-    USER,
     VM,
     attachment,
     fleet,
-    image,
-    key,
     notification,
-    template,
 )  # fmt: skip
-
-CASES = {
-    TEMPLATE: (template(), {}),
-    IMAGE: (image(), {}),
-    ATTACHMENT: (attachment(), {}),
-    FLEET: (fleet(2), {}),
-    NOTIFICATION: (notification(), {}),
-    KEY: (key(), {"user": USER}),
-}
+from samples import SAMPLES
 
 
-@pytest.mark.parametrize("token", CASES)
-def test_a_listed_id_can_be_imported(engine, cloud, vm, token):
-    inputs, query = CASES[token]
-    assert engine.list(token, query) == ([], "")
-    created = engine.create(token, "x", inputs)
-    ids, after = engine.list(token, query)
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+def test_a_listed_id_can_be_imported(engine, cloud, vm, sample):
+    token = sample.token
+    before, _ = engine.list(token, sample.query)
+    created = engine.create(token, "x", sample.inputs)
+    ids, after = engine.list(token, sample.query)
 
-    assert (ids, after) == ([created.id], "")
-    found = engine.import_(token, "y", ids[0])
+    assert (sorted(ids), after) == (sorted([*before, created.id]), "")
+    assert created.id not in before
+    found = engine.import_(token, "y", created.id)
     assert found.id == created.id
     assert engine.diff(found, found.inputs).changes == rpc.DiffResponse.DIFF_NONE
 

@@ -6,40 +6,20 @@ import driver
 import grpc
 import pytest
 from driver import failing
-from programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)
+from programs import ATTACHMENT, FLEET, IMAGE, KEY, TEMPLATE, attachment, fleet, image, template
+from samples import SAMPLES
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
-CREATIONS = {
-    "template": (TEMPLATE, {"name": "web", **template()}),
+VARIANTS = {
     "regional template": (TEMPLATE, {"name": "web", "region": "us-east1", **template()}),
-    "image": (IMAGE, image(name="golden")),
-    "attachment": (ATTACHMENT, attachment()),
     "attachment with a device": (ATTACHMENT, attachment(deviceName="data")),
-    "fleet": (FLEET, fleet(2)),
-    "key": (KEY, key()),
 }
-LATER_CALLS = {
-    "template": ("compute.globalOperations.wait", "compute.instanceTemplates.get"),
+CREATIONS = {name: (sample.token, sample.inputs) for name, sample in SAMPLES.items()} | VARIANTS
+LATER_CALLS = {name: sample.later_calls for name, sample in SAMPLES.items()} | {
     "regional template": ("compute.regionOperations.wait", "compute.regionInstanceTemplates.get"),
-    "image": ("compute.globalOperations.wait", "compute.machineImages.get"),
-    "attachment": ("compute.zoneOperations.wait", "compute.instances.get"),
     "attachment with a device": ("compute.zoneOperations.wait", "compute.instances.get"),
-    "fleet": ("compute.regionOperations.wait", "compute.instances.aggregatedList"),
-    "key": ("oslogin.users.sshPublicKeys.get",),
 }
+LAST_CALLS = {name: methods[-1] for name, methods in LATER_CALLS.items() if methods}
 FAULTS = {
     "403": {"status": 403, "message": "denied"},
     "404": {"status": 404, "message": "not there"},
@@ -60,7 +40,7 @@ CASES = [
     if not (method.endswith(".wait") and fault == "404")
     if not (method.endswith("aggregatedList") and fault == "an empty object")
     # Variants of a resource take the same code path, so one fault is enough for them.
-    if fault == "403" or name not in {"regional template", "attachment with a device"}
+    if fault == "403" or name not in VARIANTS
 ]
 
 
@@ -81,7 +61,7 @@ def _create_partially(engine, token, inputs, timeout=0.2):
 
 def _fail(cloud, name, method, **fault):
     """Fail every call of a method after the creation; the list of a fleet's members before it succeeds."""
-    if name == "fleet" and method.endswith("List"):
+    if name == "bulk_instances" and method.endswith("List"):
         cloud.fail(method)
     cloud.fail(method, times=1000, **fault)
 
@@ -119,7 +99,7 @@ def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(eng
     _assert_settled(engine, again, inputs)
 
 
-@pytest.mark.parametrize(("name", "method"), [(name, methods[-1]) for name, methods in LATER_CALLS.items()])
+@pytest.mark.parametrize(("name", "method"), LAST_CALLS.items())
 def test_a_refresh_after_a_failed_read_shows_no_drift(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
     _fail(cloud, name, method, status=403)
@@ -132,10 +112,10 @@ def test_a_refresh_after_a_failed_read_shows_no_drift(engine, cloud, vm, name, m
     _assert_settled(engine, refreshed, inputs)
 
 
-@pytest.mark.parametrize("name", CREATIONS)
-def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name):
+@pytest.mark.parametrize(("name", "method"), LAST_CALLS.items())
+def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name, method):
     token, inputs = CREATIONS[name]
-    _fail(cloud, name, LATER_CALLS[name][-1], status=503)
+    _fail(cloud, name, method, status=503)
     engine.stub.Cancel(driver.empty_pb2.Empty())
     state, _ = _create_partially(engine, token, inputs, timeout=0)
     cloud.emulator.faults.queue.clear()
@@ -168,7 +148,7 @@ def test_an_image_that_replaced_ours_after_a_failed_read_is_not_deleted(engine, 
     assert cloud.get(state.id) is not None
 
 
-@pytest.mark.parametrize("name", ["template", "image"])
+@pytest.mark.parametrize("name", ["instance_template", "machine_image"])
 def test_a_resource_that_replaced_ours_during_a_failed_wait_is_not_deleted(engine, cloud, vm, name):
     token, inputs = CREATIONS[name]
     cloud.fail(LATER_CALLS[name][0], times=9, status=403)
@@ -184,10 +164,10 @@ def test_a_resource_that_replaced_ours_during_a_failed_wait_is_not_deleted(engin
 @pytest.mark.parametrize(
     ("name", "insert"),
     [
-        ("template", "compute.instanceTemplates.insert"),
-        ("image", "compute.machineImages.insert"),
-        ("attachment", "compute.instances.attachDisk"),
-        ("fleet", "compute.regionInstances.bulkInsert"),
+        ("instance_template", "compute.instanceTemplates.insert"),
+        ("machine_image", "compute.machineImages.insert"),
+        ("disk_attachment", "compute.instances.attachDisk"),
+        ("bulk_instances", "compute.regionInstances.bulkInsert"),
     ],
 )
 def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, name, insert):
@@ -202,7 +182,7 @@ def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, nam
 def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(engine, cloud):
     errors = [{"code": "QUOTA_EXCEEDED", "message": "no room"}]
     cloud.fail("compute.regionInstances.bulkInsert", operation={"errors": errors})
-    _fail(cloud, "fleet", "compute.instances.aggregatedList", status=403, message="denied")
+    _fail(cloud, "bulk_instances", "compute.instances.aggregatedList", status=403, message="denied")
     state, message = _create_partially(engine, FLEET, fleet(2), timeout=0)
     cloud.emulator.faults.queue.clear()
 
@@ -219,14 +199,6 @@ MALFORMED = {
     "empty objects": '{"id": "1", "items": {"zones/us-east1-b": {"instances": [{}]}}, "disks": [{}]}',
     "strings": '{"id": "1", "items": "x", "disks": "x", "labels": "x", "name": 5}',
 }
-READS = {
-    "template": (CREATIONS["template"], "compute.instanceTemplates.get"),
-    "image": (CREATIONS["image"], "compute.machineImages.get"),
-    "attachment": (CREATIONS["attachment"], "compute.instances.get"),
-    "fleet": (CREATIONS["fleet"], "compute.instances.aggregatedList"),
-    "key": (CREATIONS["key"], "oslogin.users.sshPublicKeys.get"),
-    "notification": ((NOTIFICATION, notification()), "storage.notifications.get"),
-}
 
 
 def _code_of(call):
@@ -239,16 +211,15 @@ def _code_of(call):
 
 
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED.keys())
-@pytest.mark.parametrize("name", READS)
-def test_a_malformed_response_is_not_an_internal_error(engine, cloud, vm, name, body, caplog):
-    (token, inputs), method = READS[name]
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=SAMPLES)
+def test_a_malformed_response_is_not_an_internal_error(engine, cloud, vm, sample, body, caplog):
+    token, inputs, method = sample.token, sample.inputs, sample.read_method
     made = engine.create(token, "kept", inputs)
-    query = {KEY: {"user": made.inputs.get("user")}, NOTIFICATION: {"bucket": "demo-uploads"}}.get(token)
     calls = {
         "refresh": lambda: engine.refresh(made),
         "import": lambda: engine.import_(token, "again", made.id),
         "update": lambda: engine.update(made, inputs),
-        "list": lambda: engine.list(token, query),
+        "list": lambda: engine.list(token, sample.query),
         "delete": lambda: engine.delete(made),
     }
     lists = (method, method.replace(".get", ".list"), method.replace(".get", ".aggregatedList"))
@@ -260,11 +231,10 @@ def test_a_malformed_response_is_not_an_internal_error(engine, cloud, vm, name, 
     caplog.clear()
 
 
-@pytest.mark.parametrize("name", [name for name in READS if name != "fleet"])
-def test_an_empty_response_does_not_mean_deleted(engine, cloud, vm, name):
-    (token, inputs), method = READS[name]
-    made = engine.create(token, "kept", inputs)
-    cloud.fail(method, body="{}")
+@pytest.mark.parametrize("sample", [sample for sample in SAMPLES.values() if sample.read_method.endswith(".get")])
+def test_an_empty_response_does_not_mean_deleted(engine, cloud, vm, sample):
+    made = engine.create(sample.token, "kept", sample.inputs)
+    cloud.fail(sample.read_method, body="{}")
     with failing() as failed:
         engine.refresh(made)
 

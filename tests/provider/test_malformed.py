@@ -10,20 +10,7 @@ import driver
 import pytest
 import search
 from driver import secret
-from programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)
+from samples import INPUTS
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.model.values import format_path
@@ -34,14 +21,6 @@ COUNT = 10_000
 HIDDEN = "hunter2hunter2"
 INVALID_SECRET = f" {HIDDEN}/ü?#"
 """A secret that no string format accepts."""
-BASES = {
-    TEMPLATE: template(),
-    IMAGE: image(),
-    ATTACHMENT: attachment(),
-    FLEET: fleet(3),
-    NOTIFICATION: notification(),
-    KEY: key(),
-}
 WRONG = {
     "string": [5, True, ["x"], {"x": "y"}, 1e300, -0.0],
     "integer": ["many", True, 1.5, [1], {"a": 1}, "", "0x10", "1e999", "NaN"],
@@ -180,7 +159,7 @@ def offline():
 
 def _assert_refused(offline, token, *mistakes):
     """Assert that inputs with these mistakes are refused quickly and without a secret; return the failures."""
-    inputs = copy.deepcopy(BASES[token])
+    inputs = copy.deepcopy(INPUTS[token])
     for where, value in mistakes:
         _set(inputs, where, copy.deepcopy(value))
     begun = time.process_time()
@@ -199,7 +178,7 @@ def _is_named(where, said):
     return any(text.startswith((f"{path} ", f"{path}: ")) for text in said)
 
 
-@pytest.mark.parametrize("token", BASES)
+@pytest.mark.parametrize("token", INPUTS)
 def test_every_mistake_is_refused_at_its_path(offline, token):
     for mistake in _all_mistakes(token):
         said = _assert_refused(offline, token, mistake)
@@ -208,7 +187,7 @@ def test_every_mistake_is_refused_at_its_path(offline, token):
 
 
 @pytest.mark.search
-@pytest.mark.parametrize("token", BASES)
+@pytest.mark.parametrize("token", INPUTS)
 def test_several_mistakes_are_refused_together(offline, token):
     """At least the outermost mistake is named, because it may have replaced the others."""
     every = _all_mistakes(token)

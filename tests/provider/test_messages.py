@@ -5,6 +5,7 @@ from __future__ import annotations
 import driver
 import pytest
 from driver import failing, rpc, struct
+from generate.rule_rows import rows
 from programs import (
     ATTACHMENT,
     FLEET,
@@ -18,7 +19,6 @@ from programs import (
     notification,
     template,
 )
-from rules_page import rows
 
 
 def _disk(**parameters):

@@ -4,27 +4,11 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from package_schema import package
-from programs import (
-    ATTACHMENT,
-    FLEET,
-    IMAGE,
-    KEY,
-    NOTIFICATION,
-    PROJECT,
-    TEMPLATE,
-    attachment,
-    fleet,
-    image,
-    key,
-    notification,
-    template,
-)  # fmt: skip
+from generate.package_schema import package
+from programs import FLEET, PROJECT, TEMPLATE, fleet, template  # fmt: skip
+from samples import INPUTS
 
 SCHEMA = package()
-INPUTS = {
-    TEMPLATE: template(), NOTIFICATION: notification(), KEY: key(), IMAGE: image(), ATTACHMENT: attachment(), FLEET: fleet(2),
-}  # fmt: skip
 
 
 def _missing(spec, value, path=""):

@@ -45,25 +45,25 @@ class ProviderArgs:
         """
         The set of arguments for constructing a Provider resource.
 
-        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
-        :param pulumi.Input[_builtins.str] billing_project: The project that is charged for quota and billing, with `userProjectOverride`.
-        :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API in place of `https://compute.googleapis.com`.
-        :param pulumi.Input[_builtins.str] credentials: A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.
-        :param pulumi.Input[_builtins.str] emulator_host: Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
-        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to act as.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: Service accounts between the credentials and the impersonated account; each may create tokens for the next.
-        :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.
-        :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
-        :param pulumi.Input[_builtins.str] project: The ID of the project in which resources are created when they name no project.
-        :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
+        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[_builtins.str] billing_project: The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
+        :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
+        :param pulumi.Input[_builtins.str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
+        :param pulumi.Input[_builtins.str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
+        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
+        :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
+        :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
+        :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
         :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`.
-        :param pulumi.Input[_builtins.str] request_reason: A justification that Cloud Audit Logs record with every call.
-        :param pulumi.Input[_builtins.str] request_timeout: How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
-        :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.
-        :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud's APIs. Default: `googleapis.com`.
-        :param pulumi.Input[_builtins.bool] user_project_override: Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
-        :param pulumi.Input[_builtins.bool] validate_online: At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
+        :param pulumi.Input[_builtins.str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
+        :param pulumi.Input[_builtins.str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
+        :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
+        :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud whose APIs are called. Default: `googleapis.com`.
+        :param pulumi.Input[_builtins.bool] user_project_override: Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
+        :param pulumi.Input[_builtins.bool] validate_online: Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
         :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`.
         """
         if access_token is not None:
@@ -117,7 +117,7 @@ class ProviderArgs:
     @pulumi.getter(name="accessToken")
     def access_token(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
+        An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
         """
         return pulumi.get(self, "access_token")
 
@@ -129,7 +129,7 @@ class ProviderArgs:
     @pulumi.getter(name="billingProject")
     def billing_project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project that is charged for quota and billing, with `userProjectOverride`.
+        The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
         """
         return pulumi.get(self, "billing_project")
 
@@ -141,7 +141,7 @@ class ProviderArgs:
     @pulumi.getter(name="computeCustomEndpoint")
     def compute_custom_endpoint(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The base URL of the Compute API in place of `https://compute.googleapis.com`.
+        The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
         """
         return pulumi.get(self, "compute_custom_endpoint")
 
@@ -153,7 +153,7 @@ class ProviderArgs:
     @pulumi.getter
     def credentials(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.
+        The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
         """
         return pulumi.get(self, "credentials")
 
@@ -165,7 +165,7 @@ class ProviderArgs:
     @pulumi.getter(name="emulatorHost")
     def emulator_host(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
+        The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
         """
         return pulumi.get(self, "emulator_host")
 
@@ -177,7 +177,7 @@ class ProviderArgs:
     @pulumi.getter(name="impersonateServiceAccount")
     def impersonate_service_account(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The e-mail address of a service account to act as.
+        The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
         """
         return pulumi.get(self, "impersonate_service_account")
 
@@ -189,7 +189,7 @@ class ProviderArgs:
     @pulumi.getter(name="impersonateServiceAccountDelegates")
     def impersonate_service_account_delegates(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Service accounts between the credentials and the impersonated account; each may create tokens for the next.
+        The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
         """
         return pulumi.get(self, "impersonate_service_account_delegates")
 
@@ -201,7 +201,7 @@ class ProviderArgs:
     @pulumi.getter(name="oauth2CustomEndpoint")
     def oauth2_custom_endpoint(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.
+        The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
         """
         return pulumi.get(self, "oauth2_custom_endpoint")
 
@@ -213,7 +213,7 @@ class ProviderArgs:
     @pulumi.getter(name="osLoginCustomEndpoint")
     def os_login_custom_endpoint(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
+        The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
         """
         return pulumi.get(self, "os_login_custom_endpoint")
 
@@ -225,7 +225,7 @@ class ProviderArgs:
     @pulumi.getter
     def project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The ID of the project in which resources are created when they name no project.
+        The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
         """
         return pulumi.get(self, "project")
 
@@ -237,7 +237,7 @@ class ProviderArgs:
     @pulumi.getter(name="pubsubCustomEndpoint")
     def pubsub_custom_endpoint(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
+        The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
         """
         return pulumi.get(self, "pubsub_custom_endpoint")
 
@@ -261,7 +261,7 @@ class ProviderArgs:
     @pulumi.getter(name="requestReason")
     def request_reason(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A justification that Cloud Audit Logs record with every call.
+        A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
         """
         return pulumi.get(self, "request_reason")
 
@@ -273,7 +273,7 @@ class ProviderArgs:
     @pulumi.getter(name="requestTimeout")
     def request_timeout(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
+        The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
         """
         return pulumi.get(self, "request_timeout")
 
@@ -285,7 +285,7 @@ class ProviderArgs:
     @pulumi.getter
     def scopes(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
+        The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
         """
         return pulumi.get(self, "scopes")
 
@@ -297,7 +297,7 @@ class ProviderArgs:
     @pulumi.getter(name="storageCustomEndpoint")
     def storage_custom_endpoint(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.
+        The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
         """
         return pulumi.get(self, "storage_custom_endpoint")
 
@@ -309,7 +309,7 @@ class ProviderArgs:
     @pulumi.getter(name="universeDomain")
     def universe_domain(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The domain of the cloud's APIs. Default: `googleapis.com`.
+        The domain of the cloud whose APIs are called. Default: `googleapis.com`.
         """
         return pulumi.get(self, "universe_domain")
 
@@ -321,7 +321,7 @@ class ProviderArgs:
     @pulumi.getter(name="userProjectOverride")
     def user_project_override(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
+        Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
         """
         return pulumi.get(self, "user_project_override")
 
@@ -333,7 +333,7 @@ class ProviderArgs:
     @pulumi.getter(name="validateOnline")
     def validate_online(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
+        Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
         """
         return pulumi.get(self, "validate_online")
 
@@ -389,25 +389,25 @@ class Provider(pulumi.ProviderResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
-        :param pulumi.Input[_builtins.str] billing_project: The project that is charged for quota and billing, with `userProjectOverride`.
-        :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API in place of `https://compute.googleapis.com`.
-        :param pulumi.Input[_builtins.str] credentials: A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.
-        :param pulumi.Input[_builtins.str] emulator_host: Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
-        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to act as.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: Service accounts between the credentials and the impersonated account; each may create tokens for the next.
-        :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.
-        :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
-        :param pulumi.Input[_builtins.str] project: The ID of the project in which resources are created when they name no project.
-        :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
+        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[_builtins.str] billing_project: The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
+        :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
+        :param pulumi.Input[_builtins.str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
+        :param pulumi.Input[_builtins.str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
+        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
+        :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
+        :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
+        :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
         :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`.
-        :param pulumi.Input[_builtins.str] request_reason: A justification that Cloud Audit Logs record with every call.
-        :param pulumi.Input[_builtins.str] request_timeout: How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
-        :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.
-        :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud's APIs. Default: `googleapis.com`.
-        :param pulumi.Input[_builtins.bool] user_project_override: Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
-        :param pulumi.Input[_builtins.bool] validate_online: At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
+        :param pulumi.Input[_builtins.str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
+        :param pulumi.Input[_builtins.str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
+        :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
+        :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud whose APIs are called. Default: `googleapis.com`.
+        :param pulumi.Input[_builtins.bool] user_project_override: Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
+        :param pulumi.Input[_builtins.bool] validate_online: Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
         :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`.
         """
         ...

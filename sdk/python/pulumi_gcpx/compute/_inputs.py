@@ -95,30 +95,30 @@ __all__ = [
 
 class AcceleratorConfigArgsDict(TypedDict):
     """
-    GPUs and other accelerators.
+    GPUs or other accelerators of one type.
     """
     accelerator_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The number of accelerators.
+    The number of accelerators of each instance, such as `1`; at least 0.
     """
     accelerator_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The type, such as `nvidia-l4`; a template takes the bare name.
+    The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
     """
 
 @pulumi.input_type
 class AcceleratorConfigArgs:
     """
-    GPUs and other accelerators.
+    GPUs or other accelerators of one type.
     """
     def __init__(__self__, *,
                  accelerator_count: pulumi.Input[Optional[_builtins.int]] = None,
                  accelerator_type: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        GPUs and other accelerators.
+        GPUs or other accelerators of one type.
 
-        :param pulumi.Input[_builtins.int] accelerator_count: The number of accelerators.
-        :param pulumi.Input[_builtins.str] accelerator_type: The type, such as `nvidia-l4`; a template takes the bare name.
+        :param pulumi.Input[_builtins.int] accelerator_count: The number of accelerators of each instance, such as `1`; at least 0.
+        :param pulumi.Input[_builtins.str] accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
         """
         if accelerator_count is not None:
             pulumi.set(__self__, "accelerator_count", accelerator_count)
@@ -129,7 +129,7 @@ class AcceleratorConfigArgs:
     @pulumi.getter(name="acceleratorCount")
     def accelerator_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of accelerators.
+        The number of accelerators of each instance, such as `1`; at least 0.
         """
         return pulumi.get(self, "accelerator_count")
 
@@ -141,7 +141,7 @@ class AcceleratorConfigArgs:
     @pulumi.getter(name="acceleratorType")
     def accelerator_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The type, such as `nvidia-l4`; a template takes the bare name.
+        The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
         """
         return pulumi.get(self, "accelerator_type")
 
@@ -152,45 +152,45 @@ class AcceleratorConfigArgs:
 
 class AccessConfigArgsDict(TypedDict):
     """
-    How an interface is reached from the internet.
+    An external address of a network interface.
     """
     external_ipv6: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    IPv6 only: the first address of the external range; a static one is unused and in the same region.
+    In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
     """
     external_ipv6_prefix_length: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    IPv6 only: the length of the external range's prefix.
+    In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
     """
     name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The configuration's name. Default and usual: `External NAT`; for IPv6 `External IPv6`.
+    The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
     """
     nat_ip: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.
+    In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
     """
     network_tier: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The network tier; that of the address where one is given. Default: the project's. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
+    The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
     """
     public_ptr_domain_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The domain name of the reverse DNS record; needs `setPublicPtr`.
+    The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
     """
     set_public_ptr: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Make a reverse DNS record; not for IPv6, which always has one. Default: false.
+    In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
     """
     type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    `ONE_TO_ONE_NAT` for IPv4, `DIRECT_IPV6` for IPv6; the default fits either.
+    `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
     """
 
 @pulumi.input_type
 class AccessConfigArgs:
     """
-    How an interface is reached from the internet.
+    An external address of a network interface.
     """
     def __init__(__self__, *,
                  external_ipv6: pulumi.Input[Optional[_builtins.str]] = None,
@@ -202,16 +202,16 @@ class AccessConfigArgs:
                  set_public_ptr: pulumi.Input[Optional[_builtins.bool]] = None,
                  type: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        How an interface is reached from the internet.
+        An external address of a network interface.
 
-        :param pulumi.Input[_builtins.str] external_ipv6: IPv6 only: the first address of the external range; a static one is unused and in the same region.
-        :param pulumi.Input[_builtins.int] external_ipv6_prefix_length: IPv6 only: the length of the external range's prefix.
-        :param pulumi.Input[_builtins.str] name: The configuration's name. Default and usual: `External NAT`; for IPv6 `External IPv6`.
-        :param pulumi.Input[_builtins.str] nat_ip: IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.
-        :param pulumi.Input[_builtins.str] network_tier: The network tier; that of the address where one is given. Default: the project's. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
-        :param pulumi.Input[_builtins.str] public_ptr_domain_name: The domain name of the reverse DNS record; needs `setPublicPtr`.
-        :param pulumi.Input[_builtins.bool] set_public_ptr: Make a reverse DNS record; not for IPv6, which always has one. Default: false.
-        :param pulumi.Input[_builtins.str] type: `ONE_TO_ONE_NAT` for IPv4, `DIRECT_IPV6` for IPv6; the default fits either.
+        :param pulumi.Input[_builtins.str] external_ipv6: In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
+        :param pulumi.Input[_builtins.int] external_ipv6_prefix_length: In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
+        :param pulumi.Input[_builtins.str] name: The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
+        :param pulumi.Input[_builtins.str] nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
+        :param pulumi.Input[_builtins.str] network_tier: The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
+        :param pulumi.Input[_builtins.str] public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
+        :param pulumi.Input[_builtins.bool] set_public_ptr: In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
+        :param pulumi.Input[_builtins.str] type: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
         """
         if external_ipv6 is not None:
             pulumi.set(__self__, "external_ipv6", external_ipv6)
@@ -234,7 +234,7 @@ class AccessConfigArgs:
     @pulumi.getter(name="externalIpv6")
     def external_ipv6(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        IPv6 only: the first address of the external range; a static one is unused and in the same region.
+        In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         """
         return pulumi.get(self, "external_ipv6")
 
@@ -246,7 +246,7 @@ class AccessConfigArgs:
     @pulumi.getter(name="externalIpv6PrefixLength")
     def external_ipv6_prefix_length(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        IPv6 only: the length of the external range's prefix.
+        In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
         """
         return pulumi.get(self, "external_ipv6_prefix_length")
 
@@ -258,7 +258,7 @@ class AccessConfigArgs:
     @pulumi.getter
     def name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The configuration's name. Default and usual: `External NAT`; for IPv6 `External IPv6`.
+        The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
         """
         return pulumi.get(self, "name")
 
@@ -270,7 +270,7 @@ class AccessConfigArgs:
     @pulumi.getter(name="natIP")
     def nat_ip(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.
+        In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
         """
         return pulumi.get(self, "nat_ip")
 
@@ -282,7 +282,7 @@ class AccessConfigArgs:
     @pulumi.getter(name="networkTier")
     def network_tier(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The network tier; that of the address where one is given. Default: the project's. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
+        The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
         """
         return pulumi.get(self, "network_tier")
 
@@ -294,7 +294,7 @@ class AccessConfigArgs:
     @pulumi.getter(name="publicPtrDomainName")
     def public_ptr_domain_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The domain name of the reverse DNS record; needs `setPublicPtr`.
+        The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
         """
         return pulumi.get(self, "public_ptr_domain_name")
 
@@ -306,7 +306,7 @@ class AccessConfigArgs:
     @pulumi.getter(name="setPublicPtr")
     def set_public_ptr(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Make a reverse DNS record; not for IPv6, which always has one. Default: false.
+        In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
         """
         return pulumi.get(self, "set_public_ptr")
 
@@ -318,7 +318,7 @@ class AccessConfigArgs:
     @pulumi.getter
     def type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `ONE_TO_ONE_NAT` for IPv4, `DIRECT_IPV6` for IPv6; the default fits either.
+        `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
         """
         return pulumi.get(self, "type")
 
@@ -329,37 +329,37 @@ class AccessConfigArgs:
 
 class AdvancedMachineFeaturesArgsDict(TypedDict):
     """
-    Processor options.
+    Processor and firmware options.
     """
     enable_nested_virtualization: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Let instances run virtual machines. Default: false.
+    Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
     """
     enable_uefi_networking: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Allow network boot by UEFI.
+    Enable UEFI networking.
     """
     performance_monitoring_unit: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The performance counters that instances see. One of `ARCHITECTURAL`, `ENHANCED`, `STANDARD`.
+    The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
     """
     threads_per_core: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Threads on a physical core; 1 turns simultaneous multithreading off.
+    The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
     """
     turbo_mode: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The turbo frequency mode, such as `ALL_CORE_MAX`.
+    The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
     """
     visible_core_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Physical cores that an instance sees.
+    The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
     """
 
 @pulumi.input_type
 class AdvancedMachineFeaturesArgs:
     """
-    Processor options.
+    Processor and firmware options.
     """
     def __init__(__self__, *,
                  enable_nested_virtualization: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -369,14 +369,14 @@ class AdvancedMachineFeaturesArgs:
                  turbo_mode: pulumi.Input[Optional[_builtins.str]] = None,
                  visible_core_count: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        Processor options.
+        Processor and firmware options.
 
-        :param pulumi.Input[_builtins.bool] enable_nested_virtualization: Let instances run virtual machines. Default: false.
-        :param pulumi.Input[_builtins.bool] enable_uefi_networking: Allow network boot by UEFI.
-        :param pulumi.Input[_builtins.str] performance_monitoring_unit: The performance counters that instances see. One of `ARCHITECTURAL`, `ENHANCED`, `STANDARD`.
-        :param pulumi.Input[_builtins.int] threads_per_core: Threads on a physical core; 1 turns simultaneous multithreading off.
-        :param pulumi.Input[_builtins.str] turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`.
-        :param pulumi.Input[_builtins.int] visible_core_count: Physical cores that an instance sees.
+        :param pulumi.Input[_builtins.bool] enable_nested_virtualization: Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
+        :param pulumi.Input[_builtins.bool] enable_uefi_networking: Enable UEFI networking.
+        :param pulumi.Input[_builtins.str] performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
+        :param pulumi.Input[_builtins.int] threads_per_core: The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
+        :param pulumi.Input[_builtins.str] turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+        :param pulumi.Input[_builtins.int] visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
         if enable_nested_virtualization is not None:
             pulumi.set(__self__, "enable_nested_virtualization", enable_nested_virtualization)
@@ -395,7 +395,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="enableNestedVirtualization")
     def enable_nested_virtualization(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Let instances run virtual machines. Default: false.
+        Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
         """
         return pulumi.get(self, "enable_nested_virtualization")
 
@@ -407,7 +407,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="enableUefiNetworking")
     def enable_uefi_networking(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Allow network boot by UEFI.
+        Enable UEFI networking.
         """
         return pulumi.get(self, "enable_uefi_networking")
 
@@ -419,7 +419,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="performanceMonitoringUnit")
     def performance_monitoring_unit(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The performance counters that instances see. One of `ARCHITECTURAL`, `ENHANCED`, `STANDARD`.
+        The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
         """
         return pulumi.get(self, "performance_monitoring_unit")
 
@@ -431,7 +431,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="threadsPerCore")
     def threads_per_core(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Threads on a physical core; 1 turns simultaneous multithreading off.
+        The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
         """
         return pulumi.get(self, "threads_per_core")
 
@@ -443,7 +443,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="turboMode")
     def turbo_mode(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The turbo frequency mode, such as `ALL_CORE_MAX`.
+        The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
         """
         return pulumi.get(self, "turbo_mode")
 
@@ -455,7 +455,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="visibleCoreCount")
     def visible_core_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Physical cores that an instance sees.
+        The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
         return pulumi.get(self, "visible_core_count")
 
@@ -466,36 +466,36 @@ class AdvancedMachineFeaturesArgs:
 
 class AliasIpRangeArgsDict(TypedDict):
     """
-    Further addresses of an interface.
+    A range of further internal addresses of a network interface.
     """
     candidate_subnetwork_range_names: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Secondary ranges to choose from. Beta: using it sends the call to Google's beta API.
+    Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
     """
     ip_cidr_range: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use.
+    One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
     """
     subnetwork_range_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The secondary range to take it from. Default: the primary range.
+    The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
     """
 
 @pulumi.input_type
 class AliasIpRangeArgs:
     """
-    Further addresses of an interface.
+    A range of further internal addresses of a network interface.
     """
     def __init__(__self__, *,
                  candidate_subnetwork_range_names: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  ip_cidr_range: pulumi.Input[Optional[_builtins.str]] = None,
                  subnetwork_range_name: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        Further addresses of an interface.
+        A range of further internal addresses of a network interface.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] candidate_subnetwork_range_names: Secondary ranges to choose from. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] ip_cidr_range: One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use.
-        :param pulumi.Input[_builtins.str] subnetwork_range_name: The secondary range to take it from. Default: the primary range.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
+        :param pulumi.Input[_builtins.str] subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
         if candidate_subnetwork_range_names is not None:
             pulumi.set(__self__, "candidate_subnetwork_range_names", candidate_subnetwork_range_names)
@@ -508,7 +508,7 @@ class AliasIpRangeArgs:
     @pulumi.getter(name="candidateSubnetworkRangeNames")
     def candidate_subnetwork_range_names(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Secondary ranges to choose from. Beta: using it sends the call to Google's beta API.
+        Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "candidate_subnetwork_range_names")
 
@@ -520,7 +520,7 @@ class AliasIpRangeArgs:
     @pulumi.getter(name="ipCidrRange")
     def ip_cidr_range(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use.
+        One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
         """
         return pulumi.get(self, "ip_cidr_range")
 
@@ -532,7 +532,7 @@ class AliasIpRangeArgs:
     @pulumi.getter(name="subnetworkRangeName")
     def subnetwork_range_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The secondary range to take it from. Default: the primary range.
+        The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
         return pulumi.get(self, "subnetwork_range_name")
 
@@ -543,51 +543,51 @@ class AliasIpRangeArgs:
 
 class AttachedDiskArgsDict(TypedDict):
     """
-    A disk of an instance: one that exists (`source`), or one to be made (`initializeParams`).
+    A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
     """
     auto_delete: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Delete the disk together with its instance. Default: false.
+    Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
     """
     boot: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Boot from this disk; its first partition holds the root file system. Default: false.
+    Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
     """
     device_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
+    The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
     """
     disk_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
     """
-    The key that encrypts a new disk or opens an attached one.
+    The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
     """
     disk_size_gb: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Size in GB (base 2).
+    The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
     """
     force_attach: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Attach a regional disk even if it is attached to another instance. Not read back.
+    Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
     """
     guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgsDict']]]]]
     """
-    Features of the guest operating system.
+    Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
     """
     initialize_params: NotRequired[pulumi.Input[Optional['AttachedDiskInitializeParamsArgsDict']]]
     """
-    How to make a new disk. Conflicts with `source`.
+    How to create a new disk together with its instance. Conflicts with `source`.
     """
     interface: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
+    The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
     """
     mode: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
+    `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
     """
     source: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.
+    The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
     """
     type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -595,13 +595,13 @@ class AttachedDiskArgsDict(TypedDict):
     """
     user_licenses: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    License URLs given by the user. Beta: using it sends the call to Google's beta API.
+    License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
     """
 
 @pulumi.input_type
 class AttachedDiskArgs:
     """
-    A disk of an instance: one that exists (`source`), or one to be made (`initializeParams`).
+    A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
     """
     def __init__(__self__, *,
                  auto_delete: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -618,21 +618,21 @@ class AttachedDiskArgs:
                  type: pulumi.Input[Optional[_builtins.str]] = None,
                  user_licenses: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
-        A disk of an instance: one that exists (`source`), or one to be made (`initializeParams`).
+        A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
 
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk together with its instance. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
-        :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk or opens an attached one.
-        :param pulumi.Input[_builtins.int] disk_size_gb: Size in GB (base 2).
-        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance. Not read back.
-        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system.
-        :param pulumi.Input['AttachedDiskInitializeParamsArgs'] initialize_params: How to make a new disk. Conflicts with `source`.
-        :param pulumi.Input[_builtins.str] interface: How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
-        :param pulumi.Input[_builtins.str] mode: `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
-        :param pulumi.Input[_builtins.str] source: An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.
+        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[_builtins.str] device_name: The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
+        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
+        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
+        :param pulumi.Input['AttachedDiskInitializeParamsArgs'] initialize_params: How to create a new disk together with its instance. Conflicts with `source`.
+        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[_builtins.str] mode: `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        :param pulumi.Input[_builtins.str] source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
         :param pulumi.Input[_builtins.str] type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs given by the user. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -665,7 +665,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Delete the disk together with its instance. Default: false.
+        Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -677,7 +677,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Boot from this disk; its first partition holds the root file system. Default: false.
+        Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
         return pulumi.get(self, "boot")
 
@@ -689,7 +689,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="deviceName")
     def device_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
+        The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -701,7 +701,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="diskEncryptionKey")
     def disk_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
         """
-        The key that encrypts a new disk or opens an attached one.
+        The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
         """
         return pulumi.get(self, "disk_encryption_key")
 
@@ -713,7 +713,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Size in GB (base 2).
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -725,7 +725,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Attach a regional disk even if it is attached to another instance. Not read back.
+        Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
         """
         return pulumi.get(self, "force_attach")
 
@@ -737,7 +737,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]]:
         """
-        Features of the guest operating system.
+        Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -749,7 +749,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="initializeParams")
     def initialize_params(self) -> pulumi.Input[Optional['AttachedDiskInitializeParamsArgs']]:
         """
-        How to make a new disk. Conflicts with `source`.
+        How to create a new disk together with its instance. Conflicts with `source`.
         """
         return pulumi.get(self, "initialize_params")
 
@@ -761,7 +761,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def interface(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
+        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
         """
         return pulumi.get(self, "interface")
 
@@ -773,7 +773,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def mode(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
+        `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -785,7 +785,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def source(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.
+        The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
         """
         return pulumi.get(self, "source")
 
@@ -809,7 +809,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        License URLs given by the user. Beta: using it sends the call to Google's beta API.
+        License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -820,101 +820,101 @@ class AttachedDiskArgs:
 
 class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
-    How a new disk is made.
+    How to create a new disk together with its instance.
     """
     architecture: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The processor architecture the disk's contents are for. One of `ARM64`, `X86_64`.
+    The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
     """
     description: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    A text about the disk.
+    A description of the disk.
     """
     disk_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
+    The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
     """
     disk_size_gb: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.
+    The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
     """
     disk_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.
+    The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
     """
     enable_confidential_compute: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Encrypt the disk for confidential computing. Default: false.
+    Create the disk in confidential compute mode. Default: false.
     """
     guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgsDict']]]]]
     """
-    Features of the guest operating system, added to those of the disk. Beta: using it sends the call to Google's beta API.
+    Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
     """
     labels: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
-    Labels of the disk.
+    Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
     """
     licenses: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    License URLs; reserved for Google's own use.
+    License URLs. Reserved for Google's own use.
     """
     multi_writer: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Let several instances write to the disk at once. Beta: using it sends the call to Google's beta API.
+    Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
     """
     on_update_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
+    What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
     """
     provisioned_iops: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.
+    I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
     """
     provisioned_throughput: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Throughput to provision, in MB per second; at least 1.
+    Throughput to provision in MB per second, such as `500`; at least 1.
     """
     replica_zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The two zones of a regional disk, one of them the instance's.
+    The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
     """
     resource_manager_tags: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
-    Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
+    Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
     """
     resource_policies: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Resource policies of the disk, such as snapshot schedules; a template takes bare names.
+    Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
     """
     source_image: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
+    The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
     """
     source_image_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
     """
-    The key of a protected image. Never stored by a template.
+    The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
     """
     source_instant_snapshot: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The instant snapshot to make the disk from. Beta: using it sends the call to Google's beta API.
+    The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
     """
     source_snapshot: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The snapshot to make the disk from.
+    The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
     """
     source_snapshot_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
     """
-    The key of a protected snapshot. Never stored by a template.
+    The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
     """
     storage_pool: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The storage pool the disk is made in, as a URL.
+    The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
     """
 
 @pulumi.input_type
 class AttachedDiskInitializeParamsArgs:
     """
-    How a new disk is made.
+    How to create a new disk together with its instance.
     """
     def __init__(__self__, *,
                  architecture: pulumi.Input[Optional[_builtins.str]] = None,
@@ -940,30 +940,30 @@ class AttachedDiskInitializeParamsArgs:
                  source_snapshot_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
                  storage_pool: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        How a new disk is made.
+        How to create a new disk together with its instance.
 
-        :param pulumi.Input[_builtins.str] architecture: The processor architecture the disk's contents are for. One of `ARM64`, `X86_64`.
-        :param pulumi.Input[_builtins.str] description: A text about the disk.
-        :param pulumi.Input[_builtins.str] disk_name: The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
-        :param pulumi.Input[_builtins.int] disk_size_gb: Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.
-        :param pulumi.Input[_builtins.str] disk_type: The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.
-        :param pulumi.Input[_builtins.bool] enable_confidential_compute: Encrypt the disk for confidential computing. Default: false.
-        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, added to those of the disk. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the disk.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] licenses: License URLs; reserved for Google's own use.
-        :param pulumi.Input[_builtins.bool] multi_writer: Let several instances write to the disk at once. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] on_update_action: What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
-        :param pulumi.Input[_builtins.int] provisioned_iops: I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.
-        :param pulumi.Input[_builtins.int] provisioned_throughput: Throughput to provision, in MB per second; at least 1.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] replica_zones: The two zones of a regional disk, one of them the instance's.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Resource policies of the disk, such as snapshot schedules; a template takes bare names.
-        :param pulumi.Input[_builtins.str] source_image: The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
-        :param pulumi.Input['CustomerEncryptionKeyArgs'] source_image_encryption_key: The key of a protected image. Never stored by a template.
-        :param pulumi.Input[_builtins.str] source_instant_snapshot: The instant snapshot to make the disk from. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] source_snapshot: The snapshot to make the disk from.
-        :param pulumi.Input['CustomerEncryptionKeyArgs'] source_snapshot_encryption_key: The key of a protected snapshot. Never stored by a template.
-        :param pulumi.Input[_builtins.str] storage_pool: The storage pool the disk is made in, as a URL.
+        :param pulumi.Input[_builtins.str] architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
+        :param pulumi.Input[_builtins.str] description: A description of the disk.
+        :param pulumi.Input[_builtins.str] disk_name: The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
+        :param pulumi.Input[_builtins.int] disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
+        :param pulumi.Input[_builtins.str] disk_type: The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+        :param pulumi.Input[_builtins.bool] enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
+        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] licenses: License URLs. Reserved for Google's own use.
+        :param pulumi.Input[_builtins.bool] multi_writer: Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
+        :param pulumi.Input[_builtins.int] provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
+        :param pulumi.Input[_builtins.int] provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
+        :param pulumi.Input[_builtins.str] source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] source_image_encryption_key: The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        :param pulumi.Input[_builtins.str] source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] source_snapshot_encryption_key: The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        :param pulumi.Input[_builtins.str] storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
         """
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
@@ -1014,7 +1014,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter
     def architecture(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The processor architecture the disk's contents are for. One of `ARM64`, `X86_64`.
+        The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
         """
         return pulumi.get(self, "architecture")
 
@@ -1026,7 +1026,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter
     def description(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A text about the disk.
+        A description of the disk.
         """
         return pulumi.get(self, "description")
 
@@ -1038,7 +1038,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="diskName")
     def disk_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
+        The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
         """
         return pulumi.get(self, "disk_name")
 
@@ -1050,7 +1050,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.
+        The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -1062,7 +1062,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="diskType")
     def disk_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.
+        The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         """
         return pulumi.get(self, "disk_type")
 
@@ -1074,7 +1074,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="enableConfidentialCompute")
     def enable_confidential_compute(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Encrypt the disk for confidential computing. Default: false.
+        Create the disk in confidential compute mode. Default: false.
         """
         return pulumi.get(self, "enable_confidential_compute")
 
@@ -1086,7 +1086,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]]:
         """
-        Features of the guest operating system, added to those of the disk. Beta: using it sends the call to Google's beta API.
+        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -1098,7 +1098,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter
     def labels(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Labels of the disk.
+        Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
         """
         return pulumi.get(self, "labels")
 
@@ -1110,7 +1110,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter
     def licenses(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        License URLs; reserved for Google's own use.
+        License URLs. Reserved for Google's own use.
         """
         return pulumi.get(self, "licenses")
 
@@ -1122,7 +1122,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="multiWriter")
     def multi_writer(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Let several instances write to the disk at once. Beta: using it sends the call to Google's beta API.
+        Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "multi_writer")
 
@@ -1134,7 +1134,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="onUpdateAction")
     def on_update_action(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
+        What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
         """
         return pulumi.get(self, "on_update_action")
 
@@ -1146,7 +1146,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="provisionedIops")
     def provisioned_iops(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.
+        I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
         """
         return pulumi.get(self, "provisioned_iops")
 
@@ -1158,7 +1158,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="provisionedThroughput")
     def provisioned_throughput(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Throughput to provision, in MB per second; at least 1.
+        Throughput to provision in MB per second, such as `500`; at least 1.
         """
         return pulumi.get(self, "provisioned_throughput")
 
@@ -1170,7 +1170,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="replicaZones")
     def replica_zones(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The two zones of a regional disk, one of them the instance's.
+        The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
         """
         return pulumi.get(self, "replica_zones")
 
@@ -1182,7 +1182,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="resourceManagerTags")
     def resource_manager_tags(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
+        Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
         """
         return pulumi.get(self, "resource_manager_tags")
 
@@ -1194,7 +1194,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Resource policies of the disk, such as snapshot schedules; a template takes bare names.
+        Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -1206,7 +1206,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceImage")
     def source_image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
+        The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
         """
         return pulumi.get(self, "source_image")
 
@@ -1218,7 +1218,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceImageEncryptionKey")
     def source_image_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
         """
-        The key of a protected image. Never stored by a template.
+        The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
         """
         return pulumi.get(self, "source_image_encryption_key")
 
@@ -1230,7 +1230,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceInstantSnapshot")
     def source_instant_snapshot(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The instant snapshot to make the disk from. Beta: using it sends the call to Google's beta API.
+        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "source_instant_snapshot")
 
@@ -1242,7 +1242,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceSnapshot")
     def source_snapshot(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The snapshot to make the disk from.
+        The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
         """
         return pulumi.get(self, "source_snapshot")
 
@@ -1254,7 +1254,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceSnapshotEncryptionKey")
     def source_snapshot_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
         """
-        The key of a protected snapshot. Never stored by a template.
+        The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
         """
         return pulumi.get(self, "source_snapshot_encryption_key")
 
@@ -1266,7 +1266,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="storagePool")
     def storage_pool(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The storage pool the disk is made in, as a URL.
+        The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
         """
         return pulumi.get(self, "storage_pool")
 
@@ -1277,30 +1277,30 @@ class AttachedDiskInitializeParamsArgs:
 
 class ConfidentialInstanceConfigArgsDict(TypedDict):
     """
-    Confidential computing.
+    Confidential VM options.
     """
     confidential_instance_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The technology. One of `BMSAI`, `CCA`, `SEV`, `SEV_SNP`, `TDX`. Beta: using it sends the call to Google's beta API.
+    The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
     """
     enable_confidential_compute: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Run as confidential VMs.
+    Create Confidential VMs.
     """
 
 @pulumi.input_type
 class ConfidentialInstanceConfigArgs:
     """
-    Confidential computing.
+    Confidential VM options.
     """
     def __init__(__self__, *,
                  confidential_instance_type: pulumi.Input[Optional[_builtins.str]] = None,
                  enable_confidential_compute: pulumi.Input[Optional[_builtins.bool]] = None):
         """
-        Confidential computing.
+        Confidential VM options.
 
-        :param pulumi.Input[_builtins.str] confidential_instance_type: The technology. One of `BMSAI`, `CCA`, `SEV`, `SEV_SNP`, `TDX`. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_confidential_compute: Run as confidential VMs.
+        :param pulumi.Input[_builtins.str] confidential_instance_type: The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_confidential_compute: Create Confidential VMs.
         """
         if confidential_instance_type is not None:
             pulumi.set(__self__, "confidential_instance_type", confidential_instance_type)
@@ -1311,7 +1311,7 @@ class ConfidentialInstanceConfigArgs:
     @pulumi.getter(name="confidentialInstanceType")
     def confidential_instance_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The technology. One of `BMSAI`, `CCA`, `SEV`, `SEV_SNP`, `TDX`. Beta: using it sends the call to Google's beta API.
+        The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "confidential_instance_type")
 
@@ -1323,7 +1323,7 @@ class ConfidentialInstanceConfigArgs:
     @pulumi.getter(name="enableConfidentialCompute")
     def enable_confidential_compute(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Run as confidential VMs.
+        Create Confidential VMs.
         """
         return pulumi.get(self, "enable_confidential_compute")
 
@@ -1334,29 +1334,29 @@ class ConfidentialInstanceConfigArgs:
 
 class CustomerEncryptionKeyArgsDict(TypedDict):
     """
-    A key that protects a disk, an image or a snapshot.
+    An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
     """
     kms_key_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.
+    The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
     """
     kms_key_service_account: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The service account that uses the key. Default: the project's Compute Engine service agent.
+    The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
     """
     raw_key: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.
+    A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
     """
     rsa_encrypted_key: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.
+    A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
     """
 
 @pulumi.input_type
 class CustomerEncryptionKeyArgs:
     """
-    A key that protects a disk, an image or a snapshot.
+    An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
     """
     def __init__(__self__, *,
                  kms_key_name: pulumi.Input[Optional[_builtins.str]] = None,
@@ -1364,25 +1364,25 @@ class CustomerEncryptionKeyArgs:
                  raw_key: pulumi.Input[Optional[_builtins.str]] = None,
                  rsa_encrypted_key: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        A key that protects a disk, an image or a snapshot.
+        An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
 
-        :param pulumi.Input[_builtins.str] kms_key_name: The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.
-        :param pulumi.Input[_builtins.str] kms_key_service_account: The service account that uses the key. Default: the project's Compute Engine service agent.
-        :param pulumi.Input[_builtins.str] raw_key: A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.
-        :param pulumi.Input[_builtins.str] rsa_encrypted_key: A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.
+        :param pulumi.Input[_builtins.str] kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
+        :param pulumi.Input[_builtins.str] kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
+        :param pulumi.Input[_builtins.str] raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        :param pulumi.Input[_builtins.str] rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         if kms_key_name is not None:
             pulumi.set(__self__, "kms_key_name", kms_key_name)
         if kms_key_service_account is not None:
             pulumi.set(__self__, "kms_key_service_account", kms_key_service_account)
         if raw_key is not None:
-            warnings.warn("""Google takes no new customer-supplied keys; use kmsKeyName""", DeprecationWarning)
-            pulumi.log.warn("""raw_key is deprecated: Google takes no new customer-supplied keys; use kmsKeyName""")
+            warnings.warn("""Google no longer supports customer-supplied keys; use kmsKeyName""", DeprecationWarning)
+            pulumi.log.warn("""raw_key is deprecated: Google no longer supports customer-supplied keys; use kmsKeyName""")
         if raw_key is not None:
             pulumi.set(__self__, "raw_key", raw_key)
         if rsa_encrypted_key is not None:
-            warnings.warn("""Google takes no new customer-supplied keys; use kmsKeyName""", DeprecationWarning)
-            pulumi.log.warn("""rsa_encrypted_key is deprecated: Google takes no new customer-supplied keys; use kmsKeyName""")
+            warnings.warn("""Google no longer supports customer-supplied keys; use kmsKeyName""", DeprecationWarning)
+            pulumi.log.warn("""rsa_encrypted_key is deprecated: Google no longer supports customer-supplied keys; use kmsKeyName""")
         if rsa_encrypted_key is not None:
             pulumi.set(__self__, "rsa_encrypted_key", rsa_encrypted_key)
 
@@ -1390,7 +1390,7 @@ class CustomerEncryptionKeyArgs:
     @pulumi.getter(name="kmsKeyName")
     def kms_key_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.
+        The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
         """
         return pulumi.get(self, "kms_key_name")
 
@@ -1402,7 +1402,7 @@ class CustomerEncryptionKeyArgs:
     @pulumi.getter(name="kmsKeyServiceAccount")
     def kms_key_service_account(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The service account that uses the key. Default: the project's Compute Engine service agent.
+        The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
         """
         return pulumi.get(self, "kms_key_service_account")
 
@@ -1412,10 +1412,10 @@ class CustomerEncryptionKeyArgs:
 
     @_builtins.property
     @pulumi.getter(name="rawKey")
-    @_utilities.deprecated("""Google takes no new customer-supplied keys; use kmsKeyName""")
+    @_utilities.deprecated("""Google no longer supports customer-supplied keys; use kmsKeyName""")
     def raw_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.
+        A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         return pulumi.get(self, "raw_key")
 
@@ -1425,10 +1425,10 @@ class CustomerEncryptionKeyArgs:
 
     @_builtins.property
     @pulumi.getter(name="rsaEncryptedKey")
-    @_utilities.deprecated("""Google takes no new customer-supplied keys; use kmsKeyName""")
+    @_utilities.deprecated("""Google no longer supports customer-supplied keys; use kmsKeyName""")
     def rsa_encrypted_key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.
+        A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         return pulumi.get(self, "rsa_encrypted_key")
 
@@ -1439,29 +1439,29 @@ class CustomerEncryptionKeyArgs:
 
 class DiskInstantiationConfigArgsDict(TypedDict):
     """
-    What becomes of one disk of the source instance.
+    What the template contains for one disk of the source instance.
     """
     auto_delete: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Delete the disk together with its instance.
+    Delete the disk when its instance is deleted.
     """
     custom_image: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
+    The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
     """
     device_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The device name of the disk on the source instance.
+    The disk's device name on the source instance, such as `persistent-disk-1`.
     """
     instantiate_from: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+    Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
     """
 
 @pulumi.input_type
 class DiskInstantiationConfigArgs:
     """
-    What becomes of one disk of the source instance.
+    What the template contains for one disk of the source instance.
     """
     def __init__(__self__, *,
                  auto_delete: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -1469,12 +1469,12 @@ class DiskInstantiationConfigArgs:
                  device_name: pulumi.Input[Optional[_builtins.str]] = None,
                  instantiate_from: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        What becomes of one disk of the source instance.
+        What the template contains for one disk of the source instance.
 
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk together with its instance.
-        :param pulumi.Input[_builtins.str] custom_image: The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
-        :param pulumi.Input[_builtins.str] device_name: The device name of the disk on the source instance.
-        :param pulumi.Input[_builtins.str] instantiate_from: How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted.
+        :param pulumi.Input[_builtins.str] custom_image: The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
+        :param pulumi.Input[_builtins.str] device_name: The disk's device name on the source instance, such as `persistent-disk-1`.
+        :param pulumi.Input[_builtins.str] instantiate_from: Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -1489,7 +1489,7 @@ class DiskInstantiationConfigArgs:
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Delete the disk together with its instance.
+        Delete the disk when its instance is deleted.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -1501,7 +1501,7 @@ class DiskInstantiationConfigArgs:
     @pulumi.getter(name="customImage")
     def custom_image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
+        The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
         """
         return pulumi.get(self, "custom_image")
 
@@ -1513,7 +1513,7 @@ class DiskInstantiationConfigArgs:
     @pulumi.getter(name="deviceName")
     def device_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The device name of the disk on the source instance.
+        The disk's device name on the source instance, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -1525,7 +1525,7 @@ class DiskInstantiationConfigArgs:
     @pulumi.getter(name="instantiateFrom")
     def instantiate_from(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+        Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
         """
         return pulumi.get(self, "instantiate_from")
 
@@ -1540,7 +1540,7 @@ class DisplayDeviceArgsDict(TypedDict):
     """
     enable_display: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Give the instances a display. Default: false.
+    Give instances a virtual display, for remote display software. Default: false.
     """
 
 @pulumi.input_type
@@ -1553,7 +1553,7 @@ class DisplayDeviceArgs:
         """
         A virtual display.
 
-        :param pulumi.Input[_builtins.bool] enable_display: Give the instances a display. Default: false.
+        :param pulumi.Input[_builtins.bool] enable_display: Give instances a virtual display, for remote display software. Default: false.
         """
         if enable_display is not None:
             pulumi.set(__self__, "enable_display", enable_display)
@@ -1562,7 +1562,7 @@ class DisplayDeviceArgs:
     @pulumi.getter(name="enableDisplay")
     def enable_display(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Give the instances a display. Default: false.
+        Give instances a virtual display, for remote display software. Default: false.
         """
         return pulumi.get(self, "enable_display")
 
@@ -1573,30 +1573,30 @@ class DisplayDeviceArgs:
 
 class DurationArgsDict(TypedDict):
     """
-    A length of time.
+    A length of time: `seconds` and `nanos` together.
     """
     nanos: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Fractions of a second, 0 to 999,999,999 nanoseconds.
+    Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
     """
     seconds: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Whole seconds, 0 to 315,576,000,000.
+    Whole seconds, such as `3600`: 0 to 315,576,000,000.
     """
 
 @pulumi.input_type
 class DurationArgs:
     """
-    A length of time.
+    A length of time: `seconds` and `nanos` together.
     """
     def __init__(__self__, *,
                  nanos: pulumi.Input[Optional[_builtins.int]] = None,
                  seconds: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        A length of time.
+        A length of time: `seconds` and `nanos` together.
 
-        :param pulumi.Input[_builtins.int] nanos: Fractions of a second, 0 to 999,999,999 nanoseconds.
-        :param pulumi.Input[_builtins.int] seconds: Whole seconds, 0 to 315,576,000,000.
+        :param pulumi.Input[_builtins.int] nanos: Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
+        :param pulumi.Input[_builtins.int] seconds: Whole seconds, such as `3600`: 0 to 315,576,000,000.
         """
         if nanos is not None:
             pulumi.set(__self__, "nanos", nanos)
@@ -1607,7 +1607,7 @@ class DurationArgs:
     @pulumi.getter
     def nanos(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Fractions of a second, 0 to 999,999,999 nanoseconds.
+        Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
         """
         return pulumi.get(self, "nanos")
 
@@ -1619,7 +1619,7 @@ class DurationArgs:
     @pulumi.getter
     def seconds(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Whole seconds, 0 to 315,576,000,000.
+        Whole seconds, such as `3600`: 0 to 315,576,000,000.
         """
         return pulumi.get(self, "seconds")
 
@@ -1630,24 +1630,24 @@ class DurationArgs:
 
 class GuestOsFeatureArgsDict(TypedDict):
     """
-    A feature that the operating system on a disk supports.
+    A feature of the guest operating system.
     """
     type: pulumi.Input[_builtins.str]
     """
-    The feature's name. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
+    The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
     """
 
 @pulumi.input_type
 class GuestOsFeatureArgs:
     """
-    A feature that the operating system on a disk supports.
+    A feature of the guest operating system.
     """
     def __init__(__self__, *,
                  type: pulumi.Input[_builtins.str]):
         """
-        A feature that the operating system on a disk supports.
+        A feature of the guest operating system.
 
-        :param pulumi.Input[_builtins.str] type: The feature's name. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
+        :param pulumi.Input[_builtins.str] type: The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
         """
         pulumi.set(__self__, "type", type)
 
@@ -1655,7 +1655,7 @@ class GuestOsFeatureArgs:
     @pulumi.getter
     def type(self) -> pulumi.Input[_builtins.str]:
         """
-        The feature's name. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
+        The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
         """
         return pulumi.get(self, "type")
 
@@ -1666,24 +1666,24 @@ class GuestOsFeatureArgs:
 
 class InstanceFlexibilityPolicyArgsDict(TypedDict):
     """
-    Other machine types to use when the first is not available.
+    Alternative machine types, from which Google chooses by capacity and quota.
     """
     instance_selections: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgsDict']]]]]
     """
-    Selections by name.
+    Selections of machine types, by a name of your choice (RFC 1035).
     """
 
 @pulumi.input_type
 class InstanceFlexibilityPolicyArgs:
     """
-    Other machine types to use when the first is not available.
+    Alternative machine types, from which Google chooses by capacity and quota.
     """
     def __init__(__self__, *,
                  instance_selections: pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]] = None):
         """
-        Other machine types to use when the first is not available.
+        Alternative machine types, from which Google chooses by capacity and quota.
 
-        :param pulumi.Input[Mapping[str, pulumi.Input['InstanceSelectionArgs']]] instance_selections: Selections by name.
+        :param pulumi.Input[Mapping[str, pulumi.Input['InstanceSelectionArgs']]] instance_selections: Selections of machine types, by a name of your choice (RFC 1035).
         """
         if instance_selections is not None:
             pulumi.set(__self__, "instance_selections", instance_selections)
@@ -1692,7 +1692,7 @@ class InstanceFlexibilityPolicyArgs:
     @pulumi.getter(name="instanceSelections")
     def instance_selections(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]]:
         """
-        Selections by name.
+        Selections of machine types, by a name of your choice (RFC 1035).
         """
         return pulumi.get(self, "instance_selections")
 
@@ -1703,91 +1703,91 @@ class InstanceFlexibilityPolicyArgs:
 
 class InstancePropertiesArgsDict(TypedDict):
     """
-    What instances are made of.
+    The properties of virtual machine instances.
     """
     advanced_machine_features: NotRequired[pulumi.Input[Optional['AdvancedMachineFeaturesArgsDict']]]
     """
-    Processor options.
+    Processor and firmware options, such as `{threadsPerCore: 1}`.
     """
     can_ip_forward: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Let instances send and receive packets for other addresses. Default: false.
+    Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
     """
     confidential_instance_config: NotRequired[pulumi.Input[Optional['ConfidentialInstanceConfigArgsDict']]]
     """
-    Confidential computing.
+    Confidential VM options, such as `{enableConfidentialCompute: true}`.
     """
     description: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    A text about the instances.
+    A description of the instances.
     """
     disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgsDict']]]]]
     """
-    The disks. Matched by device name, source or disk name, so reordering them is not a change.
+    The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
     """
     display_device: NotRequired[pulumi.Input[Optional['DisplayDeviceArgsDict']]]
     """
-    A virtual display. Beta: using it sends the call to Google's beta API.
+    A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
     """
     guest_accelerators: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AcceleratorConfigArgsDict']]]]]
     """
-    GPUs and other accelerators.
+    GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
     """
     key_revocation_action_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
+    What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
     """
     labels: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
-    Labels of the instances.
+    Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
     """
     local_ssd_encryption_mode: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
+    How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
     """
     machine_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
+    The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
     """
     metadata: NotRequired[pulumi.Input[Optional['MetadataArgsDict']]]
     """
-    Metadata that the guest can read.
+    Metadata that the guest can read, such as a startup script.
     """
     min_cpu_platform: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The oldest processor platform, such as `Intel Ice Lake`.
+    The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
     """
     network_interfaces: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['NetworkInterfaceArgsDict']]]]]
     """
-    The network interfaces, nic0 first.
+    The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
     """
     network_performance_config: NotRequired[pulumi.Input[Optional['NetworkPerformanceConfigArgsDict']]]
     """
-    Bandwidth.
+    Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
     """
     partner_metadata: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['StructuredEntriesArgsDict']]]]]
     """
-    Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
+    Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
     """
     post_key_revocation_action_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+    What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
     """
     private_ipv6_google_access: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+    How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
     """
     reservation_affinity: NotRequired[pulumi.Input[Optional['ReservationAffinityArgsDict']]]
     """
-    Which reservations instances use.
+    The reservations that instances consume.
     """
     resource_manager_tags: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
-    Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
+    Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
     """
     resource_policies: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Names of resource policies.
+    Bare names of the resource policies of the instances, such as `[my-placement]`.
     """
     scheduling: NotRequired[pulumi.Input[Optional['SchedulingArgsDict']]]
     """
@@ -1795,19 +1795,19 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     service_accounts: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['ServiceAccountArgsDict']]]]]
     """
-    The identity of the instances; one at most.
+    The service account that instances run as, in a list of at most one element.
     """
     shielded_instance_config: NotRequired[pulumi.Input[Optional['ShieldedInstanceConfigArgsDict']]]
     """
-    Shielded VM options.
+    Shielded VM options, such as `{enableSecureBoot: true}`.
     """
     shielded_vm_config: NotRequired[pulumi.Input[Optional['ShieldedVmConfigArgsDict']]]
     """
-    Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
+    Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
     """
     tags: NotRequired[pulumi.Input[Optional['TagsArgsDict']]]
     """
-    Network tags.
+    Network tags, such as `{items: [web]}`, by which firewall rules select instances.
     """
     workload_identity_config: NotRequired[pulumi.Input[Optional['WorkloadIdentityConfigArgsDict']]]
     """
@@ -1817,7 +1817,7 @@ class InstancePropertiesArgsDict(TypedDict):
 @pulumi.input_type
 class InstancePropertiesArgs:
     """
-    What instances are made of.
+    The properties of virtual machine instances.
     """
     def __init__(__self__, *,
                  advanced_machine_features: pulumi.Input[Optional['AdvancedMachineFeaturesArgs']] = None,
@@ -1848,34 +1848,34 @@ class InstancePropertiesArgs:
                  tags: pulumi.Input[Optional['TagsArgs']] = None,
                  workload_identity_config: pulumi.Input[Optional['WorkloadIdentityConfigArgs']] = None):
         """
-        What instances are made of.
+        The properties of virtual machine instances.
 
-        :param pulumi.Input['AdvancedMachineFeaturesArgs'] advanced_machine_features: Processor options.
-        :param pulumi.Input[_builtins.bool] can_ip_forward: Let instances send and receive packets for other addresses. Default: false.
-        :param pulumi.Input['ConfidentialInstanceConfigArgs'] confidential_instance_config: Confidential computing.
-        :param pulumi.Input[_builtins.str] description: A text about the instances.
-        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks. Matched by device name, source or disk name, so reordering them is not a change.
-        :param pulumi.Input['DisplayDeviceArgs'] display_device: A virtual display. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[Sequence[pulumi.Input['AcceleratorConfigArgs']]] guest_accelerators: GPUs and other accelerators.
-        :param pulumi.Input[_builtins.str] key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the instances.
-        :param pulumi.Input[_builtins.str] local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
-        :param pulumi.Input[_builtins.str] machine_type: The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
-        :param pulumi.Input['MetadataArgs'] metadata: Metadata that the guest can read.
-        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
-        :param pulumi.Input[Sequence[pulumi.Input['NetworkInterfaceArgs']]] network_interfaces: The network interfaces, nic0 first.
-        :param pulumi.Input['NetworkPerformanceConfigArgs'] network_performance_config: Bandwidth.
-        :param pulumi.Input[Mapping[str, pulumi.Input['StructuredEntriesArgs']]] partner_metadata: Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] post_key_revocation_action_type: What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] private_ipv6_google_access: How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
-        :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: Which reservations instances use.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Names of resource policies.
+        :param pulumi.Input['AdvancedMachineFeaturesArgs'] advanced_machine_features: Processor and firmware options, such as `{threadsPerCore: 1}`.
+        :param pulumi.Input[_builtins.bool] can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
+        :param pulumi.Input['ConfidentialInstanceConfigArgs'] confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
+        :param pulumi.Input[_builtins.str] description: A description of the instances.
+        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
+        :param pulumi.Input['DisplayDeviceArgs'] display_device: A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input['AcceleratorConfigArgs']]] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
+        :param pulumi.Input[_builtins.str] key_revocation_action_type: What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
+        :param pulumi.Input[_builtins.str] local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
+        :param pulumi.Input[_builtins.str] machine_type: The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param pulumi.Input['MetadataArgs'] metadata: Metadata that the guest can read, such as a startup script.
+        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
+        :param pulumi.Input[Sequence[pulumi.Input['NetworkInterfaceArgs']]] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
+        :param pulumi.Input['NetworkPerformanceConfigArgs'] network_performance_config: Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        :param pulumi.Input[Mapping[str, pulumi.Input['StructuredEntriesArgs']]] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] post_key_revocation_action_type: What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] private_ipv6_google_access: How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: The reservations that instances consume.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Bare names of the resource policies of the instances, such as `[my-placement]`.
         :param pulumi.Input['SchedulingArgs'] scheduling: When and where instances run, and how they are stopped.
-        :param pulumi.Input[Sequence[pulumi.Input['ServiceAccountArgs']]] service_accounts: The identity of the instances; one at most.
-        :param pulumi.Input['ShieldedInstanceConfigArgs'] shielded_instance_config: Shielded VM options.
-        :param pulumi.Input['ShieldedVmConfigArgs'] shielded_vm_config: Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input['TagsArgs'] tags: Network tags.
+        :param pulumi.Input[Sequence[pulumi.Input['ServiceAccountArgs']]] service_accounts: The service account that instances run as, in a list of at most one element.
+        :param pulumi.Input['ShieldedInstanceConfigArgs'] shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
+        :param pulumi.Input['ShieldedVmConfigArgs'] shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input['TagsArgs'] tags: Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         :param pulumi.Input['WorkloadIdentityConfigArgs'] workload_identity_config: The workload identity of the instances.
         """
         if advanced_machine_features is not None:
@@ -1940,7 +1940,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="advancedMachineFeatures")
     def advanced_machine_features(self) -> pulumi.Input[Optional['AdvancedMachineFeaturesArgs']]:
         """
-        Processor options.
+        Processor and firmware options, such as `{threadsPerCore: 1}`.
         """
         return pulumi.get(self, "advanced_machine_features")
 
@@ -1952,7 +1952,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="canIpForward")
     def can_ip_forward(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Let instances send and receive packets for other addresses. Default: false.
+        Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         """
         return pulumi.get(self, "can_ip_forward")
 
@@ -1964,7 +1964,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="confidentialInstanceConfig")
     def confidential_instance_config(self) -> pulumi.Input[Optional['ConfidentialInstanceConfigArgs']]:
         """
-        Confidential computing.
+        Confidential VM options, such as `{enableConfidentialCompute: true}`.
         """
         return pulumi.get(self, "confidential_instance_config")
 
@@ -1976,7 +1976,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def description(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A text about the instances.
+        A description of the instances.
         """
         return pulumi.get(self, "description")
 
@@ -1988,7 +1988,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]]:
         """
-        The disks. Matched by device name, source or disk name, so reordering them is not a change.
+        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2000,7 +2000,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> pulumi.Input[Optional['DisplayDeviceArgs']]:
         """
-        A virtual display. Beta: using it sends the call to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "display_device")
 
@@ -2012,7 +2012,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="guestAccelerators")
     def guest_accelerators(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AcceleratorConfigArgs']]]]:
         """
-        GPUs and other accelerators.
+        GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
         """
         return pulumi.get(self, "guest_accelerators")
 
@@ -2024,7 +2024,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="keyRevocationActionType")
     def key_revocation_action_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
+        What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         """
         return pulumi.get(self, "key_revocation_action_type")
 
@@ -2036,7 +2036,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def labels(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Labels of the instances.
+        Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
         """
         return pulumi.get(self, "labels")
 
@@ -2048,7 +2048,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="localSsdEncryptionMode")
     def local_ssd_encryption_mode(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
+        How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
         """
         return pulumi.get(self, "local_ssd_encryption_mode")
 
@@ -2060,7 +2060,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="machineType")
     def machine_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
+        The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         """
         return pulumi.get(self, "machine_type")
 
@@ -2072,7 +2072,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def metadata(self) -> pulumi.Input[Optional['MetadataArgs']]:
         """
-        Metadata that the guest can read.
+        Metadata that the guest can read, such as a startup script.
         """
         return pulumi.get(self, "metadata")
 
@@ -2084,7 +2084,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The oldest processor platform, such as `Intel Ice Lake`.
+        The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -2096,7 +2096,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="networkInterfaces")
     def network_interfaces(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['NetworkInterfaceArgs']]]]:
         """
-        The network interfaces, nic0 first.
+        The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         """
         return pulumi.get(self, "network_interfaces")
 
@@ -2108,7 +2108,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="networkPerformanceConfig")
     def network_performance_config(self) -> pulumi.Input[Optional['NetworkPerformanceConfigArgs']]:
         """
-        Bandwidth.
+        Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         """
         return pulumi.get(self, "network_performance_config")
 
@@ -2120,7 +2120,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['StructuredEntriesArgs']]]]:
         """
-        Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -2132,7 +2132,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -2144,7 +2144,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="privateIpv6GoogleAccess")
     def private_ipv6_google_access(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
         """
         return pulumi.get(self, "private_ipv6_google_access")
 
@@ -2156,7 +2156,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="reservationAffinity")
     def reservation_affinity(self) -> pulumi.Input[Optional['ReservationAffinityArgs']]:
         """
-        Which reservations instances use.
+        The reservations that instances consume.
         """
         return pulumi.get(self, "reservation_affinity")
 
@@ -2168,7 +2168,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="resourceManagerTags")
     def resource_manager_tags(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
+        Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
         """
         return pulumi.get(self, "resource_manager_tags")
 
@@ -2180,7 +2180,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Names of resource policies.
+        Bare names of the resource policies of the instances, such as `[my-placement]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -2204,7 +2204,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="serviceAccounts")
     def service_accounts(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['ServiceAccountArgs']]]]:
         """
-        The identity of the instances; one at most.
+        The service account that instances run as, in a list of at most one element.
         """
         return pulumi.get(self, "service_accounts")
 
@@ -2216,7 +2216,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="shieldedInstanceConfig")
     def shielded_instance_config(self) -> pulumi.Input[Optional['ShieldedInstanceConfigArgs']]:
         """
-        Shielded VM options.
+        Shielded VM options, such as `{enableSecureBoot: true}`.
         """
         return pulumi.get(self, "shielded_instance_config")
 
@@ -2229,7 +2229,7 @@ class InstancePropertiesArgs:
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> pulumi.Input[Optional['ShieldedVmConfigArgs']]:
         """
-        Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -2241,7 +2241,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def tags(self) -> pulumi.Input[Optional['TagsArgs']]:
         """
-        Network tags.
+        Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         """
         return pulumi.get(self, "tags")
 
@@ -2264,29 +2264,29 @@ class InstancePropertiesArgs:
 
 class InstanceSelectionArgsDict(TypedDict):
     """
-    One choice of machine types.
+    Machine types to choose from.
     """
     disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgsDict']]]]]
     """
-    Disks of instances created with this selection, instead of the other disks.
+    The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
     """
     machine_types: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Machine types by name.
+    The machine types, by name, such as `n2-standard-4`.
     """
     min_cpu_platform: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The oldest processor platform.
+    The minimum CPU platform, such as `Intel Ice Lake`.
     """
     rank: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The rank of the selection; lower comes first.
+    The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
     """
 
 @pulumi.input_type
 class InstanceSelectionArgs:
     """
-    One choice of machine types.
+    Machine types to choose from.
     """
     def __init__(__self__, *,
                  disks: pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]] = None,
@@ -2294,12 +2294,12 @@ class InstanceSelectionArgs:
                  min_cpu_platform: pulumi.Input[Optional[_builtins.str]] = None,
                  rank: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        One choice of machine types.
+        Machine types to choose from.
 
-        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: Disks of instances created with this selection, instead of the other disks.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] machine_types: Machine types by name.
-        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest processor platform.
-        :param pulumi.Input[_builtins.int] rank: The rank of the selection; lower comes first.
+        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] machine_types: The machine types, by name, such as `n2-standard-4`.
+        :param pulumi.Input[_builtins.str] min_cpu_platform: The minimum CPU platform, such as `Intel Ice Lake`.
+        :param pulumi.Input[_builtins.int] rank: The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
         """
         if disks is not None:
             pulumi.set(__self__, "disks", disks)
@@ -2314,7 +2314,7 @@ class InstanceSelectionArgs:
     @pulumi.getter
     def disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]]:
         """
-        Disks of instances created with this selection, instead of the other disks.
+        The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
         """
         return pulumi.get(self, "disks")
 
@@ -2326,7 +2326,7 @@ class InstanceSelectionArgs:
     @pulumi.getter(name="machineTypes")
     def machine_types(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Machine types by name.
+        The machine types, by name, such as `n2-standard-4`.
         """
         return pulumi.get(self, "machine_types")
 
@@ -2338,7 +2338,7 @@ class InstanceSelectionArgs:
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The oldest processor platform.
+        The minimum CPU platform, such as `Intel Ice Lake`.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -2350,7 +2350,7 @@ class InstanceSelectionArgs:
     @pulumi.getter
     def rank(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The rank of the selection; lower comes first.
+        The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
         """
         return pulumi.get(self, "rank")
 
@@ -2361,24 +2361,24 @@ class InstanceSelectionArgs:
 
 class LocationConstraintsArgsDict(TypedDict):
     """
-    Bounds of a location.
+    Limits of one location.
     """
     max_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The maximum number of instances in the location, at least 0.
+    The maximum number of instances in the location, such as `10`. Must be at least 0.
     """
 
 @pulumi.input_type
 class LocationConstraintsArgs:
     """
-    Bounds of a location.
+    Limits of one location.
     """
     def __init__(__self__, *,
                  max_count: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        Bounds of a location.
+        Limits of one location.
 
-        :param pulumi.Input[_builtins.int] max_count: The maximum number of instances in the location, at least 0.
+        :param pulumi.Input[_builtins.int] max_count: The maximum number of instances in the location, such as `10`. Must be at least 0.
         """
         if max_count is not None:
             pulumi.set(__self__, "max_count", max_count)
@@ -2387,7 +2387,7 @@ class LocationConstraintsArgs:
     @pulumi.getter(name="maxCount")
     def max_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The maximum number of instances in the location, at least 0.
+        The maximum number of instances in the location, such as `10`. Must be at least 0.
         """
         return pulumi.get(self, "max_count")
 
@@ -2398,36 +2398,36 @@ class LocationConstraintsArgs:
 
 class LocationPolicyArgsDict(TypedDict):
     """
-    Where instances may be made.
+    The zones in which instances may be created. A change applies to instances that are created later.
     """
     locations: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgsDict']]]]]
     """
-    Preferences by zone, written `zones/ZONE`.
+    Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
     """
     target_shape: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
+    How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
     """
     zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgsDict']]]]]
     """
-    The zones to choose from.
+    The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
     """
 
 @pulumi.input_type
 class LocationPolicyArgs:
     """
-    Where instances may be made.
+    The zones in which instances may be created. A change applies to instances that are created later.
     """
     def __init__(__self__, *,
                  locations: pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]] = None,
                  target_shape: pulumi.Input[Optional[_builtins.str]] = None,
                  zones: pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgs']]]] = None):
         """
-        Where instances may be made.
+        The zones in which instances may be created. A change applies to instances that are created later.
 
-        :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences by zone, written `zones/ZONE`.
-        :param pulumi.Input[_builtins.str] target_shape: How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
-        :param pulumi.Input[Sequence[pulumi.Input['LocationPolicyZoneArgs']]] zones: The zones to choose from.
+        :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
+        :param pulumi.Input[_builtins.str] target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+        :param pulumi.Input[Sequence[pulumi.Input['LocationPolicyZoneArgs']]] zones: The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
         """
         if locations is not None:
             pulumi.set(__self__, "locations", locations)
@@ -2440,7 +2440,7 @@ class LocationPolicyArgs:
     @pulumi.getter
     def locations(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]]:
         """
-        Preferences by zone, written `zones/ZONE`.
+        Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
         """
         return pulumi.get(self, "locations")
 
@@ -2452,7 +2452,7 @@ class LocationPolicyArgs:
     @pulumi.getter(name="targetShape")
     def target_shape(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
+        How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
         """
         return pulumi.get(self, "target_shape")
 
@@ -2464,7 +2464,7 @@ class LocationPolicyArgs:
     @pulumi.getter
     def zones(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgs']]]]:
         """
-        The zones to choose from.
+        The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
         """
         return pulumi.get(self, "zones")
 
@@ -2475,30 +2475,30 @@ class LocationPolicyArgs:
 
 class LocationPolicyLocationArgsDict(TypedDict):
     """
-    One location.
+    Whether, and how many, instances may be created in one location.
     """
     constraints: NotRequired[pulumi.Input[Optional['LocationConstraintsArgsDict']]]
     """
-    Bounds of the location.
+    The limits of the location.
     """
     preference: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    `ALLOW` or `DENY`.
+    Whether instances may be created in the location: `ALLOW` or `DENY`.
     """
 
 @pulumi.input_type
 class LocationPolicyLocationArgs:
     """
-    One location.
+    Whether, and how many, instances may be created in one location.
     """
     def __init__(__self__, *,
                  constraints: pulumi.Input[Optional['LocationConstraintsArgs']] = None,
                  preference: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        One location.
+        Whether, and how many, instances may be created in one location.
 
-        :param pulumi.Input['LocationConstraintsArgs'] constraints: Bounds of the location.
-        :param pulumi.Input[_builtins.str] preference: `ALLOW` or `DENY`.
+        :param pulumi.Input['LocationConstraintsArgs'] constraints: The limits of the location.
+        :param pulumi.Input[_builtins.str] preference: Whether instances may be created in the location: `ALLOW` or `DENY`.
         """
         if constraints is not None:
             pulumi.set(__self__, "constraints", constraints)
@@ -2509,7 +2509,7 @@ class LocationPolicyLocationArgs:
     @pulumi.getter
     def constraints(self) -> pulumi.Input[Optional['LocationConstraintsArgs']]:
         """
-        Bounds of the location.
+        The limits of the location.
         """
         return pulumi.get(self, "constraints")
 
@@ -2521,7 +2521,7 @@ class LocationPolicyLocationArgs:
     @pulumi.getter
     def preference(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `ALLOW` or `DENY`.
+        Whether instances may be created in the location: `ALLOW` or `DENY`.
         """
         return pulumi.get(self, "preference")
 
@@ -2532,24 +2532,24 @@ class LocationPolicyLocationArgs:
 
 class LocationPolicyZoneArgsDict(TypedDict):
     """
-    One zone to choose from.
+    A zone in which instances may be created.
     """
     zone: pulumi.Input[_builtins.str]
     """
-    The zone, as a URL or `zones/Z`.
+    A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
     """
 
 @pulumi.input_type
 class LocationPolicyZoneArgs:
     """
-    One zone to choose from.
+    A zone in which instances may be created.
     """
     def __init__(__self__, *,
                  zone: pulumi.Input[_builtins.str]):
         """
-        One zone to choose from.
+        A zone in which instances may be created.
 
-        :param pulumi.Input[_builtins.str] zone: The zone, as a URL or `zones/Z`.
+        :param pulumi.Input[_builtins.str] zone: A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
         """
         pulumi.set(__self__, "zone", zone)
 
@@ -2557,7 +2557,7 @@ class LocationPolicyZoneArgs:
     @pulumi.getter
     def zone(self) -> pulumi.Input[_builtins.str]:
         """
-        The zone, as a URL or `zones/Z`.
+        A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
         """
         return pulumi.get(self, "zone")
 
@@ -2568,36 +2568,36 @@ class LocationPolicyZoneArgs:
 
 class MachineImageParamsArgsDict(TypedDict):
     """
-    What is asked for with the request and not kept.
+    Parameters of the creation, which Google does not store.
     """
     excluded_disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Device names of disks to exclude. Conflicts with `includedDisks`.
+    Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
     """
     included_disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Device names of the only disks to include. Conflicts with `excludedDisks`.
+    Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
     """
     resource_manager_tags: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
-    Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+    Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
     """
 
 @pulumi.input_type
 class MachineImageParamsArgs:
     """
-    What is asked for with the request and not kept.
+    Parameters of the creation, which Google does not store.
     """
     def __init__(__self__, *,
                  excluded_disks: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  included_disks: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  resource_manager_tags: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None):
         """
-        What is asked for with the request and not kept.
+        Parameters of the creation, which Google does not store.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] excluded_disks: Device names of disks to exclude. Conflicts with `includedDisks`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] included_disks: Device names of the only disks to include. Conflicts with `excludedDisks`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] excluded_disks: Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] included_disks: Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
         """
         if excluded_disks is not None:
             pulumi.set(__self__, "excluded_disks", excluded_disks)
@@ -2610,7 +2610,7 @@ class MachineImageParamsArgs:
     @pulumi.getter(name="excludedDisks")
     def excluded_disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Device names of disks to exclude. Conflicts with `includedDisks`.
+        Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
         """
         return pulumi.get(self, "excluded_disks")
 
@@ -2622,7 +2622,7 @@ class MachineImageParamsArgs:
     @pulumi.getter(name="includedDisks")
     def included_disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Device names of the only disks to include. Conflicts with `excludedDisks`.
+        Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
         """
         return pulumi.get(self, "included_disks")
 
@@ -2634,7 +2634,7 @@ class MachineImageParamsArgs:
     @pulumi.getter(name="resourceManagerTags")
     def resource_manager_tags(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
         """
         return pulumi.get(self, "resource_manager_tags")
 
@@ -2645,24 +2645,24 @@ class MachineImageParamsArgs:
 
 class MetadataArgsDict(TypedDict):
     """
-    Metadata that the guest can read; all keys and values together are under 512 KB.
+    Metadata that the guest can read. All keys and values together have less than 512 KB.
     """
     items: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgsDict']]]]]
     """
-    The entries, in any order.
+    The entries in any order, such as `[{key: team, value: web}]`.
     """
 
 @pulumi.input_type
 class MetadataArgs:
     """
-    Metadata that the guest can read; all keys and values together are under 512 KB.
+    Metadata that the guest can read. All keys and values together have less than 512 KB.
     """
     def __init__(__self__, *,
                  items: pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgs']]]] = None):
         """
-        Metadata that the guest can read; all keys and values together are under 512 KB.
+        Metadata that the guest can read. All keys and values together have less than 512 KB.
 
-        :param pulumi.Input[Sequence[pulumi.Input['MetadataItemArgs']]] items: The entries, in any order.
+        :param pulumi.Input[Sequence[pulumi.Input['MetadataItemArgs']]] items: The entries in any order, such as `[{key: team, value: web}]`.
         """
         if items is not None:
             pulumi.set(__self__, "items", items)
@@ -2671,7 +2671,7 @@ class MetadataArgs:
     @pulumi.getter
     def items(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgs']]]]:
         """
-        The entries, in any order.
+        The entries in any order, such as `[{key: team, value: web}]`.
         """
         return pulumi.get(self, "items")
 
@@ -2686,11 +2686,11 @@ class MetadataItemArgsDict(TypedDict):
     """
     key: pulumi.Input[_builtins.str]
     """
-    The key: 1 to 128 letters, digits, hyphens and underscores.
+    The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
     """
     value: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The value, at most 262,144 bytes.
+    The value, such as the text of a script: at most 262,144 bytes in UTF-8.
     """
 
 @pulumi.input_type
@@ -2704,8 +2704,8 @@ class MetadataItemArgs:
         """
         One metadata entry.
 
-        :param pulumi.Input[_builtins.str] key: The key: 1 to 128 letters, digits, hyphens and underscores.
-        :param pulumi.Input[_builtins.str] value: The value, at most 262,144 bytes.
+        :param pulumi.Input[_builtins.str] key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
+        :param pulumi.Input[_builtins.str] value: The value, such as the text of a script: at most 262,144 bytes in UTF-8.
         """
         pulumi.set(__self__, "key", key)
         if value is not None:
@@ -2715,7 +2715,7 @@ class MetadataItemArgs:
     @pulumi.getter
     def key(self) -> pulumi.Input[_builtins.str]:
         """
-        The key: 1 to 128 letters, digits, hyphens and underscores.
+        The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
         """
         return pulumi.get(self, "key")
 
@@ -2727,7 +2727,7 @@ class MetadataItemArgs:
     @pulumi.getter
     def value(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The value, at most 262,144 bytes.
+        The value, such as the text of a script: at most 262,144 bytes in UTF-8.
         """
         return pulumi.get(self, "value")
 
@@ -2738,85 +2738,85 @@ class MetadataItemArgs:
 
 class NetworkInterfaceArgsDict(TypedDict):
     """
-    A network interface.
+    A network interface of an instance.
     """
     access_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgsDict']]]]]
     """
-    IPv4 access from the internet; at most one. None means no external address.
+    The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
     """
     alias_ip_ranges: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgsDict']]]]]
     """
-    Alias IPv4 ranges; VPC networks only.
+    Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
     """
     alias_ipv6_ranges: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgsDict']]]]]
     """
-    Alias IPv6 ranges; VPC networks only.
+    Ranges of further internal IPv6 addresses. In VPC networks only.
     """
     enable_vpc_scoped_dns: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Resolve names of the whole VPC network over this interface.
+    Resolve DNS names over this interface. Only with `networkAttachment`.
     """
     igmp_query: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Whether the interface takes part in IGMP queries. One of `IGMP_QUERY_DISABLED`, `IGMP_QUERY_V2`.
+    Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
     """
     internal_ipv6_prefix_length: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The length of the internal IPv6 range's prefix.
+    The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
     """
     ipv6_access_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgsDict']]]]]
     """
-    IPv6 access from the internet; at most one. None means no external address.
+    The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
     """
     ipv6_address: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The internal IPv6 address; a static one is unused and in the region.
+    The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
     """
     network: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.
+    The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
     """
     network_attachment: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.
+    The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
     """
     network_ip: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The internal IPv4 address. Default: an unused one.
+    The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
     """
     nic_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The virtual network card. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
+    The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
     """
     parent_nic_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The interface that a dynamic one (with `vlan`) belongs to.
+    The parent of a dynamic interface (one with `vlan`), such as `nic0`.
     """
     queue_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The number of receive and transmit queues.
+    The number of receive queues and also of transmit queues, such as `2`; at least 0.
     """
     service_class_id: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The producer service's class.
+    The ID of the producer's service class. Only with `networkAttachment`.
     """
     stack_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Which IP versions are assigned. One of `IPV4_IPV6`, `IPV4_ONLY`, `IPV6_ONLY`.
+    The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
     """
     subnetwork: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The subnetwork. Required in custom subnet mode, left out on legacy networks.
+    The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
     """
     vlan: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The VLAN tag of a dynamic interface, 2 to 255.
+    The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
     """
 
 @pulumi.input_type
 class NetworkInterfaceArgs:
     """
-    A network interface.
+    A network interface of an instance.
     """
     def __init__(__self__, *,
                  access_configs: pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgs']]]] = None,
@@ -2838,26 +2838,26 @@ class NetworkInterfaceArgs:
                  subnetwork: pulumi.Input[Optional[_builtins.str]] = None,
                  vlan: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        A network interface.
+        A network interface of an instance.
 
-        :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] access_configs: IPv4 access from the internet; at most one. None means no external address.
-        :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ip_ranges: Alias IPv4 ranges; VPC networks only.
-        :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ipv6_ranges: Alias IPv6 ranges; VPC networks only.
-        :param pulumi.Input[_builtins.bool] enable_vpc_scoped_dns: Resolve names of the whole VPC network over this interface.
-        :param pulumi.Input[_builtins.str] igmp_query: Whether the interface takes part in IGMP queries. One of `IGMP_QUERY_DISABLED`, `IGMP_QUERY_V2`.
-        :param pulumi.Input[_builtins.int] internal_ipv6_prefix_length: The length of the internal IPv6 range's prefix.
-        :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] ipv6_access_configs: IPv6 access from the internet; at most one. None means no external address.
-        :param pulumi.Input[_builtins.str] ipv6_address: The internal IPv6 address; a static one is unused and in the region.
-        :param pulumi.Input[_builtins.str] network: The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.
-        :param pulumi.Input[_builtins.str] network_attachment: The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.
-        :param pulumi.Input[_builtins.str] network_ip: The internal IPv4 address. Default: an unused one.
-        :param pulumi.Input[_builtins.str] nic_type: The virtual network card. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
-        :param pulumi.Input[_builtins.str] parent_nic_name: The interface that a dynamic one (with `vlan`) belongs to.
-        :param pulumi.Input[_builtins.int] queue_count: The number of receive and transmit queues.
-        :param pulumi.Input[_builtins.str] service_class_id: The producer service's class.
-        :param pulumi.Input[_builtins.str] stack_type: Which IP versions are assigned. One of `IPV4_IPV6`, `IPV4_ONLY`, `IPV6_ONLY`.
-        :param pulumi.Input[_builtins.str] subnetwork: The subnetwork. Required in custom subnet mode, left out on legacy networks.
-        :param pulumi.Input[_builtins.int] vlan: The VLAN tag of a dynamic interface, 2 to 255.
+        :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] access_configs: The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
+        :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ip_ranges: Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
+        :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ipv6_ranges: Ranges of further internal IPv6 addresses. In VPC networks only.
+        :param pulumi.Input[_builtins.bool] enable_vpc_scoped_dns: Resolve DNS names over this interface. Only with `networkAttachment`.
+        :param pulumi.Input[_builtins.str] igmp_query: Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
+        :param pulumi.Input[_builtins.int] internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
+        :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
+        :param pulumi.Input[_builtins.str] ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
+        :param pulumi.Input[_builtins.str] network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
+        :param pulumi.Input[_builtins.str] network_attachment: The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+        :param pulumi.Input[_builtins.str] network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
+        :param pulumi.Input[_builtins.str] nic_type: The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
+        :param pulumi.Input[_builtins.str] parent_nic_name: The parent of a dynamic interface (one with `vlan`), such as `nic0`.
+        :param pulumi.Input[_builtins.int] queue_count: The number of receive queues and also of transmit queues, such as `2`; at least 0.
+        :param pulumi.Input[_builtins.str] service_class_id: The ID of the producer's service class. Only with `networkAttachment`.
+        :param pulumi.Input[_builtins.str] stack_type: The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
+        :param pulumi.Input[_builtins.str] subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
+        :param pulumi.Input[_builtins.int] vlan: The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
         """
         if access_configs is not None:
             pulumi.set(__self__, "access_configs", access_configs)
@@ -2900,7 +2900,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="accessConfigs")
     def access_configs(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgs']]]]:
         """
-        IPv4 access from the internet; at most one. None means no external address.
+        The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
         """
         return pulumi.get(self, "access_configs")
 
@@ -2912,7 +2912,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="aliasIpRanges")
     def alias_ip_ranges(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgs']]]]:
         """
-        Alias IPv4 ranges; VPC networks only.
+        Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
         """
         return pulumi.get(self, "alias_ip_ranges")
 
@@ -2924,7 +2924,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="aliasIpv6Ranges")
     def alias_ipv6_ranges(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgs']]]]:
         """
-        Alias IPv6 ranges; VPC networks only.
+        Ranges of further internal IPv6 addresses. In VPC networks only.
         """
         return pulumi.get(self, "alias_ipv6_ranges")
 
@@ -2936,7 +2936,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="enableVpcScopedDns")
     def enable_vpc_scoped_dns(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Resolve names of the whole VPC network over this interface.
+        Resolve DNS names over this interface. Only with `networkAttachment`.
         """
         return pulumi.get(self, "enable_vpc_scoped_dns")
 
@@ -2948,7 +2948,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="igmpQuery")
     def igmp_query(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Whether the interface takes part in IGMP queries. One of `IGMP_QUERY_DISABLED`, `IGMP_QUERY_V2`.
+        Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
         """
         return pulumi.get(self, "igmp_query")
 
@@ -2960,7 +2960,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="internalIpv6PrefixLength")
     def internal_ipv6_prefix_length(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The length of the internal IPv6 range's prefix.
+        The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
         """
         return pulumi.get(self, "internal_ipv6_prefix_length")
 
@@ -2972,7 +2972,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="ipv6AccessConfigs")
     def ipv6_access_configs(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgs']]]]:
         """
-        IPv6 access from the internet; at most one. None means no external address.
+        The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
         """
         return pulumi.get(self, "ipv6_access_configs")
 
@@ -2984,7 +2984,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="ipv6Address")
     def ipv6_address(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The internal IPv6 address; a static one is unused and in the region.
+        The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         """
         return pulumi.get(self, "ipv6_address")
 
@@ -2996,7 +2996,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter
     def network(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.
+        The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
         """
         return pulumi.get(self, "network")
 
@@ -3008,7 +3008,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="networkAttachment")
     def network_attachment(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.
+        The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
         """
         return pulumi.get(self, "network_attachment")
 
@@ -3020,7 +3020,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="networkIP")
     def network_ip(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The internal IPv4 address. Default: an unused one.
+        The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
         """
         return pulumi.get(self, "network_ip")
 
@@ -3032,7 +3032,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="nicType")
     def nic_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The virtual network card. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
+        The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
         """
         return pulumi.get(self, "nic_type")
 
@@ -3044,7 +3044,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="parentNicName")
     def parent_nic_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The interface that a dynamic one (with `vlan`) belongs to.
+        The parent of a dynamic interface (one with `vlan`), such as `nic0`.
         """
         return pulumi.get(self, "parent_nic_name")
 
@@ -3056,7 +3056,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="queueCount")
     def queue_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of receive and transmit queues.
+        The number of receive queues and also of transmit queues, such as `2`; at least 0.
         """
         return pulumi.get(self, "queue_count")
 
@@ -3068,7 +3068,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="serviceClassId")
     def service_class_id(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The producer service's class.
+        The ID of the producer's service class. Only with `networkAttachment`.
         """
         return pulumi.get(self, "service_class_id")
 
@@ -3080,7 +3080,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="stackType")
     def stack_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Which IP versions are assigned. One of `IPV4_IPV6`, `IPV4_ONLY`, `IPV6_ONLY`.
+        The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
         """
         return pulumi.get(self, "stack_type")
 
@@ -3092,7 +3092,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter
     def subnetwork(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The subnetwork. Required in custom subnet mode, left out on legacy networks.
+        The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
         """
         return pulumi.get(self, "subnetwork")
 
@@ -3104,7 +3104,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter
     def vlan(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The VLAN tag of a dynamic interface, 2 to 255.
+        The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
         """
         return pulumi.get(self, "vlan")
 
@@ -3115,24 +3115,24 @@ class NetworkInterfaceArgs:
 
 class NetworkPerformanceConfigArgsDict(TypedDict):
     """
-    Bandwidth.
+    Bandwidth of the instances.
     """
     total_egress_bandwidth_tier: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The tier of outgoing bandwidth. Default: `DEFAULT`. One of `DEFAULT`, `TIER_1`.
+    The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
     """
 
 @pulumi.input_type
 class NetworkPerformanceConfigArgs:
     """
-    Bandwidth.
+    Bandwidth of the instances.
     """
     def __init__(__self__, *,
                  total_egress_bandwidth_tier: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        Bandwidth.
+        Bandwidth of the instances.
 
-        :param pulumi.Input[_builtins.str] total_egress_bandwidth_tier: The tier of outgoing bandwidth. Default: `DEFAULT`. One of `DEFAULT`, `TIER_1`.
+        :param pulumi.Input[_builtins.str] total_egress_bandwidth_tier: The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
         """
         if total_egress_bandwidth_tier is not None:
             pulumi.set(__self__, "total_egress_bandwidth_tier", total_egress_bandwidth_tier)
@@ -3141,7 +3141,7 @@ class NetworkPerformanceConfigArgs:
     @pulumi.getter(name="totalEgressBandwidthTier")
     def total_egress_bandwidth_tier(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The tier of outgoing bandwidth. Default: `DEFAULT`. One of `DEFAULT`, `TIER_1`.
+        The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
         """
         return pulumi.get(self, "total_egress_bandwidth_tier")
 
@@ -3152,24 +3152,24 @@ class NetworkPerformanceConfigArgs:
 
 class PerInstancePropertiesArgsDict(TypedDict):
     """
-    What is an instance's own.
+    Properties of one instance. A change deletes the instance and creates it again.
     """
     hostname: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
+    The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
     """
 
 @pulumi.input_type
 class PerInstancePropertiesArgs:
     """
-    What is an instance's own.
+    Properties of one instance. A change deletes the instance and creates it again.
     """
     def __init__(__self__, *,
                  hostname: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        What is an instance's own.
+        Properties of one instance. A change deletes the instance and creates it again.
 
-        :param pulumi.Input[_builtins.str] hostname: The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
+        :param pulumi.Input[_builtins.str] hostname: The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
         """
         if hostname is not None:
             pulumi.set(__self__, "hostname", hostname)
@@ -3178,7 +3178,7 @@ class PerInstancePropertiesArgs:
     @pulumi.getter
     def hostname(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
+        The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
         """
         return pulumi.get(self, "hostname")
 
@@ -3189,36 +3189,36 @@ class PerInstancePropertiesArgs:
 
 class ReservationAffinityArgsDict(TypedDict):
     """
-    Which reservations instances use.
+    The reservations that instances consume.
     """
     consume_reservation_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Which kind of reservation. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+    Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
     """
     key: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The reservation's label key; `compute.googleapis.com/reservation-name` to choose by name.
+    The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
     """
     values: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The label's values: names, or `projects/P/reservations/R` for a shared one.
+    The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
     """
 
 @pulumi.input_type
 class ReservationAffinityArgs:
     """
-    Which reservations instances use.
+    The reservations that instances consume.
     """
     def __init__(__self__, *,
                  consume_reservation_type: pulumi.Input[Optional[_builtins.str]] = None,
                  key: pulumi.Input[Optional[_builtins.str]] = None,
                  values: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
-        Which reservations instances use.
+        The reservations that instances consume.
 
-        :param pulumi.Input[_builtins.str] consume_reservation_type: Which kind of reservation. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
-        :param pulumi.Input[_builtins.str] key: The reservation's label key; `compute.googleapis.com/reservation-name` to choose by name.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] values: The label's values: names, or `projects/P/reservations/R` for a shared one.
+        :param pulumi.Input[_builtins.str] consume_reservation_type: Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        :param pulumi.Input[_builtins.str] key: The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] values: The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
         """
         if consume_reservation_type is not None:
             pulumi.set(__self__, "consume_reservation_type", consume_reservation_type)
@@ -3231,7 +3231,7 @@ class ReservationAffinityArgs:
     @pulumi.getter(name="consumeReservationType")
     def consume_reservation_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Which kind of reservation. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
         """
         return pulumi.get(self, "consume_reservation_type")
 
@@ -3243,7 +3243,7 @@ class ReservationAffinityArgs:
     @pulumi.getter
     def key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The reservation's label key; `compute.googleapis.com/reservation-name` to choose by name.
+        The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
         """
         return pulumi.get(self, "key")
 
@@ -3255,7 +3255,7 @@ class ReservationAffinityArgs:
     @pulumi.getter
     def values(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The label's values: names, or `projects/P/reservations/R` for a shared one.
+        The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
         """
         return pulumi.get(self, "values")
 
@@ -3270,83 +3270,83 @@ class SchedulingArgsDict(TypedDict):
     """
     automatic_restart: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.
+    Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
     """
     availability_domain: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The availability domain, 1 and up.
+    The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
     """
     expose_host_topology: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Show the hashed ID of the physical host to the guest.
+    Show the hashed ID of the physical host in the `resourceStatus` of the instance.
     """
     graceful_shutdown: NotRequired[pulumi.Input[Optional['SchedulingGracefulShutdownArgsDict']]]
     """
-    Time for the guest to shut down.
+    Graceful shutdown of instances.
     """
     host_error_timeout_seconds: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Seconds until a host error is acted on: 90 to 330, in steps of 30. Default: Google's own behaviour. Beta: using it sends the call to Google's beta API.
+    Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
     """
     instance_termination_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What the end of a Spot instance, or of `maxRunDuration`, does. One of `DELETE`, `STOP`.
+    What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
     """
     local_ssd_recovery_timeout: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
     """
-    How long to try to recover local SSDs: 0 to 168 hours, whole hours. Default: 1 hour.
+    How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
     """
     location_hint: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    An opaque hint for placement.
+    An opaque hint for placing the instance near other resources, for internal tools.
     """
     maintenance_freeze_duration_hours: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Hours after creation without planned maintenance. Beta: using it sends the call to Google's beta API.
+    Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
     """
     maintenance_interval: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How often planned maintenance comes. One of `AS_NEEDED`, `PERIODIC`, `RECURRENT`. Beta: using it sends the call to Google's beta API.
+    How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
     """
     max_run_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
     """
-    How long an instance runs before it is ended. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+    How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
     """
     min_node_cpus: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The least number of virtual CPUs that an instance takes on a sole-tenant node.
+    The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
     """
     node_affinities: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['SchedulingNodeAffinityArgsDict']]]]]
     """
-    Sole-tenant nodes to run on, or to stay off.
+    Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
     """
     on_host_maintenance: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Move the instance or end it during maintenance. Default: `MIGRATE`; `TERMINATE` with GPUs, Spot or preemptible.
+    What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
     """
     on_instance_stop_action: NotRequired[pulumi.Input[Optional['SchedulingOnInstanceStopActionArgsDict']]]
     """
-    What stopping an instance does. Beta: using it sends the call to Google's beta API.
+    What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
     """
     preemptible: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Run at Google's convenience, for at most 24 hours. Default: false.
+    Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
     """
     preemption_notice_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
     """
-    How long before preemption the guest is told.
+    The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
     """
     provisioning_model: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
+    How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
     """
     skip_guest_os_shutdown: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    End instances without telling the guest.
+    Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
     """
     termination_time: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+    When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
     """
 
 @pulumi.input_type
@@ -3378,26 +3378,26 @@ class SchedulingArgs:
         """
         When and where instances run, and how they are stopped.
 
-        :param pulumi.Input[_builtins.bool] automatic_restart: Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.
-        :param pulumi.Input[_builtins.int] availability_domain: The availability domain, 1 and up.
-        :param pulumi.Input[_builtins.bool] expose_host_topology: Show the hashed ID of the physical host to the guest.
-        :param pulumi.Input['SchedulingGracefulShutdownArgs'] graceful_shutdown: Time for the guest to shut down.
-        :param pulumi.Input[_builtins.int] host_error_timeout_seconds: Seconds until a host error is acted on: 90 to 330, in steps of 30. Default: Google's own behaviour. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] instance_termination_action: What the end of a Spot instance, or of `maxRunDuration`, does. One of `DELETE`, `STOP`.
-        :param pulumi.Input['DurationArgs'] local_ssd_recovery_timeout: How long to try to recover local SSDs: 0 to 168 hours, whole hours. Default: 1 hour.
-        :param pulumi.Input[_builtins.str] location_hint: An opaque hint for placement.
-        :param pulumi.Input[_builtins.int] maintenance_freeze_duration_hours: Hours after creation without planned maintenance. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] maintenance_interval: How often planned maintenance comes. One of `AS_NEEDED`, `PERIODIC`, `RECURRENT`. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input['DurationArgs'] max_run_duration: How long an instance runs before it is ended. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.int] min_node_cpus: The least number of virtual CPUs that an instance takes on a sole-tenant node.
-        :param pulumi.Input[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]] node_affinities: Sole-tenant nodes to run on, or to stay off.
-        :param pulumi.Input[_builtins.str] on_host_maintenance: Move the instance or end it during maintenance. Default: `MIGRATE`; `TERMINATE` with GPUs, Spot or preemptible.
-        :param pulumi.Input['SchedulingOnInstanceStopActionArgs'] on_instance_stop_action: What stopping an instance does. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.bool] preemptible: Run at Google's convenience, for at most 24 hours. Default: false.
-        :param pulumi.Input['DurationArgs'] preemption_notice_duration: How long before preemption the guest is told.
-        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
-        :param pulumi.Input[_builtins.bool] skip_guest_os_shutdown: End instances without telling the guest.
-        :param pulumi.Input[_builtins.str] termination_time: When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.bool] automatic_restart: Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+        :param pulumi.Input[_builtins.int] availability_domain: The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
+        :param pulumi.Input[_builtins.bool] expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
+        :param pulumi.Input['SchedulingGracefulShutdownArgs'] graceful_shutdown: Graceful shutdown of instances.
+        :param pulumi.Input[_builtins.int] host_error_timeout_seconds: Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
+        :param pulumi.Input['DurationArgs'] local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
+        :param pulumi.Input[_builtins.str] location_hint: An opaque hint for placing the instance near other resources, for internal tools.
+        :param pulumi.Input[_builtins.int] maintenance_freeze_duration_hours: Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] maintenance_interval: How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input['DurationArgs'] max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.int] min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
+        :param pulumi.Input[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]] node_affinities: Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
+        :param pulumi.Input[_builtins.str] on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
+        :param pulumi.Input['SchedulingOnInstanceStopActionArgs'] on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.bool] preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
+        :param pulumi.Input['DurationArgs'] preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
+        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+        :param pulumi.Input[_builtins.bool] skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
+        :param pulumi.Input[_builtins.str] termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
         """
         if automatic_restart is not None:
             pulumi.set(__self__, "automatic_restart", automatic_restart)
@@ -3444,7 +3444,7 @@ class SchedulingArgs:
     @pulumi.getter(name="automaticRestart")
     def automatic_restart(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.
+        Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
         """
         return pulumi.get(self, "automatic_restart")
 
@@ -3456,7 +3456,7 @@ class SchedulingArgs:
     @pulumi.getter(name="availabilityDomain")
     def availability_domain(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The availability domain, 1 and up.
+        The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
         """
         return pulumi.get(self, "availability_domain")
 
@@ -3468,7 +3468,7 @@ class SchedulingArgs:
     @pulumi.getter(name="exposeHostTopology")
     def expose_host_topology(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Show the hashed ID of the physical host to the guest.
+        Show the hashed ID of the physical host in the `resourceStatus` of the instance.
         """
         return pulumi.get(self, "expose_host_topology")
 
@@ -3480,7 +3480,7 @@ class SchedulingArgs:
     @pulumi.getter(name="gracefulShutdown")
     def graceful_shutdown(self) -> pulumi.Input[Optional['SchedulingGracefulShutdownArgs']]:
         """
-        Time for the guest to shut down.
+        Graceful shutdown of instances.
         """
         return pulumi.get(self, "graceful_shutdown")
 
@@ -3492,7 +3492,7 @@ class SchedulingArgs:
     @pulumi.getter(name="hostErrorTimeoutSeconds")
     def host_error_timeout_seconds(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Seconds until a host error is acted on: 90 to 330, in steps of 30. Default: Google's own behaviour. Beta: using it sends the call to Google's beta API.
+        Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "host_error_timeout_seconds")
 
@@ -3504,7 +3504,7 @@ class SchedulingArgs:
     @pulumi.getter(name="instanceTerminationAction")
     def instance_termination_action(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What the end of a Spot instance, or of `maxRunDuration`, does. One of `DELETE`, `STOP`.
+        What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
         """
         return pulumi.get(self, "instance_termination_action")
 
@@ -3516,7 +3516,7 @@ class SchedulingArgs:
     @pulumi.getter(name="localSsdRecoveryTimeout")
     def local_ssd_recovery_timeout(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        How long to try to recover local SSDs: 0 to 168 hours, whole hours. Default: 1 hour.
+        How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
         """
         return pulumi.get(self, "local_ssd_recovery_timeout")
 
@@ -3528,7 +3528,7 @@ class SchedulingArgs:
     @pulumi.getter(name="locationHint")
     def location_hint(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        An opaque hint for placement.
+        An opaque hint for placing the instance near other resources, for internal tools.
         """
         return pulumi.get(self, "location_hint")
 
@@ -3540,7 +3540,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maintenanceFreezeDurationHours")
     def maintenance_freeze_duration_hours(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Hours after creation without planned maintenance. Beta: using it sends the call to Google's beta API.
+        Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "maintenance_freeze_duration_hours")
 
@@ -3552,7 +3552,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maintenanceInterval")
     def maintenance_interval(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How often planned maintenance comes. One of `AS_NEEDED`, `PERIODIC`, `RECURRENT`. Beta: using it sends the call to Google's beta API.
+        How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "maintenance_interval")
 
@@ -3564,7 +3564,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maxRunDuration")
     def max_run_duration(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        How long an instance runs before it is ended. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "max_run_duration")
 
@@ -3576,7 +3576,7 @@ class SchedulingArgs:
     @pulumi.getter(name="minNodeCpus")
     def min_node_cpus(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The least number of virtual CPUs that an instance takes on a sole-tenant node.
+        The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
         """
         return pulumi.get(self, "min_node_cpus")
 
@@ -3588,7 +3588,7 @@ class SchedulingArgs:
     @pulumi.getter(name="nodeAffinities")
     def node_affinities(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]]]:
         """
-        Sole-tenant nodes to run on, or to stay off.
+        Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
         """
         return pulumi.get(self, "node_affinities")
 
@@ -3600,7 +3600,7 @@ class SchedulingArgs:
     @pulumi.getter(name="onHostMaintenance")
     def on_host_maintenance(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Move the instance or end it during maintenance. Default: `MIGRATE`; `TERMINATE` with GPUs, Spot or preemptible.
+        What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
         """
         return pulumi.get(self, "on_host_maintenance")
 
@@ -3612,7 +3612,7 @@ class SchedulingArgs:
     @pulumi.getter(name="onInstanceStopAction")
     def on_instance_stop_action(self) -> pulumi.Input[Optional['SchedulingOnInstanceStopActionArgs']]:
         """
-        What stopping an instance does. Beta: using it sends the call to Google's beta API.
+        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "on_instance_stop_action")
 
@@ -3624,7 +3624,7 @@ class SchedulingArgs:
     @pulumi.getter
     def preemptible(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Run at Google's convenience, for at most 24 hours. Default: false.
+        Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
         """
         return pulumi.get(self, "preemptible")
 
@@ -3636,7 +3636,7 @@ class SchedulingArgs:
     @pulumi.getter(name="preemptionNoticeDuration")
     def preemption_notice_duration(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        How long before preemption the guest is told.
+        The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
         """
         return pulumi.get(self, "preemption_notice_duration")
 
@@ -3648,7 +3648,7 @@ class SchedulingArgs:
     @pulumi.getter(name="provisioningModel")
     def provisioning_model(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
+        How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
         """
         return pulumi.get(self, "provisioning_model")
 
@@ -3660,7 +3660,7 @@ class SchedulingArgs:
     @pulumi.getter(name="skipGuestOsShutdown")
     def skip_guest_os_shutdown(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        End instances without telling the guest.
+        Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
         """
         return pulumi.get(self, "skip_guest_os_shutdown")
 
@@ -3672,7 +3672,7 @@ class SchedulingArgs:
     @pulumi.getter(name="terminationTime")
     def termination_time(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "termination_time")
 
@@ -3683,30 +3683,30 @@ class SchedulingArgs:
 
 class SchedulingGracefulShutdownArgsDict(TypedDict):
     """
-    Time for the guest to shut down.
+    Graceful shutdown of instances.
     """
     enabled: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Shut down gracefully.
+    Enable graceful shutdown.
     """
     max_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
     """
-    The longest time that it may take.
+    The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
     """
 
 @pulumi.input_type
 class SchedulingGracefulShutdownArgs:
     """
-    Time for the guest to shut down.
+    Graceful shutdown of instances.
     """
     def __init__(__self__, *,
                  enabled: pulumi.Input[Optional[_builtins.bool]] = None,
                  max_duration: pulumi.Input[Optional['DurationArgs']] = None):
         """
-        Time for the guest to shut down.
+        Graceful shutdown of instances.
 
-        :param pulumi.Input[_builtins.bool] enabled: Shut down gracefully.
-        :param pulumi.Input['DurationArgs'] max_duration: The longest time that it may take.
+        :param pulumi.Input[_builtins.bool] enabled: Enable graceful shutdown.
+        :param pulumi.Input['DurationArgs'] max_duration: The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
         """
         if enabled is not None:
             pulumi.set(__self__, "enabled", enabled)
@@ -3717,7 +3717,7 @@ class SchedulingGracefulShutdownArgs:
     @pulumi.getter
     def enabled(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Shut down gracefully.
+        Enable graceful shutdown.
         """
         return pulumi.get(self, "enabled")
 
@@ -3729,7 +3729,7 @@ class SchedulingGracefulShutdownArgs:
     @pulumi.getter(name="maxDuration")
     def max_duration(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        The longest time that it may take.
+        The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
         """
         return pulumi.get(self, "max_duration")
 
@@ -3740,36 +3740,36 @@ class SchedulingGracefulShutdownArgs:
 
 class SchedulingNodeAffinityArgsDict(TypedDict):
     """
-    On which sole-tenant nodes instances may run.
+    A condition on the labels of the sole-tenant nodes that instances run on.
     """
     key: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The node's label key.
+    The key of the node's label, such as `workload`.
     """
     operator: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    `IN` or `NOT_IN`.
+    `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
     """
     values: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The node's label values.
+    Values of the node's label, such as `[frontend]`.
     """
 
 @pulumi.input_type
 class SchedulingNodeAffinityArgs:
     """
-    On which sole-tenant nodes instances may run.
+    A condition on the labels of the sole-tenant nodes that instances run on.
     """
     def __init__(__self__, *,
                  key: pulumi.Input[Optional[_builtins.str]] = None,
                  operator: pulumi.Input[Optional[_builtins.str]] = None,
                  values: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
-        On which sole-tenant nodes instances may run.
+        A condition on the labels of the sole-tenant nodes that instances run on.
 
-        :param pulumi.Input[_builtins.str] key: The node's label key.
-        :param pulumi.Input[_builtins.str] operator: `IN` or `NOT_IN`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] values: The node's label values.
+        :param pulumi.Input[_builtins.str] key: The key of the node's label, such as `workload`.
+        :param pulumi.Input[_builtins.str] operator: `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] values: Values of the node's label, such as `[frontend]`.
         """
         if key is not None:
             pulumi.set(__self__, "key", key)
@@ -3782,7 +3782,7 @@ class SchedulingNodeAffinityArgs:
     @pulumi.getter
     def key(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The node's label key.
+        The key of the node's label, such as `workload`.
         """
         return pulumi.get(self, "key")
 
@@ -3794,7 +3794,7 @@ class SchedulingNodeAffinityArgs:
     @pulumi.getter
     def operator(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `IN` or `NOT_IN`.
+        `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
         """
         return pulumi.get(self, "operator")
 
@@ -3806,7 +3806,7 @@ class SchedulingNodeAffinityArgs:
     @pulumi.getter
     def values(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The node's label values.
+        Values of the node's label, such as `[frontend]`.
         """
         return pulumi.get(self, "values")
 
@@ -3817,24 +3817,24 @@ class SchedulingNodeAffinityArgs:
 
 class SchedulingOnInstanceStopActionArgsDict(TypedDict):
     """
-    What stopping an instance does.
+    What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`.
     """
     discard_local_ssd: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Discard the data on local SSDs.
+    Discard the data on local SSDs. Default: false, which preserves it.
     """
 
 @pulumi.input_type
 class SchedulingOnInstanceStopActionArgs:
     """
-    What stopping an instance does.
+    What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`.
     """
     def __init__(__self__, *,
                  discard_local_ssd: pulumi.Input[Optional[_builtins.bool]] = None):
         """
-        What stopping an instance does.
+        What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`.
 
-        :param pulumi.Input[_builtins.bool] discard_local_ssd: Discard the data on local SSDs.
+        :param pulumi.Input[_builtins.bool] discard_local_ssd: Discard the data on local SSDs. Default: false, which preserves it.
         """
         if discard_local_ssd is not None:
             pulumi.set(__self__, "discard_local_ssd", discard_local_ssd)
@@ -3843,7 +3843,7 @@ class SchedulingOnInstanceStopActionArgs:
     @pulumi.getter(name="discardLocalSsd")
     def discard_local_ssd(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Discard the data on local SSDs.
+        Discard the data on local SSDs. Default: false, which preserves it.
         """
         return pulumi.get(self, "discard_local_ssd")
 
@@ -3854,30 +3854,30 @@ class SchedulingOnInstanceStopActionArgs:
 
 class ServiceAccountArgsDict(TypedDict):
     """
-    The identity of the instances.
+    The service account that instances run as.
     """
     email: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The service account's e-mail address, or `default`.
+    The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
     """
     scopes: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    OAuth 2.0 scopes of the tokens that instances get.
+    OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
     """
 
 @pulumi.input_type
 class ServiceAccountArgs:
     """
-    The identity of the instances.
+    The service account that instances run as.
     """
     def __init__(__self__, *,
                  email: pulumi.Input[Optional[_builtins.str]] = None,
                  scopes: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
-        The identity of the instances.
+        The service account that instances run as.
 
-        :param pulumi.Input[_builtins.str] email: The service account's e-mail address, or `default`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes of the tokens that instances get.
+        :param pulumi.Input[_builtins.str] email: The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
         """
         if email is not None:
             pulumi.set(__self__, "email", email)
@@ -3888,7 +3888,7 @@ class ServiceAccountArgs:
     @pulumi.getter
     def email(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The service account's e-mail address, or `default`.
+        The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
         """
         return pulumi.get(self, "email")
 
@@ -3900,7 +3900,7 @@ class ServiceAccountArgs:
     @pulumi.getter
     def scopes(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        OAuth 2.0 scopes of the tokens that instances get.
+        OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
         """
         return pulumi.get(self, "scopes")
 
@@ -3915,15 +3915,15 @@ class ShieldedInstanceConfigArgsDict(TypedDict):
     """
     enable_integrity_monitoring: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Watch the integrity of the boot. Default: true.
+    Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
     """
     enable_secure_boot: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Boot signed software only. Default: false.
+    Enable Secure Boot, which boots signed software only. Default: false.
     """
     enable_vtpm: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Give a virtual TPM. Default: true.
+    Give instances a virtual Trusted Platform Module (vTPM). Default: true.
     """
 
 @pulumi.input_type
@@ -3938,9 +3938,9 @@ class ShieldedInstanceConfigArgs:
         """
         Shielded VM options.
 
-        :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Watch the integrity of the boot. Default: true.
-        :param pulumi.Input[_builtins.bool] enable_secure_boot: Boot signed software only. Default: false.
-        :param pulumi.Input[_builtins.bool] enable_vtpm: Give a virtual TPM. Default: true.
+        :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
+        :param pulumi.Input[_builtins.bool] enable_secure_boot: Enable Secure Boot, which boots signed software only. Default: false.
+        :param pulumi.Input[_builtins.bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Default: true.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -3953,7 +3953,7 @@ class ShieldedInstanceConfigArgs:
     @pulumi.getter(name="enableIntegrityMonitoring")
     def enable_integrity_monitoring(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Watch the integrity of the boot. Default: true.
+        Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
         """
         return pulumi.get(self, "enable_integrity_monitoring")
 
@@ -3965,7 +3965,7 @@ class ShieldedInstanceConfigArgs:
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Boot signed software only. Default: false.
+        Enable Secure Boot, which boots signed software only. Default: false.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -3977,7 +3977,7 @@ class ShieldedInstanceConfigArgs:
     @pulumi.getter(name="enableVtpm")
     def enable_vtpm(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Give a virtual TPM. Default: true.
+        Give instances a virtual Trusted Platform Module (vTPM). Default: true.
         """
         return pulumi.get(self, "enable_vtpm")
 
@@ -3988,36 +3988,36 @@ class ShieldedInstanceConfigArgs:
 
 class ShieldedVmConfigArgsDict(TypedDict):
     """
-    Shielded VM options, by their old name.
+    Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
     """
     enable_integrity_monitoring: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Watch the integrity of the boot. Beta: using it sends the call to Google's beta API.
+    Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
     """
     enable_secure_boot: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Boot signed software only. Beta: using it sends the call to Google's beta API.
+    Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
     """
     enable_vtpm: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Give a virtual TPM. Beta: using it sends the call to Google's beta API.
+    Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
     """
 
 @pulumi.input_type
 class ShieldedVmConfigArgs:
     """
-    Shielded VM options, by their old name.
+    Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
     """
     def __init__(__self__, *,
                  enable_integrity_monitoring: pulumi.Input[Optional[_builtins.bool]] = None,
                  enable_secure_boot: pulumi.Input[Optional[_builtins.bool]] = None,
                  enable_vtpm: pulumi.Input[Optional[_builtins.bool]] = None):
         """
-        Shielded VM options, by their old name.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
 
-        :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Watch the integrity of the boot. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_secure_boot: Boot signed software only. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_vtpm: Give a virtual TPM. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_secure_boot: Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -4030,7 +4030,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableIntegrityMonitoring")
     def enable_integrity_monitoring(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Watch the integrity of the boot. Beta: using it sends the call to Google's beta API.
+        Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "enable_integrity_monitoring")
 
@@ -4042,7 +4042,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Boot signed software only. Beta: using it sends the call to Google's beta API.
+        Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -4054,7 +4054,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableVtpm")
     def enable_vtpm(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Give a virtual TPM. Beta: using it sends the call to Google's beta API.
+        Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "enable_vtpm")
 
@@ -4065,30 +4065,30 @@ class ShieldedVmConfigArgs:
 
 class SourceDiskEncryptionKeyArgsDict(TypedDict):
     """
-    The key of one protected disk of the source instance.
+    The encryption key of one disk of the source instance.
     """
     disk_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
     """
-    The key that opens the disk.
+    The key that the disk is encrypted with.
     """
     source_disk: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The disk, as a full or partial URL.
+    The disk, such as `zones/us-east1-b/disks/data`, or its URL.
     """
 
 @pulumi.input_type
 class SourceDiskEncryptionKeyArgs:
     """
-    The key of one protected disk of the source instance.
+    The encryption key of one disk of the source instance.
     """
     def __init__(__self__, *,
                  disk_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
                  source_disk: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        The key of one protected disk of the source instance.
+        The encryption key of one disk of the source instance.
 
-        :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that opens the disk.
-        :param pulumi.Input[_builtins.str] source_disk: The disk, as a full or partial URL.
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that the disk is encrypted with.
+        :param pulumi.Input[_builtins.str] source_disk: The disk, such as `zones/us-east1-b/disks/data`, or its URL.
         """
         if disk_encryption_key is not None:
             pulumi.set(__self__, "disk_encryption_key", disk_encryption_key)
@@ -4099,7 +4099,7 @@ class SourceDiskEncryptionKeyArgs:
     @pulumi.getter(name="diskEncryptionKey")
     def disk_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
         """
-        The key that opens the disk.
+        The key that the disk is encrypted with.
         """
         return pulumi.get(self, "disk_encryption_key")
 
@@ -4111,7 +4111,7 @@ class SourceDiskEncryptionKeyArgs:
     @pulumi.getter(name="sourceDisk")
     def source_disk(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The disk, as a full or partial URL.
+        The disk, such as `zones/us-east1-b/disks/data`, or its URL.
         """
         return pulumi.get(self, "source_disk")
 
@@ -4122,24 +4122,24 @@ class SourceDiskEncryptionKeyArgs:
 
 class SourceInstanceParamsArgsDict(TypedDict):
     """
-    How a template follows its source instance.
+    How the template is created from its source instance.
     """
     disk_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['DiskInstantiationConfigArgsDict']]]]]
     """
-    One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+    Disks that differ from the default, one entry for each. Default: read-write disks are created from their source images, read-only disks are attached read-only, and local SSDs are created blank.
     """
 
 @pulumi.input_type
 class SourceInstanceParamsArgs:
     """
-    How a template follows its source instance.
+    How the template is created from its source instance.
     """
     def __init__(__self__, *,
                  disk_configs: pulumi.Input[Optional[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]]] = None):
         """
-        How a template follows its source instance.
+        How the template is created from its source instance.
 
-        :param pulumi.Input[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]] disk_configs: One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+        :param pulumi.Input[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]] disk_configs: Disks that differ from the default, one entry for each. Default: read-write disks are created from their source images, read-only disks are attached read-only, and local SSDs are created blank.
         """
         if disk_configs is not None:
             pulumi.set(__self__, "disk_configs", disk_configs)
@@ -4148,7 +4148,7 @@ class SourceInstanceParamsArgs:
     @pulumi.getter(name="diskConfigs")
     def disk_configs(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]]]:
         """
-        One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+        Disks that differ from the default, one entry for each. Default: read-write disks are created from their source images, read-only disks are attached read-only, and local SSDs are created blank.
         """
         return pulumi.get(self, "disk_configs")
 
@@ -4163,7 +4163,7 @@ class StructuredEntriesArgsDict(TypedDict):
     """
     entries: NotRequired[pulumi.Input[Optional[Mapping[str, Any]]]]
     """
-    Entries of any JSON value. Beta: using it sends the call to Google's beta API.
+    The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
     """
 
 @pulumi.input_type
@@ -4176,7 +4176,7 @@ class StructuredEntriesArgs:
         """
         Partner metadata of one subdomain.
 
-        :param pulumi.Input[Mapping[str, Any]] entries: Entries of any JSON value. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Mapping[str, Any]] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
         """
         if entries is not None:
             pulumi.set(__self__, "entries", entries)
@@ -4185,7 +4185,7 @@ class StructuredEntriesArgs:
     @pulumi.getter
     def entries(self) -> pulumi.Input[Optional[Mapping[str, Any]]]:
         """
-        Entries of any JSON value. Beta: using it sends the call to Google's beta API.
+        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "entries")
 
@@ -4196,24 +4196,24 @@ class StructuredEntriesArgs:
 
 class TagsArgsDict(TypedDict):
     """
-    Network tags.
+    Network tags, by which firewall rules select instances.
     """
     items: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The tags, each 1 to 63 characters (RFC 1035), in any order.
+    The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
     """
 
 @pulumi.input_type
 class TagsArgs:
     """
-    Network tags.
+    Network tags, by which firewall rules select instances.
     """
     def __init__(__self__, *,
                  items: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
-        Network tags.
+        Network tags, by which firewall rules select instances.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] items: The tags, each 1 to 63 characters (RFC 1035), in any order.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] items: The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
         """
         if items is not None:
             pulumi.set(__self__, "items", items)
@@ -4222,7 +4222,7 @@ class TagsArgs:
     @pulumi.getter
     def items(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The tags, each 1 to 63 characters (RFC 1035), in any order.
+        The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
         """
         return pulumi.get(self, "items")
 
@@ -4237,7 +4237,7 @@ class WorkloadIdentityConfigArgsDict(TypedDict):
     """
     identity: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The identity.
+    The identity that the instances have.
     """
     identity_certificate_enabled: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -4245,7 +4245,7 @@ class WorkloadIdentityConfigArgsDict(TypedDict):
     """
     identity_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The kind of identity. One of `AGENT_IDENTITY`, `SERVICE_ACCOUNT`.
+    The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
     """
 
 @pulumi.input_type
@@ -4260,9 +4260,9 @@ class WorkloadIdentityConfigArgs:
         """
         The workload identity of the instances.
 
-        :param pulumi.Input[_builtins.str] identity: The identity.
+        :param pulumi.Input[_builtins.str] identity: The identity that the instances have.
         :param pulumi.Input[_builtins.bool] identity_certificate_enabled: Give instances a certificate of the identity.
-        :param pulumi.Input[_builtins.str] identity_type: The kind of identity. One of `AGENT_IDENTITY`, `SERVICE_ACCOUNT`.
+        :param pulumi.Input[_builtins.str] identity_type: The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
         """
         if identity is not None:
             pulumi.set(__self__, "identity", identity)
@@ -4275,7 +4275,7 @@ class WorkloadIdentityConfigArgs:
     @pulumi.getter
     def identity(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The identity.
+        The identity that the instances have.
         """
         return pulumi.get(self, "identity")
 
@@ -4299,7 +4299,7 @@ class WorkloadIdentityConfigArgs:
     @pulumi.getter(name="identityType")
     def identity_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The kind of identity. One of `AGENT_IDENTITY`, `SERVICE_ACCOUNT`.
+        The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
         """
         return pulumi.get(self, "identity_type")
 

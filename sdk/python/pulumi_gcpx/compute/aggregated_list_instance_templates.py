@@ -62,7 +62,7 @@ class AggregatedListInstanceTemplatesResult:
     @pulumi.getter
     def items(self) -> Mapping[str, 'outputs.InstanceTemplatesScopedList']:
         """
-        The templates by scope: `global`, or `regions/REGION`.
+        The templates by scope, such as `global` or `regions/us-east1`.
         """
         return pulumi.get(self, "items")
 
@@ -70,7 +70,7 @@ class AggregatedListInstanceTemplatesResult:
     @pulumi.getter
     def kind(self) -> _builtins.str:
         """
-        The kind of list.
+        The kind of list, such as `compute#regionList`.
         """
         return pulumi.get(self, "kind")
 
@@ -78,7 +78,7 @@ class AggregatedListInstanceTemplatesResult:
     @pulumi.getter(name="nextPageToken")
     def next_page_token(self) -> Optional[_builtins.str]:
         """
-        The token of the next page, when a single page was requested.
+        The `pageToken` of the next page. Set only if `maxResults` is set and more items exist.
         """
         return pulumi.get(self, "next_page_token")
 
@@ -94,7 +94,7 @@ class AggregatedListInstanceTemplatesResult:
     @pulumi.getter
     def unreachables(self) -> Sequence[_builtins.str]:
         """
-        Scopes that could not be reached, with `returnPartialSuccess`.
+        The scopes that could not be reached. Empty unless `returnPartialSuccess` is set.
         """
         return pulumi.get(self, "unreachables")
 
@@ -102,7 +102,7 @@ class AggregatedListInstanceTemplatesResult:
     @pulumi.getter
     def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
-        Google's warnings about the response, from all pages.
+        Google's warnings about the whole list, from all pages.
         """
         return pulumi.get(self, "warnings")
 
@@ -163,15 +163,15 @@ def aggregated_list_instance_templates(filter: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str filter: What to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param _builtins.bool include_all_scopes: List every scope of the project, including scopes of a kind that never contains such resources. Default: false.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
-    :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
-    :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
-    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue from there.
-    :param _builtins.str project: The project. Default: the provider's.
-    :param _builtins.bool return_partial_success: Return a partial result when a scope cannot be reached, with a warning and the scope in `unreachables`. Default: false, so the call fails.
-    :param _builtins.str service_project_number: The number of a service project of a shared VPC, to list its resources.
+    :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param _builtins.bool include_all_scopes: Return every scope of the project, also kinds of scopes that never contain such items. Default: false.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `status` or `disks/source`, which takes less time than all. `name` and `selfLink` are always read. Default: all fields.
+    :param _builtins.int max_results: Read a single page of at most this many items, 1 to 500; `nextPageToken` is the token of the next page. Default: all pages, as with 0.
+    :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
+    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
+    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false; the call fails.
+    :param _builtins.str service_project_number: The number of a service project of a Shared VPC host project, such as `123456789012`, whose items to list.
     """
     __args__ = dict()
     __args__['filter'] = filter
@@ -235,15 +235,15 @@ def aggregated_list_instance_templates_output(filter: pulumi.Input[Optional[Opti
     ```
 
 
-    :param _builtins.str filter: What to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param _builtins.bool include_all_scopes: List every scope of the project, including scopes of a kind that never contains such resources. Default: false.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
-    :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
-    :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
-    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue from there.
-    :param _builtins.str project: The project. Default: the provider's.
-    :param _builtins.bool return_partial_success: Return a partial result when a scope cannot be reached, with a warning and the scope in `unreachables`. Default: false, so the call fails.
-    :param _builtins.str service_project_number: The number of a service project of a shared VPC, to list its resources.
+    :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param _builtins.bool include_all_scopes: Return every scope of the project, also kinds of scopes that never contain such items. Default: false.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `status` or `disks/source`, which takes less time than all. `name` and `selfLink` are always read. Default: all fields.
+    :param _builtins.int max_results: Read a single page of at most this many items, 1 to 500; `nextPageToken` is the token of the next page. Default: all pages, as with 0.
+    :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
+    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
+    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false; the call fails.
+    :param _builtins.str service_project_number: The number of a service project of a Shared VPC host project, such as `123456789012`, whose items to list.
     """
     __args__ = dict()
     __args__['filter'] = filter

@@ -38,17 +38,17 @@ class BulkInstancesArgs:
         """
         The set of arguments for constructing a BulkInstances resource.
 
-        :param pulumi.Input[_builtins.int] count: The number of instances to create. Default: the number of `perInstanceProperties`.
-        :param pulumi.Input[_builtins.str] fleet_id: How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.
-        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Other machine types to use when the first is not available.
-        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.
-        :param pulumi.Input['LocationPolicyArgs'] location_policy: Where instances may be created; a change applies to instances created from then on.
-        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.
-        :param pulumi.Input[_builtins.str] name_pattern: The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.
-        :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: Properties of single instances, by instance name.
-        :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input[_builtins.str] region: The region. Default: the provider's.
-        :param pulumi.Input[_builtins.str] source_instance_template: The template to create instances from, as a full or partial URL, also with `?uniqueId=`.
+        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
+        :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
+        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota.
+        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
+        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
+        :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted.
+        :param pulumi.Input[_builtins.str] project: The project, such as `my-project`. Default: the provider's.
+        :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's.
+        :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
         """
         if count is not None:
             pulumi.set(__self__, "count", count)
@@ -77,7 +77,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of instances to create. Default: the number of `perInstanceProperties`.
+        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
         """
         return pulumi.get(self, "count")
 
@@ -89,7 +89,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="fleetId")
     def fleet_id(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.
+        The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         """
         return pulumi.get(self, "fleet_id")
 
@@ -101,7 +101,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']]:
         """
-        Other machine types to use when the first is not available.
+        Alternative machine types, from which Google chooses by capacity and quota.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -113,7 +113,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.
+        The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -125,7 +125,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Input[Optional['LocationPolicyArgs']]:
         """
-        Where instances may be created; a change applies to instances created from then on.
+        The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
         """
         return pulumi.get(self, "location_policy")
 
@@ -137,7 +137,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.
+        The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.
         """
         return pulumi.get(self, "min_count")
 
@@ -149,7 +149,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="namePattern")
     def name_pattern(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.
+        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
         """
         return pulumi.get(self, "name_pattern")
 
@@ -161,7 +161,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]]]:
         """
-        Properties of single instances, by instance name.
+        The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted.
         """
         return pulumi.get(self, "per_instance_properties")
 
@@ -173,7 +173,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project. Default: the provider's.
+        The project, such as `my-project`. Default: the provider's.
         """
         return pulumi.get(self, "project")
 
@@ -185,7 +185,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def region(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The region. Default: the provider's.
+        The region, such as `us-east1`. Default: the provider's.
         """
         return pulumi.get(self, "region")
 
@@ -197,7 +197,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="sourceInstanceTemplate")
     def source_instance_template(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The template to create instances from, as a full or partial URL, also with `?uniqueId=`.
+        The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
         """
         return pulumi.get(self, "source_instance_template")
 
@@ -209,7 +209,7 @@ class BulkInstancesArgs:
 @pulumi.type_token("gcpx:compute:BulkInstances")
 class BulkInstances(pulumi.CustomResource):
     """
-    A fleet of alike instances in one region, made in one call (`bulkInsert`) and kept at its size. A higher `count` makes the difference in one more call; a lower one deletes the highest-numbered instances. With `perInstanceProperties` just the named ones are added and removed. Labels, tags and metadata change on the running instances. Any other change of what instances are made of replaces the fleet. Members carry the label `gcpx-bulk`; one that is lost shows as drift of `count` and is made again by the next `up`. When fewer than `count` but no less than `minCount` can be made, the fleet is created with a warning, and `createdCount` says how many there are.
+    A fleet: instances of one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. The members carry the label `gcpx-bulk`. A lost member is drift, and the next `pulumi up` creates another. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
 
     ## Example Usage
 
@@ -272,7 +272,7 @@ class BulkInstances(pulumi.CustomResource):
                  source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        A fleet of alike instances in one region, made in one call (`bulkInsert`) and kept at its size. A higher `count` makes the difference in one more call; a lower one deletes the highest-numbered instances. With `perInstanceProperties` just the named ones are added and removed. Labels, tags and metadata change on the running instances. Any other change of what instances are made of replaces the fleet. Members carry the label `gcpx-bulk`; one that is lost shows as drift of `count` and is made again by the next `up`. When fewer than `count` but no less than `minCount` can be made, the fleet is created with a warning, and `createdCount` says how many there are.
+        A fleet: instances of one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. The members carry the label `gcpx-bulk`. A lost member is drift, and the next `pulumi up` creates another. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
 
         ## Example Usage
 
@@ -321,17 +321,17 @@ class BulkInstances(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.int] count: The number of instances to create. Default: the number of `perInstanceProperties`.
-        :param pulumi.Input[_builtins.str] fleet_id: How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.
-        :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Other machine types to use when the first is not available.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.
-        :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: Where instances may be created; a change applies to instances created from then on.
-        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.
-        :param pulumi.Input[_builtins.str] name_pattern: The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.
-        :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: Properties of single instances, by instance name.
-        :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input[_builtins.str] region: The region. Default: the provider's.
-        :param pulumi.Input[_builtins.str] source_instance_template: The template to create instances from, as a full or partial URL, also with `?uniqueId=`.
+        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
+        :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
+        :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
+        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted.
+        :param pulumi.Input[_builtins.str] project: The project, such as `my-project`. Default: the provider's.
+        :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's.
+        :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
         """
         ...
     @overload
@@ -340,7 +340,7 @@ class BulkInstances(pulumi.CustomResource):
                  args: Optional[BulkInstancesArgs] = None,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A fleet of alike instances in one region, made in one call (`bulkInsert`) and kept at its size. A higher `count` makes the difference in one more call; a lower one deletes the highest-numbered instances. With `perInstanceProperties` just the named ones are added and removed. Labels, tags and metadata change on the running instances. Any other change of what instances are made of replaces the fleet. Members carry the label `gcpx-bulk`; one that is lost shows as drift of `count` and is made again by the next `up`. When fewer than `count` but no less than `minCount` can be made, the fleet is created with a warning, and `createdCount` says how many there are.
+        A fleet: instances of one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. The members carry the label `gcpx-bulk`. A lost member is drift, and the next `pulumi up` creates another. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
 
         ## Example Usage
 
@@ -480,7 +480,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The number of instances to create. Default: the number of `perInstanceProperties`.
+        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
         """
         return pulumi.get(self, "count")
 
@@ -496,7 +496,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="fleetId")
     def fleet_id(self) -> pulumi.Output[_builtins.str]:
         """
-        How gcpx finds the members: the value of their label `gcpx-bulk`, or for an imported fleet `labels/KEY=VALUE` or `namePattern/PATTERN`. Default: generated from the resource's name.
+        The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         """
         return pulumi.get(self, "fleet_id")
 
@@ -504,7 +504,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> pulumi.Output[Optional['outputs.InstanceFlexibilityPolicyResponse']]:
         """
-        Other machine types to use when the first is not available.
+        Alternative machine types, from which Google chooses by capacity and quota.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -512,7 +512,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Output[Optional['outputs.InstancePropertiesResponse']]:
         """
-        The properties of the instances, merged into those of `sourceInstanceTemplate` by JSON Merge Patch (RFC 7396), so that a null in them removes what the template has. Python programs write nulls in a dict; the typed classes and YAML programs drop nulls.
+        The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -520,7 +520,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Output[Optional['outputs.LocationPolicy']]:
         """
-        Where instances may be created; a change applies to instances created from then on.
+        The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
         """
         return pulumi.get(self, "location_policy")
 
@@ -536,7 +536,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The minimum number of instances: if fewer can be created, all are deleted again. 0 accepts any number, but at least one. Default: `count`.
+        The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.
         """
         return pulumi.get(self, "min_count")
 
@@ -544,7 +544,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="namePattern")
     def name_pattern(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The name pattern, with one run of at most 18 # for the number, such as `web-####`. Numbering continues after the highest number in use.
+        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
         """
         return pulumi.get(self, "name_pattern")
 
@@ -552,7 +552,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="operationGroupId")
     def operation_group_id(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The operation group of the last creation.
+        The ID of the group of operations of the last creation.
         """
         return pulumi.get(self, "operation_group_id")
 
@@ -560,7 +560,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.PerInstancePropertiesResponse']]]:
         """
-        Properties of single instances, by instance name.
+        The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted.
         """
         return pulumi.get(self, "per_instance_properties")
 
@@ -568,7 +568,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="perLocationStatus")
     def per_location_status(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.LocationStatus']]]:
         """
-        The result of the last creation, by location.
+        The result of the last creation, by location, such as `zones/us-east1-b`.
         """
         return pulumi.get(self, "per_location_status")
 
@@ -576,7 +576,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def project(self) -> pulumi.Output[_builtins.str]:
         """
-        The project. Default: the provider's.
+        The project, such as `my-project`. Default: the provider's.
         """
         return pulumi.get(self, "project")
 
@@ -584,7 +584,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def region(self) -> pulumi.Output[_builtins.str]:
         """
-        The region. Default: the provider's.
+        The region, such as `us-east1`. Default: the provider's.
         """
         return pulumi.get(self, "region")
 
@@ -592,7 +592,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstanceTemplate")
     def source_instance_template(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The template to create instances from, as a full or partial URL, also with `?uniqueId=`.
+        The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
         """
         return pulumi.get(self, "source_instance_template")
 

@@ -42,21 +42,21 @@ class DiskAttachmentArgs:
         """
         The set of arguments for constructing a DiskAttachment resource.
 
-        :param pulumi.Input[_builtins.str] disk: The disk: a name in the instance's zone, `zones/Z/disks/D`, `regions/R/disks/D`, or its URL.
-        :param pulumi.Input[_builtins.str] instance: The instance: a name in `zone`, `zones/Z/instances/I`, or its URL.
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk together with its instance. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
-        :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk or opens an attached one.
-        :param pulumi.Input[_builtins.int] disk_size_gb: Size in GB (base 2).
-        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance, which loses it. Default: false.
-        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system.
-        :param pulumi.Input[_builtins.str] interface: How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
-        :param pulumi.Input[_builtins.str] mode: `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
-        :param pulumi.Input[_builtins.str] project: The project. Default: that of `instance`, or the provider's.
+        :param pulumi.Input[_builtins.str] disk: The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        :param pulumi.Input[_builtins.str] instance: The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[_builtins.str] device_name: The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
+        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
+        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[_builtins.str] mode: `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
         :param pulumi.Input[_builtins.str] type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs given by the user. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] zone: The instance's zone. Default: that of `instance`, or the provider's.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         pulumi.set(__self__, "disk", disk)
         pulumi.set(__self__, "instance", instance)
@@ -91,7 +91,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def disk(self) -> pulumi.Input[_builtins.str]:
         """
-        The disk: a name in the instance's zone, `zones/Z/disks/D`, `regions/R/disks/D`, or its URL.
+        The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
         """
         return pulumi.get(self, "disk")
 
@@ -103,7 +103,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def instance(self) -> pulumi.Input[_builtins.str]:
         """
-        The instance: a name in `zone`, `zones/Z/instances/I`, or its URL.
+        The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.
         """
         return pulumi.get(self, "instance")
 
@@ -115,7 +115,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Delete the disk together with its instance. Default: false.
+        Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -127,7 +127,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Boot from this disk; its first partition holds the root file system. Default: false.
+        Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
         return pulumi.get(self, "boot")
 
@@ -139,7 +139,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="deviceName")
     def device_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
+        The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -151,7 +151,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="diskEncryptionKey")
     def disk_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
         """
-        The key that encrypts a new disk or opens an attached one.
+        The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
         """
         return pulumi.get(self, "disk_encryption_key")
 
@@ -163,7 +163,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Size in GB (base 2).
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -175,7 +175,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Attach a regional disk even if it is attached to another instance, which loses it. Default: false.
+        Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.
         """
         return pulumi.get(self, "force_attach")
 
@@ -187,7 +187,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]]:
         """
-        Features of the guest operating system.
+        Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -199,7 +199,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def interface(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
+        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
         """
         return pulumi.get(self, "interface")
 
@@ -211,7 +211,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def mode(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
+        `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -223,7 +223,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project. Default: that of `instance`, or the provider's.
+        The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
         """
         return pulumi.get(self, "project")
 
@@ -247,7 +247,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        License URLs given by the user. Beta: using it sends the call to Google's beta API.
+        License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -259,7 +259,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def zone(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The instance's zone. Default: that of `instance`, or the provider's.
+        The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         return pulumi.get(self, "zone")
 
@@ -271,7 +271,7 @@ class DiskAttachmentArgs:
 @pulumi.type_token("gcpx:compute:DiskAttachment")
 class DiskAttachment(pulumi.CustomResource):
     """
-    An existing disk, zonal or regional, attached to an existing instance. Attachments to one instance are made in order, to different instances at once. `autoDelete` changes in place; every other change detaches the disk first and attaches it anew. An instance or disk that is gone takes the attachment with it, which is no error.
+    An existing disk, zonal or regional, attached to an existing instance. Disks are attached to one instance one after the other, and to different instances in parallel. `autoDelete` changes in place; every other change detaches the disk, and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
     ## Example Usage
 
@@ -295,7 +295,7 @@ class DiskAttachment(pulumi.CustomResource):
     * `PROJECT/ZONE/INSTANCE/DEVICE`
     * `ZONE/INSTANCE/DEVICE`
     * an instance's self link with /DEVICE
-    * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, whatever its device
+    * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, for any device name
 
     ```sh
     pulumi import gcpx:compute:DiskAttachment NAME projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE
@@ -322,7 +322,7 @@ class DiskAttachment(pulumi.CustomResource):
                  zone: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. Attachments to one instance are made in order, to different instances at once. `autoDelete` changes in place; every other change detaches the disk first and attaches it anew. An instance or disk that is gone takes the attachment with it, which is no error.
+        An existing disk, zonal or regional, attached to an existing instance. Disks are attached to one instance one after the other, and to different instances in parallel. `autoDelete` changes in place; every other change detaches the disk, and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
 
@@ -346,7 +346,7 @@ class DiskAttachment(pulumi.CustomResource):
         * `PROJECT/ZONE/INSTANCE/DEVICE`
         * `ZONE/INSTANCE/DEVICE`
         * an instance's self link with /DEVICE
-        * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, whatever its device
+        * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, for any device name
 
         ```sh
         pulumi import gcpx:compute:DiskAttachment NAME projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE
@@ -355,21 +355,21 @@ class DiskAttachment(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk together with its instance. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
-        :param pulumi.Input[_builtins.str] disk: The disk: a name in the instance's zone, `zones/Z/disks/D`, `regions/R/disks/D`, or its URL.
-        :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] disk_encryption_key: The key that encrypts a new disk or opens an attached one.
-        :param pulumi.Input[_builtins.int] disk_size_gb: Size in GB (base 2).
-        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance, which loses it. Default: false.
-        :param pulumi.Input[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]] guest_os_features: Features of the guest operating system.
-        :param pulumi.Input[_builtins.str] instance: The instance: a name in `zone`, `zones/Z/instances/I`, or its URL.
-        :param pulumi.Input[_builtins.str] interface: How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
-        :param pulumi.Input[_builtins.str] mode: `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
-        :param pulumi.Input[_builtins.str] project: The project. Default: that of `instance`, or the provider's.
+        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[_builtins.str] device_name: The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input[_builtins.str] disk: The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
+        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
+        :param pulumi.Input[_builtins.str] instance: The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[_builtins.str] mode: `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
         :param pulumi.Input[_builtins.str] type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs given by the user. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] zone: The instance's zone. Default: that of `instance`, or the provider's.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         ...
     @overload
@@ -378,7 +378,7 @@ class DiskAttachment(pulumi.CustomResource):
                  args: DiskAttachmentArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. Attachments to one instance are made in order, to different instances at once. `autoDelete` changes in place; every other change detaches the disk first and attaches it anew. An instance or disk that is gone takes the attachment with it, which is no error.
+        An existing disk, zonal or regional, attached to an existing instance. Disks are attached to one instance one after the other, and to different instances in parallel. `autoDelete` changes in place; every other change detaches the disk, and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
 
@@ -402,7 +402,7 @@ class DiskAttachment(pulumi.CustomResource):
         * `PROJECT/ZONE/INSTANCE/DEVICE`
         * `ZONE/INSTANCE/DEVICE`
         * an instance's self link with /DEVICE
-        * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, whatever its device
+        * projects/PROJECT/zones/ZONE/instances/INSTANCE/projects/PROJECT/zones/ZONE/disks/DISK, for any device name
 
         ```sh
         pulumi import gcpx:compute:DiskAttachment NAME projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE
@@ -524,7 +524,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def architecture(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The processor architecture of the disk. One of `ARM64`, `X86_64`.
+        The processor architecture that the disk is for: `ARM64` or `X86_64`.
         """
         return pulumi.get(self, "architecture")
 
@@ -532,7 +532,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Delete the disk together with its instance. Default: false.
+        Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -540,7 +540,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def boot(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Boot from this disk; its first partition holds the root file system. Default: false.
+        Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
         return pulumi.get(self, "boot")
 
@@ -548,7 +548,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="deviceName")
     def device_name(self) -> pulumi.Output[_builtins.str]:
         """
-        The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
+        The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -556,7 +556,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def disk(self) -> pulumi.Output[_builtins.str]:
         """
-        The disk: a name in the instance's zone, `zones/Z/disks/D`, `regions/R/disks/D`, or its URL.
+        The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
         """
         return pulumi.get(self, "disk")
 
@@ -564,7 +564,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="diskEncryptionKey")
     def disk_encryption_key(self) -> pulumi.Output[Optional['outputs.CustomerEncryptionKeyResponse']]:
         """
-        The key that encrypts a new disk or opens an attached one.
+        The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
         """
         return pulumi.get(self, "disk_encryption_key")
 
@@ -572,7 +572,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        Size in GB (base 2).
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -580,7 +580,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Attach a regional disk even if it is attached to another instance, which loses it. Default: false.
+        Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.
         """
         return pulumi.get(self, "force_attach")
 
@@ -588,7 +588,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> pulumi.Output[Optional[Sequence['outputs.GuestOsFeature']]]:
         """
-        Features of the guest operating system.
+        Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -596,7 +596,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def index(self) -> pulumi.Output[_builtins.int]:
         """
-        The disk's place; 0 is the boot disk.
+        The disk's index on the instance; 0 is the boot disk.
         """
         return pulumi.get(self, "index")
 
@@ -604,7 +604,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def instance(self) -> pulumi.Output[_builtins.str]:
         """
-        The instance: a name in `zone`, `zones/Z/instances/I`, or its URL.
+        The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.
         """
         return pulumi.get(self, "instance")
 
@@ -612,7 +612,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def interface(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
+        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
         """
         return pulumi.get(self, "interface")
 
@@ -628,7 +628,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def licenses(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        Licenses that the disk carries, as URLs.
+        Licenses of the disk, as URLs.
         """
         return pulumi.get(self, "licenses")
 
@@ -636,7 +636,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def locked(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Whether the disk is locked. Beta: using it sends the call to Google's beta API.
+        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "locked")
 
@@ -644,7 +644,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def mode(self) -> pulumi.Output[_builtins.str]:
         """
-        `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
+        `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -652,7 +652,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def project(self) -> pulumi.Output[_builtins.str]:
         """
-        The project. Default: that of `instance`, or the provider's.
+        The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
         """
         return pulumi.get(self, "project")
 
@@ -660,7 +660,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="savedState")
     def saved_state(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        `PRESERVED` when the data of a local SSD was kept on request.
+        `PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.
         """
         return pulumi.get(self, "saved_state")
 
@@ -668,7 +668,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="shieldedInstanceInitialState")
     def shielded_instance_initial_state(self) -> pulumi.Output[Optional['outputs.InitialStateConfig']]:
         """
-        The UEFI keys stored on the disk.
+        The UEFI keys that are stored on the disk, for Shielded VMs.
         """
         return pulumi.get(self, "shielded_instance_initial_state")
 
@@ -684,7 +684,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        License URLs given by the user. Beta: using it sends the call to Google's beta API.
+        License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -692,7 +692,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def zone(self) -> pulumi.Output[_builtins.str]:
         """
-        The instance's zone. Default: that of `instance`, or the provider's.
+        The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         return pulumi.get(self, "zone")
 

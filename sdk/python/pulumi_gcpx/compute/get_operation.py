@@ -25,7 +25,7 @@ __all__ = [
 @pulumi.output_type
 class GetOperationResult:
     """
-    Work that Google has taken on.
+    An operation: Google's record of a long-running request.
     """
     def __init__(__self__, client_operation_id=None, creation_timestamp=None, description=None, end_time=None, error=None, get_health_operation_metadata=None, get_version_operation_metadata=None, http_error_message=None, http_error_status_code=None, id=None, insert_time=None, instances_bulk_insert_operation_metadata=None, kind=None, name=None, operation_group_id=None, operation_type=None, progress=None, region=None, self_link=None, set_common_instance_metadata_operation_metadata=None, start_time=None, status=None, status_message=None, target_id=None, target_link=None, user=None, warnings=None, zone=None):
         if client_operation_id and not isinstance(client_operation_id, str):
@@ -117,7 +117,7 @@ class GetOperationResult:
     @pulumi.getter(name="clientOperationId")
     def client_operation_id(self) -> Optional[_builtins.str]:
         """
-        The request ID, where one was given.
+        The request ID, if the request had one.
         """
         return pulumi.get(self, "client_operation_id")
 
@@ -133,7 +133,7 @@ class GetOperationResult:
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A text about it.
+        A description of the operation.
         """
         return pulumi.get(self, "description")
 
@@ -141,7 +141,7 @@ class GetOperationResult:
     @pulumi.getter(name="endTime")
     def end_time(self) -> Optional[_builtins.str]:
         """
-        When it was done (RFC 3339).
+        When the operation ended (RFC 3339).
         """
         return pulumi.get(self, "end_time")
 
@@ -149,7 +149,7 @@ class GetOperationResult:
     @pulumi.getter
     def error(self) -> Optional['outputs.OperationErrors']:
         """
-        The errors.
+        Why the operation failed.
         """
         return pulumi.get(self, "error")
 
@@ -157,7 +157,7 @@ class GetOperationResult:
     @pulumi.getter(name="getHealthOperationMetadata")
     def get_health_operation_metadata(self) -> Optional['outputs.HealthProgress']:
         """
-        The result of an operation that checks health.
+        The result of an operation that reads health.
         """
         return pulumi.get(self, "get_health_operation_metadata")
 
@@ -173,7 +173,7 @@ class GetOperationResult:
     @pulumi.getter(name="httpErrorMessage")
     def http_error_message(self) -> Optional[_builtins.str]:
         """
-        The HTTP error message, such as `FORBIDDEN`.
+        The HTTP error message of a failed operation, such as `FORBIDDEN`.
         """
         return pulumi.get(self, "http_error_message")
 
@@ -181,7 +181,7 @@ class GetOperationResult:
     @pulumi.getter(name="httpErrorStatusCode")
     def http_error_status_code(self) -> Optional[_builtins.int]:
         """
-        The HTTP status of the error.
+        The HTTP status code of a failed operation, such as `403`.
         """
         return pulumi.get(self, "http_error_status_code")
 
@@ -189,7 +189,7 @@ class GetOperationResult:
     @pulumi.getter
     def id(self) -> _builtins.str:
         """
-        The numeric ID that Google assigned.
+        The numeric ID that Google assigned to the operation.
         """
         return pulumi.get(self, "id")
 
@@ -205,7 +205,7 @@ class GetOperationResult:
     @pulumi.getter(name="instancesBulkInsertOperationMetadata")
     def instances_bulk_insert_operation_metadata(self) -> Optional['outputs.BulkInsertProgress']:
         """
-        The status of a bulk creation.
+        The progress of a bulk creation.
         """
         return pulumi.get(self, "instances_bulk_insert_operation_metadata")
 
@@ -221,7 +221,7 @@ class GetOperationResult:
     @pulumi.getter
     def name(self) -> _builtins.str:
         """
-        The name.
+        The operation's name.
         """
         return pulumi.get(self, "name")
 
@@ -245,7 +245,7 @@ class GetOperationResult:
     @pulumi.getter
     def progress(self) -> Optional[_builtins.int]:
         """
-        0 to 100; it never goes back, and says nothing about the time left.
+        The progress, from 0 to 100. It does not tell how much time is left.
         """
         return pulumi.get(self, "progress")
 
@@ -253,7 +253,7 @@ class GetOperationResult:
     @pulumi.getter
     def region(self) -> Optional[_builtins.str]:
         """
-        The region of a regional operation, as a URL.
+        The URL of the region of a regional operation.
         """
         return pulumi.get(self, "region")
 
@@ -269,7 +269,7 @@ class GetOperationResult:
     @pulumi.getter(name="setCommonInstanceMetadataOperationMetadata")
     def set_common_instance_metadata_operation_metadata(self) -> Optional['outputs.CommonMetadataProgress']:
         """
-        The status of a change of the common instance metadata.
+        The progress of a change to a project's common instance metadata.
         """
         return pulumi.get(self, "set_common_instance_metadata_operation_metadata")
 
@@ -277,7 +277,7 @@ class GetOperationResult:
     @pulumi.getter(name="startTime")
     def start_time(self) -> Optional[_builtins.str]:
         """
-        When the operation started (RFC 3339).
+        When Google started the operation (RFC 3339).
         """
         return pulumi.get(self, "start_time")
 
@@ -285,7 +285,7 @@ class GetOperationResult:
     @pulumi.getter
     def status(self) -> _builtins.str:
         """
-        The status. One of `DONE`, `PENDING`, `RUNNING`.
+        The operation's status. One of `DONE`, `PENDING`, `RUNNING`.
         """
         return pulumi.get(self, "status")
 
@@ -317,7 +317,7 @@ class GetOperationResult:
     @pulumi.getter
     def user(self) -> Optional[_builtins.str]:
         """
-        The user who requested the operation.
+        Who requested the operation, such as `user@example.com`.
         """
         return pulumi.get(self, "user")
 
@@ -325,7 +325,7 @@ class GetOperationResult:
     @pulumi.getter
     def warnings(self) -> Optional[Sequence['outputs.ApiWarning']]:
         """
-        Warnings.
+        Google's warnings about the operation.
         """
         return pulumi.get(self, "warnings")
 
@@ -333,7 +333,7 @@ class GetOperationResult:
     @pulumi.getter
     def zone(self) -> Optional[_builtins.str]:
         """
-        The zone of a zonal operation, as a URL.
+        The URL of the zone of a zonal operation.
         """
         return pulumi.get(self, "zone")
 
@@ -410,10 +410,10 @@ def get_operation(name: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str name: The operation's name, or its self link, which also says where it is.
-    :param _builtins.str project: The project. Default: the provider's.
-    :param _builtins.str region: The region of a regional operation. Default: none, so the operation is global.
-    :param _builtins.str zone: The zone of a zonal operation.
+    :param _builtins.str name: The operation's name, such as `operation-123`, or its self link, which includes project, region and zone.
+    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param _builtins.str region: The region of a regional operation, such as `us-east1`. Conflicts with `zone`.
+    :param _builtins.str zone: The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.
     """
     __args__ = dict()
     __args__['name'] = name
@@ -488,10 +488,10 @@ def get_operation_output(name: pulumi.Input[Optional[_builtins.str]] = None,
     ```
 
 
-    :param _builtins.str name: The operation's name, or its self link, which also says where it is.
-    :param _builtins.str project: The project. Default: the provider's.
-    :param _builtins.str region: The region of a regional operation. Default: none, so the operation is global.
-    :param _builtins.str zone: The zone of a zonal operation.
+    :param _builtins.str name: The operation's name, such as `operation-123`, or its self link, which includes project, region and zone.
+    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param _builtins.str region: The region of a regional operation, such as `us-east1`. Conflicts with `zone`.
+    :param _builtins.str zone: The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.
     """
     __args__ = dict()
     __args__['name'] = name

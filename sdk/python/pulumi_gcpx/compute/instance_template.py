@@ -34,13 +34,13 @@ class InstanceTemplateArgs:
         """
         The set of arguments for constructing a InstanceTemplate resource.
 
-        :param pulumi.Input[_builtins.str] description: A description of the template.
-        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
-        :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input['InstancePropertiesArgs'] properties: The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.
-        :param pulumi.Input[_builtins.str] region: The region of a regional template. Default: none, so the template is global.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
-        :param pulumi.Input['SourceInstanceParamsArgs'] source_instance_params: How the template is created from its source instance.
+        :param pulumi.Input[_builtins.str] description: A description of the template, at most 2,048 characters.
+        :param pulumi.Input[_builtins.str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input['InstancePropertiesArgs'] properties: The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.
+        :param pulumi.Input[_builtins.str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
+        :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
+        :param pulumi.Input['SourceInstanceParamsArgs'] source_instance_params: How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.
         """
         if description is not None:
             pulumi.set(__self__, "description", description)
@@ -61,7 +61,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def description(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A description of the template.
+        A description of the template, at most 2,048 characters.
         """
         return pulumi.get(self, "description")
 
@@ -73,7 +73,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
+        The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
         """
         return pulumi.get(self, "name")
 
@@ -85,7 +85,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project. Default: the provider's.
+        The ID or number of the project, such as `my-project`. Default: the provider's project.
         """
         return pulumi.get(self, "project")
 
@@ -97,7 +97,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.
+        The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.
         """
         return pulumi.get(self, "properties")
 
@@ -109,7 +109,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def region(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The region of a regional template. Default: none, so the template is global.
+        The region of a regional template, such as `us-east1`. Default: none; the template is global.
         """
         return pulumi.get(self, "region")
 
@@ -121,7 +121,7 @@ class InstanceTemplateArgs:
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
+        The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
         """
         return pulumi.get(self, "source_instance")
 
@@ -133,7 +133,7 @@ class InstanceTemplateArgs:
     @pulumi.getter(name="sourceInstanceParams")
     def source_instance_params(self) -> pulumi.Input[Optional['SourceInstanceParamsArgs']]:
         """
-        How the template is created from its source instance.
+        How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.
         """
         return pulumi.get(self, "source_instance_params")
 
@@ -145,7 +145,7 @@ class InstanceTemplateArgs:
 @pulumi.type_token("gcpx:compute:InstanceTemplate")
 class InstanceTemplate(pulumi.CustomResource):
     """
-    An instance template, global or of one region. It is made from `properties`, or from a running instance with `sourceInstance`. Google Cloud never changes a template, so any change to one replaces it; the preview says so beforehand.
+    An instance template: the properties that new instances are created with, global or for one region. Set either `properties`, or `sourceInstance` to copy the properties of an existing instance. Google Cloud does not allow changes to a template, so every change replaces it; a preview shows which property causes the replacement.
 
     ## Example Usage
 
@@ -207,7 +207,7 @@ class InstanceTemplate(pulumi.CustomResource):
                  source_instance_params: pulumi.Input[Optional[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']]] = None,
                  __props__=None):
         """
-        An instance template, global or of one region. It is made from `properties`, or from a running instance with `sourceInstance`. Google Cloud never changes a template, so any change to one replaces it; the preview says so beforehand.
+        An instance template: the properties that new instances are created with, global or for one region. Set either `properties`, or `sourceInstance` to copy the properties of an existing instance. Google Cloud does not allow changes to a template, so every change replaces it; a preview shows which property causes the replacement.
 
         ## Example Usage
 
@@ -259,13 +259,13 @@ class InstanceTemplate(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] description: A description of the template.
-        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
-        :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.
-        :param pulumi.Input[_builtins.str] region: The region of a regional template. Default: none, so the template is global.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
-        :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template is created from its source instance.
+        :param pulumi.Input[_builtins.str] description: A description of the template, at most 2,048 characters.
+        :param pulumi.Input[_builtins.str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.
+        :param pulumi.Input[_builtins.str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
+        :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
+        :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.
         """
         ...
     @overload
@@ -274,7 +274,7 @@ class InstanceTemplate(pulumi.CustomResource):
                  args: Optional[InstanceTemplateArgs] = None,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An instance template, global or of one region. It is made from `properties`, or from a running instance with `sourceInstance`. Google Cloud never changes a template, so any change to one replaces it; the preview says so beforehand.
+        An instance template: the properties that new instances are created with, global or for one region. Set either `properties`, or `sourceInstance` to copy the properties of an existing instance. Google Cloud does not allow changes to a template, so every change replaces it; a preview shows which property causes the replacement.
 
         ## Example Usage
 
@@ -415,7 +415,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def description(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        A description of the template.
+        A description of the template, at most 2,048 characters.
         """
         return pulumi.get(self, "description")
 
@@ -431,7 +431,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def name(self) -> pulumi.Output[_builtins.str]:
         """
-        The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
+        The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
         """
         return pulumi.get(self, "name")
 
@@ -447,7 +447,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def project(self) -> pulumi.Output[_builtins.str]:
         """
-        The project. Default: the provider's.
+        The ID or number of the project, such as `my-project`. Default: the provider's project.
         """
         return pulumi.get(self, "project")
 
@@ -455,7 +455,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def properties(self) -> pulumi.Output['outputs.InstancePropertiesResponse']:
         """
-        The properties of the instances. Conflicts with `sourceInstance`, from which Google fills it in.
+        The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.
         """
         return pulumi.get(self, "properties")
 
@@ -463,7 +463,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def region(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The region of a regional template. Default: none, so the template is global.
+        The region of a regional template, such as `us-east1`. Default: none; the template is global.
         """
         return pulumi.get(self, "region")
 
@@ -479,7 +479,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter(name="selfLinkUnique")
     def self_link_unique(self) -> pulumi.Output[_builtins.str]:
         """
-        The template's URL with its numeric ID, which no later template of the same name has.
+        The template's URL with its numeric ID. Unlike `selfLink`, it never refers to a later template with the same name.
         """
         return pulumi.get(self, "self_link_unique")
 
@@ -487,7 +487,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The instance to create the template from: `projects/P/zones/Z/instances/I` or its URL. Conflicts with `properties`.
+        The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
         """
         return pulumi.get(self, "source_instance")
 
@@ -495,7 +495,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstanceParams")
     def source_instance_params(self) -> pulumi.Output[Optional['outputs.SourceInstanceParams']]:
         """
-        How the template is created from its source instance.
+        How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.
         """
         return pulumi.get(self, "source_instance_params")
 

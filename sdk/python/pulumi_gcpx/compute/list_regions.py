@@ -25,7 +25,7 @@ __all__ = [
 @pulumi.output_type
 class ListRegionsResult:
     """
-    Regions.
+    The regions that a project can use.
     """
     def __init__(__self__, id=None, items=None, kind=None, next_page_token=None, self_link=None, warnings=None):
         if id and not isinstance(id, str):
@@ -67,7 +67,7 @@ class ListRegionsResult:
     @pulumi.getter
     def kind(self) -> _builtins.str:
         """
-        The kind of list.
+        The kind of list, such as `compute#regionList`.
         """
         return pulumi.get(self, "kind")
 
@@ -75,7 +75,7 @@ class ListRegionsResult:
     @pulumi.getter(name="nextPageToken")
     def next_page_token(self) -> Optional[_builtins.str]:
         """
-        The token of the next page, when a single page was requested.
+        The `pageToken` of the next page. Set only if `maxResults` is set and more items exist.
         """
         return pulumi.get(self, "next_page_token")
 
@@ -91,7 +91,7 @@ class ListRegionsResult:
     @pulumi.getter
     def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
-        Google's warnings about the response, from all pages.
+        Google's warnings about the whole list, from all pages.
         """
         return pulumi.get(self, "warnings")
 
@@ -150,14 +150,14 @@ def list_regions(filter: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str filter: What to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
-    :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
-    :param _builtins.bool omit_quotas: Omit the quotas, which is faster. Conflicts with `itemFields`. Default: false.
-    :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
-    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue from there.
-    :param _builtins.str project: The project. Default: the provider's.
-    :param _builtins.bool return_partial_success: Return a partial result when a scope cannot be reached, with a warning and the scope in `unreachables`. Default: false, so the call fails.
+    :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `status` or `disks/source`, which takes less time than all. `name` and `selfLink` are always read. Default: all fields.
+    :param _builtins.int max_results: Read a single page of at most this many items, 1 to 500; `nextPageToken` is the token of the next page. Default: all pages, as with 0.
+    :param _builtins.bool omit_quotas: Leave out the quotas, which takes less time. Default: false. Conflicts with `itemFields`.
+    :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
+    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
+    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false; the call fails.
     """
     __args__ = dict()
     __args__['filter'] = filter
@@ -218,14 +218,14 @@ def list_regions_output(filter: pulumi.Input[Optional[Optional[_builtins.str]]] 
     ```
 
 
-    :param _builtins.str filter: What to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`; or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to get, such as `name` or `disks/source`; getting fewer takes less time. `name` and `selfLink` always come along. Default: all.
-    :param _builtins.int max_results: The size of one page, 1 to 500: only that page is read, and `nextPageToken` leads to the next. Default (also 0): all pages are read.
-    :param _builtins.bool omit_quotas: Omit the quotas, which is faster. Conflicts with `itemFields`. Default: false.
-    :param _builtins.str order_by: `name` (default) or `creationTimestamp desc`.
-    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue from there.
-    :param _builtins.str project: The project. Default: the provider's.
-    :param _builtins.bool return_partial_success: Return a partial result when a scope cannot be reached, with a warning and the scope in `unreachables`. Default: false, so the call fails.
+    :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `status` or `disks/source`, which takes less time than all. `name` and `selfLink` are always read. Default: all fields.
+    :param _builtins.int max_results: Read a single page of at most this many items, 1 to 500; `nextPageToken` is the token of the next page. Default: all pages, as with 0.
+    :param _builtins.bool omit_quotas: Leave out the quotas, which takes less time. Default: false. Conflicts with `itemFields`.
+    :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
+    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
+    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false; the call fails.
     """
     __args__ = dict()
     __args__['filter'] = filter

@@ -37,16 +37,16 @@ class MachineImageArgs:
         """
         The set of arguments for constructing a MachineImage resource.
 
-        :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
-        :param pulumi.Input[_builtins.str] description: A description of the image.
-        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest to bring its applications into a consistent state first. Not read back.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image; they change in place.
-        :param pulumi.Input['CustomerEncryptionKeyArgs'] machine_image_encryption_key: The key that protects the image; with one of your own, every use of the image needs it. Default: a key of Google's.
-        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
-        :param pulumi.Input['MachineImageParamsArgs'] params: Which disks to include, and tags. Not read back.
-        :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]] source_disk_encryption_keys: Keys of the source instance's disks that are protected by customer-supplied ones. Not read back.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that holds the image. Default: nearest to the source.
+        :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[_builtins.str] description: A description of the image, at most 2,048 characters.
+        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image, such as `{team: web}`; at most 64. Changes in place.
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] machine_image_encryption_key: The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
+        :param pulumi.Input[_builtins.str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input['MachineImageParamsArgs'] params: Which disks to include, and tags. Google does not return it.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]] source_disk_encryption_keys: Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.
         """
         pulumi.set(__self__, "source_instance", source_instance)
         if description is not None:
@@ -72,7 +72,7 @@ class MachineImageArgs:
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> pulumi.Input[_builtins.str]:
         """
-        The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
+        The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
         """
         return pulumi.get(self, "source_instance")
 
@@ -84,7 +84,7 @@ class MachineImageArgs:
     @pulumi.getter
     def description(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        A description of the image.
+        A description of the image, at most 2,048 characters.
         """
         return pulumi.get(self, "description")
 
@@ -96,7 +96,7 @@ class MachineImageArgs:
     @pulumi.getter(name="guestFlush")
     def guest_flush(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Ask the guest to bring its applications into a consistent state first. Not read back.
+        Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.
         """
         return pulumi.get(self, "guest_flush")
 
@@ -108,7 +108,7 @@ class MachineImageArgs:
     @pulumi.getter
     def labels(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Labels of the image; they change in place.
+        Labels of the image, such as `{team: web}`; at most 64. Changes in place.
         """
         return pulumi.get(self, "labels")
 
@@ -120,7 +120,7 @@ class MachineImageArgs:
     @pulumi.getter(name="machineImageEncryptionKey")
     def machine_image_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
         """
-        The key that protects the image; with one of your own, every use of the image needs it. Default: a key of Google's.
+        The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
         """
         return pulumi.get(self, "machine_image_encryption_key")
 
@@ -132,7 +132,7 @@ class MachineImageArgs:
     @pulumi.getter
     def name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
+        The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
         """
         return pulumi.get(self, "name")
 
@@ -144,7 +144,7 @@ class MachineImageArgs:
     @pulumi.getter
     def params(self) -> pulumi.Input[Optional['MachineImageParamsArgs']]:
         """
-        Which disks to include, and tags. Not read back.
+        Which disks to include, and tags. Google does not return it.
         """
         return pulumi.get(self, "params")
 
@@ -156,7 +156,7 @@ class MachineImageArgs:
     @pulumi.getter
     def project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project. Default: the provider's.
+        The ID or number of the project, such as `my-project`. Default: the provider's project.
         """
         return pulumi.get(self, "project")
 
@@ -168,7 +168,7 @@ class MachineImageArgs:
     @pulumi.getter(name="sourceDiskEncryptionKeys")
     def source_disk_encryption_keys(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]]]:
         """
-        Keys of the source instance's disks that are protected by customer-supplied ones. Not read back.
+        Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.
         """
         return pulumi.get(self, "source_disk_encryption_keys")
 
@@ -180,7 +180,7 @@ class MachineImageArgs:
     @pulumi.getter(name="storageLocations")
     def storage_locations(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The region or multi-region that holds the image. Default: nearest to the source.
+        The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.
         """
         return pulumi.get(self, "storage_locations")
 
@@ -192,7 +192,7 @@ class MachineImageArgs:
 @pulumi.type_token("gcpx:compute:MachineImage")
 class MachineImage(pulumi.CustomResource):
     """
-    A machine image: everything of an instance, from its properties to the contents of its disks. Making one takes minutes; the timeout is 20 minutes unless `customTimeouts` say otherwise. Labels change in place, every other change replaces the image.
+    A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes; it may take 20 minutes unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
     ## Example Usage
 
@@ -241,7 +241,7 @@ class MachineImage(pulumi.CustomResource):
                  storage_locations: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  __props__=None):
         """
-        A machine image: everything of an instance, from its properties to the contents of its disks. Making one takes minutes; the timeout is 20 minutes unless `customTimeouts` say otherwise. Labels change in place, every other change replaces the image.
+        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes; it may take 20 minutes unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
         ## Example Usage
 
@@ -277,16 +277,16 @@ class MachineImage(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] description: A description of the image.
-        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest to bring its applications into a consistent state first. Not read back.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image; they change in place.
-        :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] machine_image_encryption_key: The key that protects the image; with one of your own, every use of the image needs it. Default: a key of Google's.
-        :param pulumi.Input[_builtins.str] name: The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
-        :param pulumi.Input[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']] params: Which disks to include, and tags. Not read back.
-        :param pulumi.Input[_builtins.str] project: The project. Default: the provider's.
-        :param pulumi.Input[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]] source_disk_encryption_keys: Keys of the source instance's disks that are protected by customer-supplied ones. Not read back.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that holds the image. Default: nearest to the source.
+        :param pulumi.Input[_builtins.str] description: A description of the image, at most 2,048 characters.
+        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image, such as `{team: web}`; at most 64. Changes in place.
+        :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] machine_image_encryption_key: The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
+        :param pulumi.Input[_builtins.str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']] params: Which disks to include, and tags. Google does not return it.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]] source_disk_encryption_keys: Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.
+        :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.
         """
         ...
     @overload
@@ -295,7 +295,7 @@ class MachineImage(pulumi.CustomResource):
                  args: MachineImageArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A machine image: everything of an instance, from its properties to the contents of its disks. Making one takes minutes; the timeout is 20 minutes unless `customTimeouts` say otherwise. Labels change in place, every other change replaces the image.
+        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes; it may take 20 minutes unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
         ## Example Usage
 
@@ -445,7 +445,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def description(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        A description of the image.
+        A description of the image, at most 2,048 characters.
         """
         return pulumi.get(self, "description")
 
@@ -453,7 +453,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="guestFlush")
     def guest_flush(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Ask the guest to bring its applications into a consistent state first. Not read back.
+        Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.
         """
         return pulumi.get(self, "guest_flush")
 
@@ -477,7 +477,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="labelFingerprint")
     def label_fingerprint(self) -> pulumi.Output[_builtins.str]:
         """
-        A hash of the labels, base64.
+        A hash of the labels, in base64, that prevents conflicting changes.
         """
         return pulumi.get(self, "label_fingerprint")
 
@@ -485,7 +485,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def labels(self) -> pulumi.Output[Optional[Mapping[str, _builtins.str]]]:
         """
-        Labels of the image; they change in place.
+        Labels of the image, such as `{team: web}`; at most 64. Changes in place.
         """
         return pulumi.get(self, "labels")
 
@@ -493,7 +493,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="machineImageEncryptionKey")
     def machine_image_encryption_key(self) -> pulumi.Output[Optional['outputs.CustomerEncryptionKeyResponse']]:
         """
-        The key that protects the image; with one of your own, every use of the image needs it. Default: a key of Google's.
+        The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
         """
         return pulumi.get(self, "machine_image_encryption_key")
 
@@ -501,7 +501,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def name(self) -> pulumi.Output[_builtins.str]:
         """
-        The name: 1 to 63 characters (RFC 1035). Default: generated from the resource's name.
+        The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
         """
         return pulumi.get(self, "name")
 
@@ -517,7 +517,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def params(self) -> pulumi.Output[Optional['outputs.MachineImageParams']]:
         """
-        Which disks to include, and tags. Not read back.
+        Which disks to include, and tags. Google does not return it.
         """
         return pulumi.get(self, "params")
 
@@ -525,7 +525,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def project(self) -> pulumi.Output[_builtins.str]:
         """
-        The project. Default: the provider's.
+        The ID or number of the project, such as `my-project`. Default: the provider's project.
         """
         return pulumi.get(self, "project")
 
@@ -565,7 +565,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="sourceDiskEncryptionKeys")
     def source_disk_encryption_keys(self) -> pulumi.Output[Optional[Sequence['outputs.SourceDiskEncryptionKeyResponse']]]:
         """
-        Keys of the source instance's disks that are protected by customer-supplied ones. Not read back.
+        Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.
         """
         return pulumi.get(self, "source_disk_encryption_keys")
 
@@ -573,7 +573,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> pulumi.Output[_builtins.str]:
         """
-        The instance to create the image from: `zones/Z/instances/I`, `projects/P/zones/Z/instances/I` or its URL.
+        The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
         """
         return pulumi.get(self, "source_instance")
 
@@ -581,7 +581,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstanceProperties")
     def source_instance_properties(self) -> pulumi.Output[Optional['outputs.SourceInstancePropertiesResponse']]:
         """
-        The source instance in an earlier format; `instanceProperties` has more detail.
+        The properties of the source instance in an earlier format; `instanceProperties` is more complete.
         """
         return pulumi.get(self, "source_instance_properties")
 
@@ -589,7 +589,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def status(self) -> pulumi.Output[_builtins.str]:
         """
-        The state of the image. One of `CREATING`, `DELETING`, `INVALID`, `READY`, `UPLOADING`.
+        The image's state, `READY` once it can be used. One of `CREATING`, `DELETING`, `INVALID`, `READY`, `UPLOADING`.
         """
         return pulumi.get(self, "status")
 
@@ -597,7 +597,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="storageLocations")
     def storage_locations(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        The region or multi-region that holds the image. Default: nearest to the source.
+        The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.
         """
         return pulumi.get(self, "storage_locations")
 

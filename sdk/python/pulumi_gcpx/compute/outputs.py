@@ -103,7 +103,7 @@ __all__ = [
 @pulumi.output_type
 class AcceleratorConfig(dict):
     """
-    GPUs and other accelerators.
+    GPUs or other accelerators of one type.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -128,10 +128,10 @@ class AcceleratorConfig(dict):
                  accelerator_count: Optional[_builtins.int] = None,
                  accelerator_type: Optional[_builtins.str] = None):
         """
-        GPUs and other accelerators.
+        GPUs or other accelerators of one type.
 
-        :param _builtins.int accelerator_count: The number of accelerators.
-        :param _builtins.str accelerator_type: The type, such as `nvidia-l4`; a template takes the bare name.
+        :param _builtins.int accelerator_count: The number of accelerators of each instance, such as `1`; at least 0.
+        :param _builtins.str accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
         """
         if accelerator_count is not None:
             pulumi.set(__self__, "accelerator_count", accelerator_count)
@@ -142,7 +142,7 @@ class AcceleratorConfig(dict):
     @pulumi.getter(name="acceleratorCount")
     def accelerator_count(self) -> Optional[_builtins.int]:
         """
-        The number of accelerators.
+        The number of accelerators of each instance, such as `1`; at least 0.
         """
         return pulumi.get(self, "accelerator_count")
 
@@ -150,7 +150,7 @@ class AcceleratorConfig(dict):
     @pulumi.getter(name="acceleratorType")
     def accelerator_type(self) -> Optional[_builtins.str]:
         """
-        The type, such as `nvidia-l4`; a template takes the bare name.
+        The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
         """
         return pulumi.get(self, "accelerator_type")
 
@@ -158,7 +158,7 @@ class AcceleratorConfig(dict):
 @pulumi.output_type
 class AccessConfigResponse(dict):
     """
-    How an interface is reached from the internet.
+    An external address of a network interface.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -201,18 +201,18 @@ class AccessConfigResponse(dict):
                  set_public_ptr: Optional[_builtins.bool] = None,
                  type: Optional[_builtins.str] = None):
         """
-        How an interface is reached from the internet.
+        An external address of a network interface.
 
-        :param _builtins.str external_ipv6: IPv6 only: the first address of the external range; a static one is unused and in the same region.
-        :param _builtins.int external_ipv6_prefix_length: IPv6 only: the length of the external range's prefix.
+        :param _builtins.str external_ipv6: In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
+        :param _builtins.int external_ipv6_prefix_length: In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
         :param _builtins.str kind: Always `compute#accessConfig`.
-        :param _builtins.str name: The configuration's name. Default and usual: `External NAT`; for IPv6 `External IPv6`.
-        :param _builtins.str nat_ip: IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.
-        :param _builtins.str network_tier: The network tier; that of the address where one is given. Default: the project's. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
-        :param _builtins.str public_ptr_domain_name: The domain name of the reverse DNS record; needs `setPublicPtr`.
+        :param _builtins.str name: The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
+        :param _builtins.str nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
+        :param _builtins.str network_tier: The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
+        :param _builtins.str public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
         :param _builtins.str security_policy: The security policy of the configuration, as a URL.
-        :param _builtins.bool set_public_ptr: Make a reverse DNS record; not for IPv6, which always has one. Default: false.
-        :param _builtins.str type: `ONE_TO_ONE_NAT` for IPv4, `DIRECT_IPV6` for IPv6; the default fits either.
+        :param _builtins.bool set_public_ptr: In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
+        :param _builtins.str type: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
         """
         if external_ipv6 is not None:
             pulumi.set(__self__, "external_ipv6", external_ipv6)
@@ -239,7 +239,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter(name="externalIpv6")
     def external_ipv6(self) -> Optional[_builtins.str]:
         """
-        IPv6 only: the first address of the external range; a static one is unused and in the same region.
+        In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         """
         return pulumi.get(self, "external_ipv6")
 
@@ -247,7 +247,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter(name="externalIpv6PrefixLength")
     def external_ipv6_prefix_length(self) -> Optional[_builtins.int]:
         """
-        IPv6 only: the length of the external range's prefix.
+        In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
         """
         return pulumi.get(self, "external_ipv6_prefix_length")
 
@@ -263,7 +263,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter
     def name(self) -> Optional[_builtins.str]:
         """
-        The configuration's name. Default and usual: `External NAT`; for IPv6 `External IPv6`.
+        The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
         """
         return pulumi.get(self, "name")
 
@@ -271,7 +271,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter(name="natIP")
     def nat_ip(self) -> Optional[_builtins.str]:
         """
-        IPv4 only: a reserved, unused external address of the region. Default: an ephemeral one.
+        In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
         """
         return pulumi.get(self, "nat_ip")
 
@@ -279,7 +279,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter(name="networkTier")
     def network_tier(self) -> Optional[_builtins.str]:
         """
-        The network tier; that of the address where one is given. Default: the project's. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
+        The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
         """
         return pulumi.get(self, "network_tier")
 
@@ -287,7 +287,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter(name="publicPtrDomainName")
     def public_ptr_domain_name(self) -> Optional[_builtins.str]:
         """
-        The domain name of the reverse DNS record; needs `setPublicPtr`.
+        The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
         """
         return pulumi.get(self, "public_ptr_domain_name")
 
@@ -303,7 +303,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter(name="setPublicPtr")
     def set_public_ptr(self) -> Optional[_builtins.bool]:
         """
-        Make a reverse DNS record; not for IPv6, which always has one. Default: false.
+        In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
         """
         return pulumi.get(self, "set_public_ptr")
 
@@ -311,7 +311,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter
     def type(self) -> Optional[_builtins.str]:
         """
-        `ONE_TO_ONE_NAT` for IPv4, `DIRECT_IPV6` for IPv6; the default fits either.
+        `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
         """
         return pulumi.get(self, "type")
 
@@ -319,7 +319,7 @@ class AccessConfigResponse(dict):
 @pulumi.output_type
 class AdvancedMachineFeatures(dict):
     """
-    Processor options.
+    Processor and firmware options.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -356,14 +356,14 @@ class AdvancedMachineFeatures(dict):
                  turbo_mode: Optional[_builtins.str] = None,
                  visible_core_count: Optional[_builtins.int] = None):
         """
-        Processor options.
+        Processor and firmware options.
 
-        :param _builtins.bool enable_nested_virtualization: Let instances run virtual machines. Default: false.
-        :param _builtins.bool enable_uefi_networking: Allow network boot by UEFI.
-        :param _builtins.str performance_monitoring_unit: The performance counters that instances see. One of `ARCHITECTURAL`, `ENHANCED`, `STANDARD`.
-        :param _builtins.int threads_per_core: Threads on a physical core; 1 turns simultaneous multithreading off.
-        :param _builtins.str turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`.
-        :param _builtins.int visible_core_count: Physical cores that an instance sees.
+        :param _builtins.bool enable_nested_virtualization: Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
+        :param _builtins.bool enable_uefi_networking: Enable UEFI networking.
+        :param _builtins.str performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
+        :param _builtins.int threads_per_core: The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
+        :param _builtins.str turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+        :param _builtins.int visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
         if enable_nested_virtualization is not None:
             pulumi.set(__self__, "enable_nested_virtualization", enable_nested_virtualization)
@@ -382,7 +382,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="enableNestedVirtualization")
     def enable_nested_virtualization(self) -> Optional[_builtins.bool]:
         """
-        Let instances run virtual machines. Default: false.
+        Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
         """
         return pulumi.get(self, "enable_nested_virtualization")
 
@@ -390,7 +390,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="enableUefiNetworking")
     def enable_uefi_networking(self) -> Optional[_builtins.bool]:
         """
-        Allow network boot by UEFI.
+        Enable UEFI networking.
         """
         return pulumi.get(self, "enable_uefi_networking")
 
@@ -398,7 +398,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="performanceMonitoringUnit")
     def performance_monitoring_unit(self) -> Optional[_builtins.str]:
         """
-        The performance counters that instances see. One of `ARCHITECTURAL`, `ENHANCED`, `STANDARD`.
+        The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
         """
         return pulumi.get(self, "performance_monitoring_unit")
 
@@ -406,7 +406,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="threadsPerCore")
     def threads_per_core(self) -> Optional[_builtins.int]:
         """
-        Threads on a physical core; 1 turns simultaneous multithreading off.
+        The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
         """
         return pulumi.get(self, "threads_per_core")
 
@@ -414,7 +414,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="turboMode")
     def turbo_mode(self) -> Optional[_builtins.str]:
         """
-        The turbo frequency mode, such as `ALL_CORE_MAX`.
+        The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
         """
         return pulumi.get(self, "turbo_mode")
 
@@ -422,7 +422,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="visibleCoreCount")
     def visible_core_count(self) -> Optional[_builtins.int]:
         """
-        Physical cores that an instance sees.
+        The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
         return pulumi.get(self, "visible_core_count")
 
@@ -430,7 +430,7 @@ class AdvancedMachineFeatures(dict):
 @pulumi.output_type
 class AliasIpRangeResponse(dict):
     """
-    Further addresses of an interface.
+    A range of further internal addresses of a network interface.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -461,12 +461,12 @@ class AliasIpRangeResponse(dict):
                  ip_cidr_range: Optional[_builtins.str] = None,
                  subnetwork_range_name: Optional[_builtins.str] = None):
         """
-        Further addresses of an interface.
+        A range of further internal addresses of a network interface.
 
-        :param Sequence[_builtins.str] candidate_subnetwork_range_names: Secondary ranges to choose from. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str effective_subnetwork_range_name: The range that was chosen. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str ip_cidr_range: One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use.
-        :param _builtins.str subnetwork_range_name: The secondary range to take it from. Default: the primary range.
+        :param Sequence[_builtins.str] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str effective_subnetwork_range_name: The name of the subnetwork's range that the addresses come from. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
+        :param _builtins.str subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
         if candidate_subnetwork_range_names is not None:
             pulumi.set(__self__, "candidate_subnetwork_range_names", candidate_subnetwork_range_names)
@@ -481,7 +481,7 @@ class AliasIpRangeResponse(dict):
     @pulumi.getter(name="candidateSubnetworkRangeNames")
     def candidate_subnetwork_range_names(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Secondary ranges to choose from. Beta: using it sends the call to Google's beta API.
+        Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "candidate_subnetwork_range_names")
 
@@ -489,7 +489,7 @@ class AliasIpRangeResponse(dict):
     @pulumi.getter(name="effectiveSubnetworkRangeName")
     def effective_subnetwork_range_name(self) -> Optional[_builtins.str]:
         """
-        The range that was chosen. Beta: using it sends the call to Google's beta API.
+        The name of the subnetwork's range that the addresses come from. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "effective_subnetwork_range_name")
 
@@ -497,7 +497,7 @@ class AliasIpRangeResponse(dict):
     @pulumi.getter(name="ipCidrRange")
     def ip_cidr_range(self) -> Optional[_builtins.str]:
         """
-        One address, a netmask such as `/24`, or a CIDR range; inside the subnetwork and free of addresses in use.
+        One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
         """
         return pulumi.get(self, "ip_cidr_range")
 
@@ -505,7 +505,7 @@ class AliasIpRangeResponse(dict):
     @pulumi.getter(name="subnetworkRangeName")
     def subnetwork_range_name(self) -> Optional[_builtins.str]:
         """
-        The secondary range to take it from. Default: the primary range.
+        The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
         return pulumi.get(self, "subnetwork_range_name")
 
@@ -513,18 +513,18 @@ class AliasIpRangeResponse(dict):
 @pulumi.output_type
 class ApiWarning(dict):
     """
-    Something that Google says beside its answer.
+    A warning in a response of Google's.
     """
     def __init__(__self__, *,
                  code: _builtins.str,
                  data: Optional[Sequence['outputs.WarningData']] = None,
                  message: Optional[_builtins.str] = None):
         """
-        Something that Google says beside its answer.
+        A warning in a response of Google's.
 
-        :param _builtins.str code: The warning code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
-        :param Sequence['WarningData'] data: Details, such as the scope.
-        :param _builtins.str message: The warning message.
+        :param _builtins.str code: The warning's code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
+        :param Sequence['WarningData'] data: Details of the warning.
+        :param _builtins.str message: The warning's text.
         """
         pulumi.set(__self__, "code", code)
         if data is not None:
@@ -536,7 +536,7 @@ class ApiWarning(dict):
     @pulumi.getter
     def code(self) -> _builtins.str:
         """
-        The warning code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
+        The warning's code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
         """
         return pulumi.get(self, "code")
 
@@ -544,7 +544,7 @@ class ApiWarning(dict):
     @pulumi.getter
     def data(self) -> Optional[Sequence['outputs.WarningData']]:
         """
-        Details, such as the scope.
+        Details of the warning.
         """
         return pulumi.get(self, "data")
 
@@ -552,7 +552,7 @@ class ApiWarning(dict):
     @pulumi.getter
     def message(self) -> Optional[_builtins.str]:
         """
-        The warning message.
+        The warning's text.
         """
         return pulumi.get(self, "message")
 
@@ -560,7 +560,7 @@ class ApiWarning(dict):
 @pulumi.output_type
 class AttachedDiskInitializeParamsResponse(dict):
     """
-    How a new disk is made.
+    How to create a new disk together with its instance.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -637,30 +637,30 @@ class AttachedDiskInitializeParamsResponse(dict):
                  source_snapshot_encryption_key: Optional['outputs.CustomerEncryptionKeyResponse'] = None,
                  storage_pool: Optional[_builtins.str] = None):
         """
-        How a new disk is made.
+        How to create a new disk together with its instance.
 
-        :param _builtins.str architecture: The processor architecture the disk's contents are for. One of `ARM64`, `X86_64`.
-        :param _builtins.str description: A text about the disk.
-        :param _builtins.str disk_name: The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
-        :param _builtins.int disk_size_gb: Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.
-        :param _builtins.str disk_type: The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.
-        :param _builtins.bool enable_confidential_compute: Encrypt the disk for confidential computing. Default: false.
-        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, added to those of the disk. Beta: using it sends the call to Google's beta API.
-        :param Mapping[str, _builtins.str] labels: Labels of the disk.
-        :param Sequence[_builtins.str] licenses: License URLs; reserved for Google's own use.
-        :param _builtins.bool multi_writer: Let several instances write to the disk at once. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str on_update_action: What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
-        :param _builtins.int provisioned_iops: I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.
-        :param _builtins.int provisioned_throughput: Throughput to provision, in MB per second; at least 1.
-        :param Sequence[_builtins.str] replica_zones: The two zones of a regional disk, one of them the instance's.
-        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
-        :param Sequence[_builtins.str] resource_policies: Resource policies of the disk, such as snapshot schedules; a template takes bare names.
-        :param _builtins.str source_image: The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
-        :param 'CustomerEncryptionKeyResponse' source_image_encryption_key: The key of a protected image. Never stored by a template.
-        :param _builtins.str source_instant_snapshot: The instant snapshot to make the disk from. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str source_snapshot: The snapshot to make the disk from.
-        :param 'CustomerEncryptionKeyResponse' source_snapshot_encryption_key: The key of a protected snapshot. Never stored by a template.
-        :param _builtins.str storage_pool: The storage pool the disk is made in, as a URL.
+        :param _builtins.str architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
+        :param _builtins.str description: A description of the disk.
+        :param _builtins.str disk_name: The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
+        :param _builtins.int disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
+        :param _builtins.str disk_type: The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+        :param _builtins.bool enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
+        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
+        :param Mapping[str, _builtins.str] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
+        :param Sequence[_builtins.str] licenses: License URLs. Reserved for Google's own use.
+        :param _builtins.bool multi_writer: Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
+        :param _builtins.int provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
+        :param _builtins.int provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
+        :param Sequence[_builtins.str] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
+        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
+        :param Sequence[_builtins.str] resource_policies: Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
+        :param _builtins.str source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+        :param 'CustomerEncryptionKeyResponse' source_image_encryption_key: The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        :param _builtins.str source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
+        :param 'CustomerEncryptionKeyResponse' source_snapshot_encryption_key: The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        :param _builtins.str storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
         """
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
@@ -711,7 +711,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter
     def architecture(self) -> Optional[_builtins.str]:
         """
-        The processor architecture the disk's contents are for. One of `ARM64`, `X86_64`.
+        The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
         """
         return pulumi.get(self, "architecture")
 
@@ -719,7 +719,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A text about the disk.
+        A description of the disk.
         """
         return pulumi.get(self, "description")
 
@@ -727,7 +727,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="diskName")
     def disk_name(self) -> Optional[_builtins.str]:
         """
-        The disk's name. Default: the instance's name. If a disk of that name exists in the region, it is attached instead of created.
+        The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
         """
         return pulumi.get(self, "disk_name")
 
@@ -735,7 +735,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> Optional[_builtins.int]:
         """
-        Size in GB (base 2), at least 10 for persistent disks. Default: the size of the image, or 500 without one.
+        The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -743,7 +743,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="diskType")
     def disk_type(self) -> Optional[_builtins.str]:
         """
-        The disk type. Default: `pd-standard`. A template takes the bare name, such as `pd-ssd`.
+        The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         """
         return pulumi.get(self, "disk_type")
 
@@ -751,7 +751,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="enableConfidentialCompute")
     def enable_confidential_compute(self) -> Optional[_builtins.bool]:
         """
-        Encrypt the disk for confidential computing. Default: false.
+        Create the disk in confidential compute mode. Default: false.
         """
         return pulumi.get(self, "enable_confidential_compute")
 
@@ -759,7 +759,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> Optional[Sequence['outputs.GuestOsFeature']]:
         """
-        Features of the guest operating system, added to those of the disk. Beta: using it sends the call to Google's beta API.
+        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -767,7 +767,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter
     def labels(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Labels of the disk.
+        Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
         """
         return pulumi.get(self, "labels")
 
@@ -775,7 +775,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter
     def licenses(self) -> Optional[Sequence[_builtins.str]]:
         """
-        License URLs; reserved for Google's own use.
+        License URLs. Reserved for Google's own use.
         """
         return pulumi.get(self, "licenses")
 
@@ -783,7 +783,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="multiWriter")
     def multi_writer(self) -> Optional[_builtins.bool]:
         """
-        Let several instances write to the disk at once. Beta: using it sends the call to Google's beta API.
+        Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "multi_writer")
 
@@ -791,7 +791,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="onUpdateAction")
     def on_update_action(self) -> Optional[_builtins.str]:
         """
-        What an instance update does with the disk. One of `RECREATE_DISK`, `RECREATE_DISK_IF_SOURCE_CHANGED`, `USE_EXISTING_DISK`.
+        What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
         """
         return pulumi.get(self, "on_update_action")
 
@@ -799,7 +799,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="provisionedIops")
     def provisioned_iops(self) -> Optional[_builtins.int]:
         """
-        I/O operations per second to provision. pd-extreme takes 10,000 to 120,000; other types have their own bounds.
+        I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
         """
         return pulumi.get(self, "provisioned_iops")
 
@@ -807,7 +807,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="provisionedThroughput")
     def provisioned_throughput(self) -> Optional[_builtins.int]:
         """
-        Throughput to provision, in MB per second; at least 1.
+        Throughput to provision in MB per second, such as `500`; at least 1.
         """
         return pulumi.get(self, "provisioned_throughput")
 
@@ -815,7 +815,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="replicaZones")
     def replica_zones(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The two zones of a regional disk, one of them the instance's.
+        The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
         """
         return pulumi.get(self, "replica_zones")
 
@@ -823,7 +823,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="resourceManagerTags")
     def resource_manager_tags(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
+        Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
         """
         return pulumi.get(self, "resource_manager_tags")
 
@@ -831,7 +831,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Resource policies of the disk, such as snapshot schedules; a template takes bare names.
+        Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -839,7 +839,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceImage")
     def source_image(self) -> Optional[_builtins.str]:
         """
-        The image: `projects/P/global/images/I`, or `projects/P/global/images/family/F` for the newest of a family. Short forms are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the public family, other names to the project's own images.
+        The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
         """
         return pulumi.get(self, "source_image")
 
@@ -847,7 +847,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceImageEncryptionKey")
     def source_image_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key of a protected image. Never stored by a template.
+        The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
         """
         return pulumi.get(self, "source_image_encryption_key")
 
@@ -855,7 +855,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceInstantSnapshot")
     def source_instant_snapshot(self) -> Optional[_builtins.str]:
         """
-        The instant snapshot to make the disk from. Beta: using it sends the call to Google's beta API.
+        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "source_instant_snapshot")
 
@@ -863,7 +863,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceSnapshot")
     def source_snapshot(self) -> Optional[_builtins.str]:
         """
-        The snapshot to make the disk from.
+        The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
         """
         return pulumi.get(self, "source_snapshot")
 
@@ -871,7 +871,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceSnapshotEncryptionKey")
     def source_snapshot_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key of a protected snapshot. Never stored by a template.
+        The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
         """
         return pulumi.get(self, "source_snapshot_encryption_key")
 
@@ -879,7 +879,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="storagePool")
     def storage_pool(self) -> Optional[_builtins.str]:
         """
-        The storage pool the disk is made in, as a URL.
+        The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
         """
         return pulumi.get(self, "storage_pool")
 
@@ -887,7 +887,7 @@ class AttachedDiskInitializeParamsResponse(dict):
 @pulumi.output_type
 class AttachedDiskResponse(dict):
     """
-    A disk of an instance: one that exists (`source`), or one to be made (`initializeParams`).
+    A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
     """
     @staticmethod
     def __key_warning(key: str):
@@ -946,28 +946,28 @@ class AttachedDiskResponse(dict):
                  type: Optional[_builtins.str] = None,
                  user_licenses: Optional[Sequence[_builtins.str]] = None):
         """
-        A disk of an instance: one that exists (`source`), or one to be made (`initializeParams`).
+        A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
 
-        :param _builtins.str architecture: The processor architecture of the disk. One of `ARM64`, `X86_64`.
-        :param _builtins.bool auto_delete: Delete the disk together with its instance. Default: false.
-        :param _builtins.bool boot: Boot from this disk; its first partition holds the root file system. Default: false.
-        :param _builtins.str device_name: The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
-        :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that encrypts a new disk or opens an attached one.
-        :param _builtins.int disk_size_gb: Size in GB (base 2).
-        :param _builtins.bool force_attach: Attach a regional disk even if it is attached to another instance. Not read back.
-        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system.
-        :param _builtins.int index: The disk's place; 0 is the boot disk.
-        :param 'AttachedDiskInitializeParamsResponse' initialize_params: How to make a new disk. Conflicts with `source`.
-        :param _builtins.str interface: How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
+        :param _builtins.str architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`.
+        :param _builtins.bool auto_delete: Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+        :param _builtins.bool boot: Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param _builtins.str device_name: The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
+        :param _builtins.int disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+        :param _builtins.bool force_attach: Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
+        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
+        :param _builtins.int index: The disk's index on the instance; 0 is the boot disk.
+        :param 'AttachedDiskInitializeParamsResponse' initialize_params: How to create a new disk together with its instance. Conflicts with `source`.
+        :param _builtins.str interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
         :param _builtins.str kind: Always `compute#attachedDisk`.
-        :param Sequence[_builtins.str] licenses: Licenses that the disk carries, as URLs.
-        :param _builtins.bool locked: Whether the disk is locked. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str mode: `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
-        :param _builtins.str saved_state: `PRESERVED` when the data of a local SSD was kept on request.
-        :param 'InitialStateConfig' shielded_instance_initial_state: The UEFI keys stored on the disk.
-        :param _builtins.str source: An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.
+        :param Sequence[_builtins.str] licenses: Licenses of the disk, as URLs.
+        :param _builtins.bool locked: Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str mode: `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        :param _builtins.str saved_state: `PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.
+        :param 'InitialStateConfig' shielded_instance_initial_state: The UEFI keys that are stored on the disk, for Shielded VMs.
+        :param _builtins.str source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
         :param _builtins.str type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param Sequence[_builtins.str] user_licenses: License URLs given by the user. Beta: using it sends the call to Google's beta API.
+        :param Sequence[_builtins.str] user_licenses: License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
         """
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
@@ -1014,7 +1014,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def architecture(self) -> Optional[_builtins.str]:
         """
-        The processor architecture of the disk. One of `ARM64`, `X86_64`.
+        The processor architecture that the disk is for: `ARM64` or `X86_64`.
         """
         return pulumi.get(self, "architecture")
 
@@ -1022,7 +1022,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> Optional[_builtins.bool]:
         """
-        Delete the disk together with its instance. Default: false.
+        Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -1030,7 +1030,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def boot(self) -> Optional[_builtins.bool]:
         """
-        Boot from this disk; its first partition holds the root file system. Default: false.
+        Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
         return pulumi.get(self, "boot")
 
@@ -1038,7 +1038,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="deviceName")
     def device_name(self) -> Optional[_builtins.str]:
         """
-        The name the guest sees below `/dev/disk/by-id/google-*`. Default: `persistent-disk-N`.
+        The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -1046,7 +1046,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="diskEncryptionKey")
     def disk_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key that encrypts a new disk or opens an attached one.
+        The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
         """
         return pulumi.get(self, "disk_encryption_key")
 
@@ -1054,7 +1054,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> Optional[_builtins.int]:
         """
-        Size in GB (base 2).
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -1062,7 +1062,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> Optional[_builtins.bool]:
         """
-        Attach a regional disk even if it is attached to another instance. Not read back.
+        Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
         """
         return pulumi.get(self, "force_attach")
 
@@ -1070,7 +1070,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> Optional[Sequence['outputs.GuestOsFeature']]:
         """
-        Features of the guest operating system.
+        Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -1078,7 +1078,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def index(self) -> Optional[_builtins.int]:
         """
-        The disk's place; 0 is the boot disk.
+        The disk's index on the instance; 0 is the boot disk.
         """
         return pulumi.get(self, "index")
 
@@ -1086,7 +1086,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="initializeParams")
     def initialize_params(self) -> Optional['outputs.AttachedDiskInitializeParamsResponse']:
         """
-        How to make a new disk. Conflicts with `source`.
+        How to create a new disk together with its instance. Conflicts with `source`.
         """
         return pulumi.get(self, "initialize_params")
 
@@ -1094,7 +1094,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def interface(self) -> Optional[_builtins.str]:
         """
-        How the disk is attached. Default: `SCSI` for most machine types. One of `NVME`, `SCSI`.
+        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
         """
         return pulumi.get(self, "interface")
 
@@ -1110,7 +1110,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def licenses(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Licenses that the disk carries, as URLs.
+        Licenses of the disk, as URLs.
         """
         return pulumi.get(self, "licenses")
 
@@ -1118,7 +1118,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def locked(self) -> Optional[_builtins.bool]:
         """
-        Whether the disk is locked. Beta: using it sends the call to Google's beta API.
+        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "locked")
 
@@ -1126,7 +1126,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def mode(self) -> Optional[_builtins.str]:
         """
-        `READ_WRITE` or `READ_ONLY`. Default: `READ_WRITE`.
+        `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -1134,7 +1134,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="savedState")
     def saved_state(self) -> Optional[_builtins.str]:
         """
-        `PRESERVED` when the data of a local SSD was kept on request.
+        `PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.
         """
         return pulumi.get(self, "saved_state")
 
@@ -1142,7 +1142,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="shieldedInstanceInitialState")
     def shielded_instance_initial_state(self) -> Optional['outputs.InitialStateConfig']:
         """
-        The UEFI keys stored on the disk.
+        The UEFI keys that are stored on the disk, for Shielded VMs.
         """
         return pulumi.get(self, "shielded_instance_initial_state")
 
@@ -1150,7 +1150,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def source(self) -> Optional[_builtins.str]:
         """
-        An existing disk. A template takes the name of a zonal disk or the URL of a regional one. Conflicts with `initializeParams`.
+        The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
         """
         return pulumi.get(self, "source")
 
@@ -1166,7 +1166,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> Optional[Sequence[_builtins.str]]:
         """
-        License URLs given by the user. Beta: using it sends the call to Google's beta API.
+        License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -1174,14 +1174,14 @@ class AttachedDiskResponse(dict):
 @pulumi.output_type
 class BulkInsertProgress(dict):
     """
-    The status of a bulk creation.
+    The progress of a bulk creation.
     """
     def __init__(__self__, *,
                  per_location_status: Optional[Mapping[str, 'outputs.LocationStatus']] = None):
         """
-        The status of a bulk creation.
+        The progress of a bulk creation.
 
-        :param Mapping[str, 'LocationStatus'] per_location_status: By location.
+        :param Mapping[str, 'LocationStatus'] per_location_status: The progress in each location, such as `zones/us-east1-b`.
         """
         if per_location_status is not None:
             pulumi.set(__self__, "per_location_status", per_location_status)
@@ -1190,7 +1190,7 @@ class BulkInsertProgress(dict):
     @pulumi.getter(name="perLocationStatus")
     def per_location_status(self) -> Optional[Mapping[str, 'outputs.LocationStatus']]:
         """
-        By location.
+        The progress in each location, such as `zones/us-east1-b`.
         """
         return pulumi.get(self, "per_location_status")
 
@@ -1198,16 +1198,16 @@ class BulkInsertProgress(dict):
 @pulumi.output_type
 class CommonMetadataProgress(dict):
     """
-    How far a change of the project's common metadata is.
+    The progress of a change to a project's common instance metadata.
     """
     def __init__(__self__, *,
                  client_operation_id: Optional[_builtins.str] = None,
                  per_location_operations: Optional[Mapping[str, 'outputs.LocationOperation']] = None):
         """
-        How far a change of the project's common metadata is.
+        The progress of a change to a project's common instance metadata.
 
-        :param _builtins.str client_operation_id: The request ID.
-        :param Mapping[str, 'LocationOperation'] per_location_operations: By location.
+        :param _builtins.str client_operation_id: The request ID of the change.
+        :param Mapping[str, 'LocationOperation'] per_location_operations: The progress in each location, such as `zones/us-east1-b`.
         """
         if client_operation_id is not None:
             pulumi.set(__self__, "client_operation_id", client_operation_id)
@@ -1218,7 +1218,7 @@ class CommonMetadataProgress(dict):
     @pulumi.getter(name="clientOperationId")
     def client_operation_id(self) -> Optional[_builtins.str]:
         """
-        The request ID.
+        The request ID of the change.
         """
         return pulumi.get(self, "client_operation_id")
 
@@ -1226,7 +1226,7 @@ class CommonMetadataProgress(dict):
     @pulumi.getter(name="perLocationOperations")
     def per_location_operations(self) -> Optional[Mapping[str, 'outputs.LocationOperation']]:
         """
-        By location.
+        The progress in each location, such as `zones/us-east1-b`.
         """
         return pulumi.get(self, "per_location_operations")
 
@@ -1234,7 +1234,7 @@ class CommonMetadataProgress(dict):
 @pulumi.output_type
 class ConfidentialInstanceConfig(dict):
     """
-    Confidential computing.
+    Confidential VM options.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -1259,10 +1259,10 @@ class ConfidentialInstanceConfig(dict):
                  confidential_instance_type: Optional[_builtins.str] = None,
                  enable_confidential_compute: Optional[_builtins.bool] = None):
         """
-        Confidential computing.
+        Confidential VM options.
 
-        :param _builtins.str confidential_instance_type: The technology. One of `BMSAI`, `CCA`, `SEV`, `SEV_SNP`, `TDX`. Beta: using it sends the call to Google's beta API.
-        :param _builtins.bool enable_confidential_compute: Run as confidential VMs.
+        :param _builtins.str confidential_instance_type: The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool enable_confidential_compute: Create Confidential VMs.
         """
         if confidential_instance_type is not None:
             pulumi.set(__self__, "confidential_instance_type", confidential_instance_type)
@@ -1273,7 +1273,7 @@ class ConfidentialInstanceConfig(dict):
     @pulumi.getter(name="confidentialInstanceType")
     def confidential_instance_type(self) -> Optional[_builtins.str]:
         """
-        The technology. One of `BMSAI`, `CCA`, `SEV`, `SEV_SNP`, `TDX`. Beta: using it sends the call to Google's beta API.
+        The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "confidential_instance_type")
 
@@ -1281,7 +1281,7 @@ class ConfidentialInstanceConfig(dict):
     @pulumi.getter(name="enableConfidentialCompute")
     def enable_confidential_compute(self) -> Optional[_builtins.bool]:
         """
-        Run as confidential VMs.
+        Create Confidential VMs.
         """
         return pulumi.get(self, "enable_confidential_compute")
 
@@ -1289,7 +1289,7 @@ class ConfidentialInstanceConfig(dict):
 @pulumi.output_type
 class CustomerEncryptionKeyResponse(dict):
     """
-    A key that protects a disk, an image or a snapshot.
+    An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -1321,12 +1321,12 @@ class CustomerEncryptionKeyResponse(dict):
                  rsa_encrypted_key: Optional[_builtins.str] = None,
                  sha256: Optional[_builtins.str] = None):
         """
-        A key that protects a disk, an image or a snapshot.
+        An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
 
-        :param _builtins.str kms_key_name: The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.
-        :param _builtins.str kms_key_service_account: The service account that uses the key. Default: the project's Compute Engine service agent.
-        :param _builtins.str raw_key: A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.
-        :param _builtins.str rsa_encrypted_key: A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.
+        :param _builtins.str kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
+        :param _builtins.str kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
+        :param _builtins.str raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        :param _builtins.str rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         :param _builtins.str sha256: The SHA-256 hash of the customer-supplied key, in base64.
         """
         if kms_key_name is not None:
@@ -1344,7 +1344,7 @@ class CustomerEncryptionKeyResponse(dict):
     @pulumi.getter(name="kmsKeyName")
     def kms_key_name(self) -> Optional[_builtins.str]:
         """
-        The Cloud KMS key: `projects/P/locations/L/keyRings/R/cryptoKeys/K`, with or without `/cryptoKeyVersions/N`.
+        The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
         """
         return pulumi.get(self, "kms_key_name")
 
@@ -1352,25 +1352,25 @@ class CustomerEncryptionKeyResponse(dict):
     @pulumi.getter(name="kmsKeyServiceAccount")
     def kms_key_service_account(self) -> Optional[_builtins.str]:
         """
-        The service account that uses the key. Default: the project's Compute Engine service agent.
+        The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
         """
         return pulumi.get(self, "kms_key_service_account")
 
     @_builtins.property
     @pulumi.getter(name="rawKey")
-    @_utilities.deprecated("""Google takes no new customer-supplied keys; use kmsKeyName""")
+    @_utilities.deprecated("""Google no longer supports customer-supplied keys; use kmsKeyName""")
     def raw_key(self) -> Optional[_builtins.str]:
         """
-        A 256-bit customer-supplied key in base64 (RFC 4648). Never stored by a template.
+        A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         return pulumi.get(self, "raw_key")
 
     @_builtins.property
     @pulumi.getter(name="rsaEncryptedKey")
-    @_utilities.deprecated("""Google takes no new customer-supplied keys; use kmsKeyName""")
+    @_utilities.deprecated("""Google no longer supports customer-supplied keys; use kmsKeyName""")
     def rsa_encrypted_key(self) -> Optional[_builtins.str]:
         """
-        A customer-supplied key wrapped with Google's RSA certificate, in base64 (RFC 4648). Never stored by a template.
+        A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         return pulumi.get(self, "rsa_encrypted_key")
 
@@ -1386,7 +1386,7 @@ class CustomerEncryptionKeyResponse(dict):
 @pulumi.output_type
 class DeprecationStatus(dict):
     """
-    What is to become of something, and when.
+    Whether a resource is deprecated, and what is planned for it.
     """
     def __init__(__self__, *,
                  deleted: Optional[_builtins.str] = None,
@@ -1396,14 +1396,14 @@ class DeprecationStatus(dict):
                  state: Optional[_builtins.str] = None,
                  state_override: Optional['outputs.RolloutPolicy'] = None):
         """
-        What is to become of something, and when.
+        Whether a resource is deprecated, and what is planned for it.
 
-        :param _builtins.str deleted: When it is to be deleted (RFC 3339).
-        :param _builtins.str deprecated: When it is to be deprecated (RFC 3339).
-        :param _builtins.str obsolete: When it is to be obsolete (RFC 3339).
-        :param _builtins.str replacement: The suggested replacement, as a URL.
-        :param _builtins.str state: `DEPRECATED` warns; `OBSOLETE` and `DELETED` are refused. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
-        :param 'RolloutPolicy' state_override: When the state takes effect.
+        :param _builtins.str deleted: When the state is planned to become `DELETED` (RFC 3339).
+        :param _builtins.str deprecated: When the state is planned to become `DEPRECATED` (RFC 3339).
+        :param _builtins.str obsolete: When the state is planned to become `OBSOLETE` (RFC 3339).
+        :param _builtins.str replacement: The URL of the suggested replacement.
+        :param _builtins.str state: The state. Using a `DEPRECATED` resource causes a warning; using an `OBSOLETE` or `DELETED` one is an error. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
+        :param 'RolloutPolicy' state_override: When the state takes effect in each zone.
         """
         if deleted is not None:
             pulumi.set(__self__, "deleted", deleted)
@@ -1422,7 +1422,7 @@ class DeprecationStatus(dict):
     @pulumi.getter
     def deleted(self) -> Optional[_builtins.str]:
         """
-        When it is to be deleted (RFC 3339).
+        When the state is planned to become `DELETED` (RFC 3339).
         """
         return pulumi.get(self, "deleted")
 
@@ -1430,7 +1430,7 @@ class DeprecationStatus(dict):
     @pulumi.getter
     def deprecated(self) -> Optional[_builtins.str]:
         """
-        When it is to be deprecated (RFC 3339).
+        When the state is planned to become `DEPRECATED` (RFC 3339).
         """
         return pulumi.get(self, "deprecated")
 
@@ -1438,7 +1438,7 @@ class DeprecationStatus(dict):
     @pulumi.getter
     def obsolete(self) -> Optional[_builtins.str]:
         """
-        When it is to be obsolete (RFC 3339).
+        When the state is planned to become `OBSOLETE` (RFC 3339).
         """
         return pulumi.get(self, "obsolete")
 
@@ -1446,7 +1446,7 @@ class DeprecationStatus(dict):
     @pulumi.getter
     def replacement(self) -> Optional[_builtins.str]:
         """
-        The suggested replacement, as a URL.
+        The URL of the suggested replacement.
         """
         return pulumi.get(self, "replacement")
 
@@ -1454,7 +1454,7 @@ class DeprecationStatus(dict):
     @pulumi.getter
     def state(self) -> Optional[_builtins.str]:
         """
-        `DEPRECATED` warns; `OBSOLETE` and `DELETED` are refused. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
+        The state. Using a `DEPRECATED` resource causes a warning; using an `OBSOLETE` or `DELETED` one is an error. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
         """
         return pulumi.get(self, "state")
 
@@ -1462,7 +1462,7 @@ class DeprecationStatus(dict):
     @pulumi.getter(name="stateOverride")
     def state_override(self) -> Optional['outputs.RolloutPolicy']:
         """
-        When the state takes effect.
+        When the state takes effect in each zone.
         """
         return pulumi.get(self, "state_override")
 
@@ -1470,7 +1470,7 @@ class DeprecationStatus(dict):
 @pulumi.output_type
 class DiskInstantiationConfig(dict):
     """
-    What becomes of one disk of the source instance.
+    What the template contains for one disk of the source instance.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -1501,12 +1501,12 @@ class DiskInstantiationConfig(dict):
                  device_name: Optional[_builtins.str] = None,
                  instantiate_from: Optional[_builtins.str] = None):
         """
-        What becomes of one disk of the source instance.
+        What the template contains for one disk of the source instance.
 
-        :param _builtins.bool auto_delete: Delete the disk together with its instance.
-        :param _builtins.str custom_image: The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
-        :param _builtins.str device_name: The device name of the disk on the source instance.
-        :param _builtins.str instantiate_from: How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+        :param _builtins.bool auto_delete: Delete the disk when its instance is deleted.
+        :param _builtins.str custom_image: The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
+        :param _builtins.str device_name: The disk's device name on the source instance, such as `persistent-disk-1`.
+        :param _builtins.str instantiate_from: Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -1521,7 +1521,7 @@ class DiskInstantiationConfig(dict):
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> Optional[_builtins.bool]:
         """
-        Delete the disk together with its instance.
+        Delete the disk when its instance is deleted.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -1529,7 +1529,7 @@ class DiskInstantiationConfig(dict):
     @pulumi.getter(name="customImage")
     def custom_image(self) -> Optional[_builtins.str]:
         """
-        The image to use, with `CUSTOM_IMAGE`, in any form that `sourceImage` accepts.
+        The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
         """
         return pulumi.get(self, "custom_image")
 
@@ -1537,7 +1537,7 @@ class DiskInstantiationConfig(dict):
     @pulumi.getter(name="deviceName")
     def device_name(self) -> Optional[_builtins.str]:
         """
-        The device name of the disk on the source instance.
+        The disk's device name on the source instance, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -1545,7 +1545,7 @@ class DiskInstantiationConfig(dict):
     @pulumi.getter(name="instantiateFrom")
     def instantiate_from(self) -> Optional[_builtins.str]:
         """
-        How the disk is created: from the same image or image family, from a custom image, attached read-only, blank, or not at all. One of `ATTACH_READ_ONLY`, `BLANK`, `CUSTOM_IMAGE`, `DEFAULT`, `DO_NOT_INCLUDE`, `SOURCE_IMAGE`, `SOURCE_IMAGE_FAMILY`.
+        Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
         """
         return pulumi.get(self, "instantiate_from")
 
@@ -1577,7 +1577,7 @@ class DisplayDevice(dict):
         """
         A virtual display.
 
-        :param _builtins.bool enable_display: Give the instances a display. Default: false.
+        :param _builtins.bool enable_display: Give instances a virtual display, for remote display software. Default: false.
         """
         if enable_display is not None:
             pulumi.set(__self__, "enable_display", enable_display)
@@ -1586,7 +1586,7 @@ class DisplayDevice(dict):
     @pulumi.getter(name="enableDisplay")
     def enable_display(self) -> Optional[_builtins.bool]:
         """
-        Give the instances a display. Default: false.
+        Give instances a virtual display, for remote display software. Default: false.
         """
         return pulumi.get(self, "enable_display")
 
@@ -1594,16 +1594,16 @@ class DisplayDevice(dict):
 @pulumi.output_type
 class Duration(dict):
     """
-    A length of time.
+    A length of time: `seconds` and `nanos` together.
     """
     def __init__(__self__, *,
                  nanos: Optional[_builtins.int] = None,
                  seconds: Optional[_builtins.int] = None):
         """
-        A length of time.
+        A length of time: `seconds` and `nanos` together.
 
-        :param _builtins.int nanos: Fractions of a second, 0 to 999,999,999 nanoseconds.
-        :param _builtins.int seconds: Whole seconds, 0 to 315,576,000,000.
+        :param _builtins.int nanos: Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
+        :param _builtins.int seconds: Whole seconds, such as `3600`: 0 to 315,576,000,000.
         """
         if nanos is not None:
             pulumi.set(__self__, "nanos", nanos)
@@ -1614,7 +1614,7 @@ class Duration(dict):
     @pulumi.getter
     def nanos(self) -> Optional[_builtins.int]:
         """
-        Fractions of a second, 0 to 999,999,999 nanoseconds.
+        Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
         """
         return pulumi.get(self, "nanos")
 
@@ -1622,7 +1622,7 @@ class Duration(dict):
     @pulumi.getter
     def seconds(self) -> Optional[_builtins.int]:
         """
-        Whole seconds, 0 to 315,576,000,000.
+        Whole seconds, such as `3600`: 0 to 315,576,000,000.
         """
         return pulumi.get(self, "seconds")
 
@@ -1630,7 +1630,7 @@ class Duration(dict):
 @pulumi.output_type
 class EffectiveInstanceMetadata(dict):
     """
-    Metadata that Google itself heeds, as it counts after project and organization.
+    Values of metadata keys that Google defines, as the instance and its project together set them.
     """
     def __init__(__self__, *,
                  block_project_ssh_keys_metadata_value: Optional[_builtins.bool] = None,
@@ -1643,15 +1643,15 @@ class EffectiveInstanceMetadata(dict):
                  serial_port_logging_enable_metadata_value: Optional[_builtins.bool] = None,
                  vm_dns_setting_metadata_value: Optional[_builtins.str] = None):
         """
-        Metadata that Google itself heeds, as it counts after project and organization.
+        Values of metadata keys that Google defines, as the instance and its project together set them.
 
-        :param _builtins.bool block_project_ssh_keys_metadata_value: Whether SSH keys of the project are refused.
-        :param _builtins.bool enable_guest_attributes_metadata_value: Whether guest attributes are on.
-        :param _builtins.bool enable_os_inventory_metadata_value: Whether OS inventory is on.
-        :param _builtins.bool enable_osconfig_metadata_value: Whether OS Config is on.
-        :param _builtins.bool enable_oslogin_metadata_value: Whether OS Login is on.
+        :param _builtins.bool block_project_ssh_keys_metadata_value: Whether the project's SSH keys are refused.
+        :param _builtins.bool enable_guest_attributes_metadata_value: Whether guest attributes are enabled.
+        :param _builtins.bool enable_os_inventory_metadata_value: Whether OS inventory management is enabled.
+        :param _builtins.bool enable_osconfig_metadata_value: Whether the OS Config agent is enabled.
+        :param _builtins.bool enable_oslogin_metadata_value: Whether OS Login is enabled.
         :param _builtins.bool gce_container_declaration_metadata_value: Whether a container is declared.
-        :param _builtins.bool serial_port_enable_metadata_value: Whether the serial port can be reached.
+        :param _builtins.bool serial_port_enable_metadata_value: Whether the interactive serial console is enabled.
         :param _builtins.bool serial_port_logging_enable_metadata_value: Whether the serial port's output is logged.
         :param _builtins.str vm_dns_setting_metadata_value: Which internal DNS names the instance has.
         """
@@ -1678,7 +1678,7 @@ class EffectiveInstanceMetadata(dict):
     @pulumi.getter(name="blockProjectSshKeysMetadataValue")
     def block_project_ssh_keys_metadata_value(self) -> Optional[_builtins.bool]:
         """
-        Whether SSH keys of the project are refused.
+        Whether the project's SSH keys are refused.
         """
         return pulumi.get(self, "block_project_ssh_keys_metadata_value")
 
@@ -1686,7 +1686,7 @@ class EffectiveInstanceMetadata(dict):
     @pulumi.getter(name="enableGuestAttributesMetadataValue")
     def enable_guest_attributes_metadata_value(self) -> Optional[_builtins.bool]:
         """
-        Whether guest attributes are on.
+        Whether guest attributes are enabled.
         """
         return pulumi.get(self, "enable_guest_attributes_metadata_value")
 
@@ -1694,7 +1694,7 @@ class EffectiveInstanceMetadata(dict):
     @pulumi.getter(name="enableOsInventoryMetadataValue")
     def enable_os_inventory_metadata_value(self) -> Optional[_builtins.bool]:
         """
-        Whether OS inventory is on.
+        Whether OS inventory management is enabled.
         """
         return pulumi.get(self, "enable_os_inventory_metadata_value")
 
@@ -1702,7 +1702,7 @@ class EffectiveInstanceMetadata(dict):
     @pulumi.getter(name="enableOsconfigMetadataValue")
     def enable_osconfig_metadata_value(self) -> Optional[_builtins.bool]:
         """
-        Whether OS Config is on.
+        Whether the OS Config agent is enabled.
         """
         return pulumi.get(self, "enable_osconfig_metadata_value")
 
@@ -1710,7 +1710,7 @@ class EffectiveInstanceMetadata(dict):
     @pulumi.getter(name="enableOsloginMetadataValue")
     def enable_oslogin_metadata_value(self) -> Optional[_builtins.bool]:
         """
-        Whether OS Login is on.
+        Whether OS Login is enabled.
         """
         return pulumi.get(self, "enable_oslogin_metadata_value")
 
@@ -1726,7 +1726,7 @@ class EffectiveInstanceMetadata(dict):
     @pulumi.getter(name="serialPortEnableMetadataValue")
     def serial_port_enable_metadata_value(self) -> Optional[_builtins.bool]:
         """
-        Whether the serial port can be reached.
+        Whether the interactive serial console is enabled.
         """
         return pulumi.get(self, "serial_port_enable_metadata_value")
 
@@ -1750,7 +1750,7 @@ class EffectiveInstanceMetadata(dict):
 @pulumi.output_type
 class ErrorDetail(dict):
     """
-    One detail of an error; one of its properties is there.
+    One detail of an error; one of its properties is set.
     """
     def __init__(__self__, *,
                  error_info: Optional['outputs.ErrorInfo'] = None,
@@ -1758,12 +1758,12 @@ class ErrorDetail(dict):
                  localized_message: Optional['outputs.LocalizedMessage'] = None,
                  quota_info: Optional['outputs.QuotaExceededInfo'] = None):
         """
-        One detail of an error; one of its properties is there.
+        One detail of an error; one of its properties is set.
 
-        :param 'ErrorInfo' error_info: The cause.
-        :param 'Help' help: Pages that help.
-        :param 'LocalizedMessage' localized_message: The message in a language.
-        :param 'QuotaExceededInfo' quota_info: The quota that is used up.
+        :param 'ErrorInfo' error_info: The cause of the error.
+        :param 'Help' help: Links to pages about the error.
+        :param 'LocalizedMessage' localized_message: The error message in the user's language.
+        :param 'QuotaExceededInfo' quota_info: The quota that was exceeded.
         """
         if error_info is not None:
             pulumi.set(__self__, "error_info", error_info)
@@ -1778,7 +1778,7 @@ class ErrorDetail(dict):
     @pulumi.getter(name="errorInfo")
     def error_info(self) -> Optional['outputs.ErrorInfo']:
         """
-        The cause.
+        The cause of the error.
         """
         return pulumi.get(self, "error_info")
 
@@ -1786,7 +1786,7 @@ class ErrorDetail(dict):
     @pulumi.getter
     def help(self) -> Optional['outputs.Help']:
         """
-        Pages that help.
+        Links to pages about the error.
         """
         return pulumi.get(self, "help")
 
@@ -1794,7 +1794,7 @@ class ErrorDetail(dict):
     @pulumi.getter(name="localizedMessage")
     def localized_message(self) -> Optional['outputs.LocalizedMessage']:
         """
-        The message in a language.
+        The error message in the user's language.
         """
         return pulumi.get(self, "localized_message")
 
@@ -1802,7 +1802,7 @@ class ErrorDetail(dict):
     @pulumi.getter(name="quotaInfo")
     def quota_info(self) -> Optional['outputs.QuotaExceededInfo']:
         """
-        The quota that is used up.
+        The quota that was exceeded.
         """
         return pulumi.get(self, "quota_info")
 
@@ -1810,18 +1810,18 @@ class ErrorDetail(dict):
 @pulumi.output_type
 class ErrorInfo(dict):
     """
-    The cause of an error, for programs.
+    The cause of an error, in a form for programs.
     """
     def __init__(__self__, *,
                  domain: Optional[_builtins.str] = None,
                  metadatas: Optional[Mapping[str, _builtins.str]] = None,
                  reason: Optional[_builtins.str] = None):
         """
-        The cause of an error, for programs.
+        The cause of an error, in a form for programs.
 
-        :param _builtins.str domain: The service that the reason belongs to, such as `googleapis.com`.
-        :param Mapping[str, _builtins.str] metadatas: Details by key.
-        :param _builtins.str reason: The reason, in upper case with underscores, at most 63 characters.
+        :param _builtins.str domain: The service that defines the reason, such as `compute.googleapis.com`.
+        :param Mapping[str, _builtins.str] metadatas: Details of the cause, by key.
+        :param _builtins.str reason: The reason, such as `RESOURCE_NOT_READY`.
         """
         if domain is not None:
             pulumi.set(__self__, "domain", domain)
@@ -1834,7 +1834,7 @@ class ErrorInfo(dict):
     @pulumi.getter
     def domain(self) -> Optional[_builtins.str]:
         """
-        The service that the reason belongs to, such as `googleapis.com`.
+        The service that defines the reason, such as `compute.googleapis.com`.
         """
         return pulumi.get(self, "domain")
 
@@ -1842,7 +1842,7 @@ class ErrorInfo(dict):
     @pulumi.getter
     def metadatas(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Details by key.
+        Details of the cause, by key.
         """
         return pulumi.get(self, "metadatas")
 
@@ -1850,7 +1850,7 @@ class ErrorInfo(dict):
     @pulumi.getter
     def reason(self) -> Optional[_builtins.str]:
         """
-        The reason, in upper case with underscores, at most 63 characters.
+        The reason, such as `RESOURCE_NOT_READY`.
         """
         return pulumi.get(self, "reason")
 
@@ -1858,7 +1858,7 @@ class ErrorInfo(dict):
 @pulumi.output_type
 class FileContentBuffer(dict):
     """
-    One key file of a Shielded VM.
+    One of the key files of a Shielded VM.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -1881,10 +1881,10 @@ class FileContentBuffer(dict):
                  content: Optional[_builtins.str] = None,
                  file_type: Optional[_builtins.str] = None):
         """
-        One key file of a Shielded VM.
+        One of the key files of a Shielded VM.
 
         :param _builtins.str content: The file's content, in base64.
-        :param _builtins.str file_type: `X509` or `BIN`. One of `BIN`, `UNDEFINED`, `X509`.
+        :param _builtins.str file_type: The file's type: `X509`, `BIN` or `UNDEFINED`.
         """
         if content is not None:
             pulumi.set(__self__, "content", content)
@@ -1903,7 +1903,7 @@ class FileContentBuffer(dict):
     @pulumi.getter(name="fileType")
     def file_type(self) -> Optional[_builtins.str]:
         """
-        `X509` or `BIN`. One of `BIN`, `UNDEFINED`, `X509`.
+        The file's type: `X509`, `BIN` or `UNDEFINED`.
         """
         return pulumi.get(self, "file_type")
 
@@ -1911,14 +1911,14 @@ class FileContentBuffer(dict):
 @pulumi.output_type
 class GuestOsFeature(dict):
     """
-    A feature that the operating system on a disk supports.
+    A feature of the guest operating system.
     """
     def __init__(__self__, *,
                  type: _builtins.str):
         """
-        A feature that the operating system on a disk supports.
+        A feature of the guest operating system.
 
-        :param _builtins.str type: The feature's name. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
+        :param _builtins.str type: The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
         """
         pulumi.set(__self__, "type", type)
 
@@ -1926,7 +1926,7 @@ class GuestOsFeature(dict):
     @pulumi.getter
     def type(self) -> _builtins.str:
         """
-        The feature's name. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
+        The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
         """
         return pulumi.get(self, "type")
 
@@ -1934,7 +1934,7 @@ class GuestOsFeature(dict):
 @pulumi.output_type
 class HealthInfo(dict):
     """
-    The health of what was asked about.
+    The health of a resource.
     """
     def __init__(__self__, *,
                  availability_slo_status: Optional[_builtins.str] = None,
@@ -1943,13 +1943,13 @@ class HealthInfo(dict):
                  unhealthy_reason: Optional[_builtins.str] = None,
                  update_time: Optional[_builtins.str] = None):
         """
-        The health of what was asked about.
+        The health of a resource.
 
         :param _builtins.str availability_slo_status: Whether the availability objective is met. One of `AVAILABILITY_SLO_STATUS_IN_SLO`, `AVAILABILITY_SLO_STATUS_OUT_OF_SLO`, `AVAILABILITY_SLO_STATUS_SLO_UNKNOWN`.
-        :param _builtins.str health_status: The health. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
-        :param _builtins.str repair_category: Why it is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
-        :param _builtins.str unhealthy_reason: Why it is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
-        :param _builtins.str update_time: When this state was recorded (RFC 3339).
+        :param _builtins.str health_status: Whether the resource is healthy. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
+        :param _builtins.str repair_category: Why the resource is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
+        :param _builtins.str unhealthy_reason: Why the resource is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
+        :param _builtins.str update_time: When the health was last updated (RFC 3339).
         """
         if availability_slo_status is not None:
             pulumi.set(__self__, "availability_slo_status", availability_slo_status)
@@ -1974,7 +1974,7 @@ class HealthInfo(dict):
     @pulumi.getter(name="healthStatus")
     def health_status(self) -> Optional[_builtins.str]:
         """
-        The health. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
+        Whether the resource is healthy. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
         """
         return pulumi.get(self, "health_status")
 
@@ -1982,7 +1982,7 @@ class HealthInfo(dict):
     @pulumi.getter(name="repairCategory")
     def repair_category(self) -> Optional[_builtins.str]:
         """
-        Why it is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
+        Why the resource is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
         """
         return pulumi.get(self, "repair_category")
 
@@ -1990,7 +1990,7 @@ class HealthInfo(dict):
     @pulumi.getter(name="unhealthyReason")
     def unhealthy_reason(self) -> Optional[_builtins.str]:
         """
-        Why it is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
+        Why the resource is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
         """
         return pulumi.get(self, "unhealthy_reason")
 
@@ -1998,7 +1998,7 @@ class HealthInfo(dict):
     @pulumi.getter(name="updateTime")
     def update_time(self) -> Optional[_builtins.str]:
         """
-        When this state was recorded (RFC 3339).
+        When the health was last updated (RFC 3339).
         """
         return pulumi.get(self, "update_time")
 
@@ -2006,12 +2006,12 @@ class HealthInfo(dict):
 @pulumi.output_type
 class HealthProgress(dict):
     """
-    The result of an operation that checks health.
+    The result of an operation that reads the health of a resource.
     """
     def __init__(__self__, *,
                  health_info: Optional['outputs.HealthInfo'] = None):
         """
-        The result of an operation that checks health.
+        The result of an operation that reads the health of a resource.
 
         :param 'HealthInfo' health_info: The health.
         """
@@ -2030,14 +2030,14 @@ class HealthProgress(dict):
 @pulumi.output_type
 class Help(dict):
     """
-    Pages that help.
+    Links to pages about an error.
     """
     def __init__(__self__, *,
                  links: Optional[Sequence['outputs.HelpLink']] = None):
         """
-        Pages that help.
+        Links to pages about an error.
 
-        :param Sequence['HelpLink'] links: The pages.
+        :param Sequence['HelpLink'] links: The links.
         """
         if links is not None:
             pulumi.set(__self__, "links", links)
@@ -2046,7 +2046,7 @@ class Help(dict):
     @pulumi.getter
     def links(self) -> Optional[Sequence['outputs.HelpLink']]:
         """
-        The pages.
+        The links.
         """
         return pulumi.get(self, "links")
 
@@ -2054,16 +2054,16 @@ class Help(dict):
 @pulumi.output_type
 class HelpLink(dict):
     """
-    A page that helps.
+    A link to a page about an error.
     """
     def __init__(__self__, *,
                  description: Optional[_builtins.str] = None,
                  url: Optional[_builtins.str] = None):
         """
-        A page that helps.
+        A link to a page about an error.
 
         :param _builtins.str description: What the page is about.
-        :param _builtins.str url: The page.
+        :param _builtins.str url: The page's URL.
         """
         if description is not None:
             pulumi.set(__self__, "description", description)
@@ -2082,7 +2082,7 @@ class HelpLink(dict):
     @pulumi.getter
     def url(self) -> Optional[_builtins.str]:
         """
-        The page.
+        The page's URL.
         """
         return pulumi.get(self, "url")
 
@@ -2090,7 +2090,7 @@ class HelpLink(dict):
 @pulumi.output_type
 class InitialStateConfig(dict):
     """
-    The UEFI keys that a Shielded VM begins with.
+    The UEFI keys that a Shielded VM starts with.
     """
     def __init__(__self__, *,
                  dbs: Optional[Sequence['outputs.FileContentBuffer']] = None,
@@ -2098,12 +2098,12 @@ class InitialStateConfig(dict):
                  keks: Optional[Sequence['outputs.FileContentBuffer']] = None,
                  pk: Optional['outputs.FileContentBuffer'] = None):
         """
-        The UEFI keys that a Shielded VM begins with.
+        The UEFI keys that a Shielded VM starts with.
 
-        :param Sequence['FileContentBuffer'] dbs: The allowed signatures.
-        :param Sequence['FileContentBuffer'] dbxs: The forbidden signatures.
-        :param Sequence['FileContentBuffer'] keks: The key exchange keys.
-        :param 'FileContentBuffer' pk: The platform key.
+        :param Sequence['FileContentBuffer'] dbs: The key database (db).
+        :param Sequence['FileContentBuffer'] dbxs: The database of forbidden keys (dbx).
+        :param Sequence['FileContentBuffer'] keks: The key exchange keys (KEK).
+        :param 'FileContentBuffer' pk: The platform key (PK).
         """
         if dbs is not None:
             pulumi.set(__self__, "dbs", dbs)
@@ -2118,7 +2118,7 @@ class InitialStateConfig(dict):
     @pulumi.getter
     def dbs(self) -> Optional[Sequence['outputs.FileContentBuffer']]:
         """
-        The allowed signatures.
+        The key database (db).
         """
         return pulumi.get(self, "dbs")
 
@@ -2126,7 +2126,7 @@ class InitialStateConfig(dict):
     @pulumi.getter
     def dbxs(self) -> Optional[Sequence['outputs.FileContentBuffer']]:
         """
-        The forbidden signatures.
+        The database of forbidden keys (dbx).
         """
         return pulumi.get(self, "dbxs")
 
@@ -2134,7 +2134,7 @@ class InitialStateConfig(dict):
     @pulumi.getter
     def keks(self) -> Optional[Sequence['outputs.FileContentBuffer']]:
         """
-        The key exchange keys.
+        The key exchange keys (KEK).
         """
         return pulumi.get(self, "keks")
 
@@ -2142,7 +2142,7 @@ class InitialStateConfig(dict):
     @pulumi.getter
     def pk(self) -> Optional['outputs.FileContentBuffer']:
         """
-        The platform key.
+        The platform key (PK).
         """
         return pulumi.get(self, "pk")
 
@@ -2150,7 +2150,7 @@ class InitialStateConfig(dict):
 @pulumi.output_type
 class InstanceFlexibilityPolicyResponse(dict):
     """
-    Other machine types to use when the first is not available.
+    Alternative machine types, from which Google chooses by capacity and quota.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -2172,9 +2172,9 @@ class InstanceFlexibilityPolicyResponse(dict):
     def __init__(__self__, *,
                  instance_selections: Optional[Mapping[str, 'outputs.InstanceSelectionResponse']] = None):
         """
-        Other machine types to use when the first is not available.
+        Alternative machine types, from which Google chooses by capacity and quota.
 
-        :param Mapping[str, 'InstanceSelectionResponse'] instance_selections: Selections by name.
+        :param Mapping[str, 'InstanceSelectionResponse'] instance_selections: Selections of machine types, by a name of your choice (RFC 1035).
         """
         if instance_selections is not None:
             pulumi.set(__self__, "instance_selections", instance_selections)
@@ -2183,7 +2183,7 @@ class InstanceFlexibilityPolicyResponse(dict):
     @pulumi.getter(name="instanceSelections")
     def instance_selections(self) -> Optional[Mapping[str, 'outputs.InstanceSelectionResponse']]:
         """
-        Selections by name.
+        Selections of machine types, by a name of your choice (RFC 1035).
         """
         return pulumi.get(self, "instance_selections")
 
@@ -2191,16 +2191,16 @@ class InstanceFlexibilityPolicyResponse(dict):
 @pulumi.output_type
 class InstanceParams(dict):
     """
-    What an instance is created with and does not keep.
+    Parameters of an instance's creation, which Google does not store.
     """
     def __init__(__self__, *,
                  request_valid_for_duration: Optional['outputs.Duration'] = None,
                  resource_manager_tags: Optional[Mapping[str, _builtins.str]] = None):
         """
-        What an instance is created with and does not keep.
+        Parameters of an instance's creation, which Google does not store.
 
-        :param 'Duration' request_valid_for_duration: How long the request to create it stays valid.
-        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        :param 'Duration' request_valid_for_duration: How long the creation may wait for capacity.
+        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the instance, such as `{tagKeys/123: tagValues/456}`.
         """
         if request_valid_for_duration is not None:
             pulumi.set(__self__, "request_valid_for_duration", request_valid_for_duration)
@@ -2211,7 +2211,7 @@ class InstanceParams(dict):
     @pulumi.getter(name="requestValidForDuration")
     def request_valid_for_duration(self) -> Optional['outputs.Duration']:
         """
-        How long the request to create it stays valid.
+        How long the creation may wait for capacity.
         """
         return pulumi.get(self, "request_valid_for_duration")
 
@@ -2219,7 +2219,7 @@ class InstanceParams(dict):
     @pulumi.getter(name="resourceManagerTags")
     def resource_manager_tags(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        Resource Manager tags of the instance, such as `{tagKeys/123: tagValues/456}`.
         """
         return pulumi.get(self, "resource_manager_tags")
 
@@ -2227,7 +2227,7 @@ class InstanceParams(dict):
 @pulumi.output_type
 class InstancePropertiesResponse(dict):
     """
-    What instances are made of.
+    The properties of virtual machine instances.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -2315,34 +2315,34 @@ class InstancePropertiesResponse(dict):
                  tags: Optional['outputs.TagsResponse'] = None,
                  workload_identity_config: Optional['outputs.WorkloadIdentityConfig'] = None):
         """
-        What instances are made of.
+        The properties of virtual machine instances.
 
-        :param 'AdvancedMachineFeatures' advanced_machine_features: Processor options.
-        :param _builtins.bool can_ip_forward: Let instances send and receive packets for other addresses. Default: false.
-        :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential computing.
-        :param _builtins.str description: A text about the instances.
-        :param Sequence['AttachedDiskResponse'] disks: The disks. Matched by device name, source or disk name, so reordering them is not a change.
-        :param 'DisplayDevice' display_device: A virtual display. Beta: using it sends the call to Google's beta API.
-        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators.
-        :param _builtins.str key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
-        :param Mapping[str, _builtins.str] labels: Labels of the instances.
-        :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
-        :param _builtins.str machine_type: The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
-        :param 'MetadataResponse' metadata: Metadata that the guest can read.
-        :param _builtins.str min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
-        :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces, nic0 first.
-        :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth.
-        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str post_key_revocation_action_type: What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str private_ipv6_google_access: How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
-        :param 'ReservationAffinity' reservation_affinity: Which reservations instances use.
-        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
-        :param Sequence[_builtins.str] resource_policies: Names of resource policies.
+        :param 'AdvancedMachineFeatures' advanced_machine_features: Processor and firmware options, such as `{threadsPerCore: 1}`.
+        :param _builtins.bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
+        :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
+        :param _builtins.str description: A description of the instances.
+        :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
+        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
+        :param _builtins.str key_revocation_action_type: What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        :param Mapping[str, _builtins.str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
+        :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
+        :param _builtins.str machine_type: The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param 'MetadataResponse' metadata: Metadata that the guest can read, such as a startup script.
+        :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
+        :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
+        :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str post_key_revocation_action_type: What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str private_ipv6_google_access: How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume.
+        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
+        :param Sequence[_builtins.str] resource_policies: Bare names of the resource policies of the instances, such as `[my-placement]`.
         :param 'Scheduling' scheduling: When and where instances run, and how they are stopped.
-        :param Sequence['ServiceAccount'] service_accounts: The identity of the instances; one at most.
-        :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options.
-        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
-        :param 'TagsResponse' tags: Network tags.
+        :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, in a list of at most one element.
+        :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
+        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        :param 'TagsResponse' tags: Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         :param 'WorkloadIdentityConfig' workload_identity_config: The workload identity of the instances.
         """
         if advanced_machine_features is not None:
@@ -2404,7 +2404,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="advancedMachineFeatures")
     def advanced_machine_features(self) -> Optional['outputs.AdvancedMachineFeatures']:
         """
-        Processor options.
+        Processor and firmware options, such as `{threadsPerCore: 1}`.
         """
         return pulumi.get(self, "advanced_machine_features")
 
@@ -2412,7 +2412,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="canIpForward")
     def can_ip_forward(self) -> Optional[_builtins.bool]:
         """
-        Let instances send and receive packets for other addresses. Default: false.
+        Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         """
         return pulumi.get(self, "can_ip_forward")
 
@@ -2420,7 +2420,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="confidentialInstanceConfig")
     def confidential_instance_config(self) -> Optional['outputs.ConfidentialInstanceConfig']:
         """
-        Confidential computing.
+        Confidential VM options, such as `{enableConfidentialCompute: true}`.
         """
         return pulumi.get(self, "confidential_instance_config")
 
@@ -2428,7 +2428,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A text about the instances.
+        A description of the instances.
         """
         return pulumi.get(self, "description")
 
@@ -2436,7 +2436,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
         """
-        The disks. Matched by device name, source or disk name, so reordering them is not a change.
+        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2444,7 +2444,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> Optional['outputs.DisplayDevice']:
         """
-        A virtual display. Beta: using it sends the call to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "display_device")
 
@@ -2452,7 +2452,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="guestAccelerators")
     def guest_accelerators(self) -> Optional[Sequence['outputs.AcceleratorConfig']]:
         """
-        GPUs and other accelerators.
+        GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
         """
         return pulumi.get(self, "guest_accelerators")
 
@@ -2460,7 +2460,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="keyRevocationActionType")
     def key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
+        What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         """
         return pulumi.get(self, "key_revocation_action_type")
 
@@ -2468,7 +2468,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def labels(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Labels of the instances.
+        Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
         """
         return pulumi.get(self, "labels")
 
@@ -2476,7 +2476,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="localSsdEncryptionMode")
     def local_ssd_encryption_mode(self) -> Optional[_builtins.str]:
         """
-        How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
+        How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
         """
         return pulumi.get(self, "local_ssd_encryption_mode")
 
@@ -2484,7 +2484,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="machineType")
     def machine_type(self) -> Optional[_builtins.str]:
         """
-        The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
+        The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         """
         return pulumi.get(self, "machine_type")
 
@@ -2492,7 +2492,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def metadata(self) -> Optional['outputs.MetadataResponse']:
         """
-        Metadata that the guest can read.
+        Metadata that the guest can read, such as a startup script.
         """
         return pulumi.get(self, "metadata")
 
@@ -2500,7 +2500,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> Optional[_builtins.str]:
         """
-        The oldest processor platform, such as `Intel Ice Lake`.
+        The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -2508,7 +2508,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="networkInterfaces")
     def network_interfaces(self) -> Optional[Sequence['outputs.NetworkInterfaceResponse']]:
         """
-        The network interfaces, nic0 first.
+        The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         """
         return pulumi.get(self, "network_interfaces")
 
@@ -2516,7 +2516,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="networkPerformanceConfig")
     def network_performance_config(self) -> Optional['outputs.NetworkPerformanceConfig']:
         """
-        Bandwidth.
+        Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         """
         return pulumi.get(self, "network_performance_config")
 
@@ -2524,7 +2524,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> Optional[Mapping[str, 'outputs.StructuredEntries']]:
         """
-        Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -2532,7 +2532,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -2540,7 +2540,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="privateIpv6GoogleAccess")
     def private_ipv6_google_access(self) -> Optional[_builtins.str]:
         """
-        How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
         """
         return pulumi.get(self, "private_ipv6_google_access")
 
@@ -2548,7 +2548,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="reservationAffinity")
     def reservation_affinity(self) -> Optional['outputs.ReservationAffinity']:
         """
-        Which reservations instances use.
+        The reservations that instances consume.
         """
         return pulumi.get(self, "reservation_affinity")
 
@@ -2556,7 +2556,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="resourceManagerTags")
     def resource_manager_tags(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`. Not read back.
+        Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
         """
         return pulumi.get(self, "resource_manager_tags")
 
@@ -2564,7 +2564,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Names of resource policies.
+        Bare names of the resource policies of the instances, such as `[my-placement]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -2580,7 +2580,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="serviceAccounts")
     def service_accounts(self) -> Optional[Sequence['outputs.ServiceAccount']]:
         """
-        The identity of the instances; one at most.
+        The service account that instances run as, in a list of at most one element.
         """
         return pulumi.get(self, "service_accounts")
 
@@ -2588,7 +2588,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="shieldedInstanceConfig")
     def shielded_instance_config(self) -> Optional['outputs.ShieldedInstanceConfig']:
         """
-        Shielded VM options.
+        Shielded VM options, such as `{enableSecureBoot: true}`.
         """
         return pulumi.get(self, "shielded_instance_config")
 
@@ -2597,7 +2597,7 @@ class InstancePropertiesResponse(dict):
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> Optional['outputs.ShieldedVmConfig']:
         """
-        Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -2605,7 +2605,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def tags(self) -> Optional['outputs.TagsResponse']:
         """
-        Network tags.
+        Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         """
         return pulumi.get(self, "tags")
 
@@ -2621,7 +2621,7 @@ class InstancePropertiesResponse(dict):
 @pulumi.output_type
 class InstanceResponse(dict):
     """
-    A virtual machine.
+    An instance: a virtual machine.
     """
     def __init__(__self__, *,
                  name: _builtins.str,
@@ -2678,61 +2678,61 @@ class InstanceResponse(dict):
                  workload_identity_config: Optional['outputs.WorkloadIdentityConfig'] = None,
                  zone: Optional[_builtins.str] = None):
         """
-        A virtual machine.
+        An instance: a virtual machine.
 
-        :param _builtins.str name: The name.
+        :param _builtins.str name: The instance's name.
         :param _builtins.str self_link: The instance's URL.
-        :param 'AdvancedMachineFeatures' advanced_machine_features: Processor options.
-        :param _builtins.bool can_ip_forward: Let instances send and receive packets for other addresses. Default: false.
-        :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential computing.
-        :param _builtins.str cpu_platform: The processor platform that it runs on.
+        :param 'AdvancedMachineFeatures' advanced_machine_features: Processor and firmware options, such as `{threadsPerCore: 1}`.
+        :param _builtins.bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
+        :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
+        :param _builtins.str cpu_platform: The processor platform that the instance uses.
         :param _builtins.str creation_timestamp: When the instance was created (RFC 3339).
-        :param _builtins.bool deletion_protection: Whether it is protected against deletion.
-        :param _builtins.str description: A text about the instances.
-        :param Sequence['AttachedDiskResponse'] disks: The disks. Matched by device name, source or disk name, so reordering them is not a change.
-        :param 'DisplayDevice' display_device: A virtual display. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool deletion_protection: Whether the instance is protected against deletion.
+        :param _builtins.str description: A description of the instances.
+        :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
+        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
         :param _builtins.bool erase_windows_vss_signature: Whether a Windows VSS signature is erased.
-        :param _builtins.str fingerprint: A hash of the instance, base64.
-        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators.
-        :param _builtins.str hostname: The host name, where it is not the default one.
-        :param _builtins.str id: The numeric ID that Google assigned.
-        :param 'CustomerEncryptionKeyResponse' instance_encryption_key: The key of data that a suspended instance keeps.
-        :param _builtins.str key_revocation_action_type: What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
+        :param _builtins.str fingerprint: A hash of the instance, in base64, that prevents conflicting changes.
+        :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
+        :param _builtins.str hostname: The host name, if it is not the default one.
+        :param _builtins.str id: The numeric ID that Google assigned to the instance.
+        :param 'CustomerEncryptionKeyResponse' instance_encryption_key: The key that protects the data of the instance while it is suspended.
+        :param _builtins.str key_revocation_action_type: What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         :param _builtins.str kind: Always `compute#instance`.
-        :param _builtins.str label_fingerprint: A hash of the labels, base64.
-        :param Mapping[str, _builtins.str] labels: Labels of the instances.
-        :param _builtins.str last_start_timestamp: When it last started (RFC 3339).
-        :param _builtins.str last_stop_timestamp: When it last stopped (RFC 3339).
-        :param _builtins.str last_suspended_timestamp: When it was last suspended (RFC 3339).
-        :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
-        :param _builtins.str machine_type: The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
-        :param 'MetadataResponse' metadata: Metadata that the guest can read.
-        :param _builtins.str min_cpu_platform: The oldest processor platform, such as `Intel Ice Lake`.
-        :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces, nic0 first.
-        :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth.
-        :param 'InstanceParams' params: Settings that were given at creation.
-        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str post_key_revocation_action_type: What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str private_ipv6_google_access: How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
-        :param 'ReservationAffinity' reservation_affinity: Which reservations instances use.
-        :param Sequence[_builtins.str] resource_policies: Names of resource policies.
-        :param 'ResourceStatus' resource_status: The current state of the resource.
+        :param _builtins.str label_fingerprint: A hash of the labels, in base64, that prevents conflicting changes.
+        :param Mapping[str, _builtins.str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
+        :param _builtins.str last_start_timestamp: When the instance was last started (RFC 3339).
+        :param _builtins.str last_stop_timestamp: When the instance was last stopped (RFC 3339).
+        :param _builtins.str last_suspended_timestamp: When the instance was last suspended (RFC 3339).
+        :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
+        :param _builtins.str machine_type: The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param 'MetadataResponse' metadata: Metadata that the guest can read, such as a startup script.
+        :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
+        :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
+        :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        :param 'InstanceParams' params: Parameters of the creation.
+        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str post_key_revocation_action_type: What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str private_ipv6_google_access: How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume.
+        :param Sequence[_builtins.str] resource_policies: Bare names of the resource policies of the instances, such as `[my-placement]`.
+        :param 'ResourceStatus' resource_status: The instance's actual values, which can differ from its settings.
         :param _builtins.bool satisfies_pzi: Reserved by Google.
         :param _builtins.bool satisfies_pzs: Reserved by Google.
         :param 'Scheduling' scheduling: When and where instances run, and how they are stopped.
-        :param Sequence['ServiceAccount'] service_accounts: The identity of the instances; one at most.
-        :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options.
-        :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the integrity baseline is updated.
-        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
-        :param 'ShieldedVmIntegrityPolicy' shielded_vm_integrity_policy: How the integrity baseline is updated, by its old name.
-        :param _builtins.str source_machine_image: The machine image that the instance was created from, as a URL.
-        :param 'CustomerEncryptionKeyResponse' source_machine_image_encryption_key: The key of that image.
-        :param _builtins.bool start_restricted: Whether Google stopped it for suspicious activity, so that it cannot be started.
-        :param _builtins.str status: The state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
-        :param _builtins.str status_message: A description of the state.
-        :param 'TagsResponse' tags: Network tags.
+        :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, in a list of at most one element.
+        :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
+        :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the baseline of the boot integrity is updated.
+        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        :param 'ShieldedVmIntegrityPolicy' shielded_vm_integrity_policy: How the baseline of the boot integrity is updated, under its deprecated name.
+        :param _builtins.str source_machine_image: The URL of the machine image that the instance was created from.
+        :param 'CustomerEncryptionKeyResponse' source_machine_image_encryption_key: The key of that machine image.
+        :param _builtins.bool start_restricted: Whether the instance cannot be started, because Google detected suspicious activity.
+        :param _builtins.str status: The instance's state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
+        :param _builtins.str status_message: An explanation of the state.
+        :param 'TagsResponse' tags: Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         :param 'WorkloadIdentityConfig' workload_identity_config: The workload identity of the instances.
-        :param _builtins.str zone: The zone, as a URL.
+        :param _builtins.str zone: The URL of the instance's zone.
         """
         pulumi.set(__self__, "name", name)
         pulumi.set(__self__, "self_link", self_link)
@@ -2843,7 +2843,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def name(self) -> _builtins.str:
         """
-        The name.
+        The instance's name.
         """
         return pulumi.get(self, "name")
 
@@ -2859,7 +2859,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="advancedMachineFeatures")
     def advanced_machine_features(self) -> Optional['outputs.AdvancedMachineFeatures']:
         """
-        Processor options.
+        Processor and firmware options, such as `{threadsPerCore: 1}`.
         """
         return pulumi.get(self, "advanced_machine_features")
 
@@ -2867,7 +2867,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="canIpForward")
     def can_ip_forward(self) -> Optional[_builtins.bool]:
         """
-        Let instances send and receive packets for other addresses. Default: false.
+        Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         """
         return pulumi.get(self, "can_ip_forward")
 
@@ -2875,7 +2875,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="confidentialInstanceConfig")
     def confidential_instance_config(self) -> Optional['outputs.ConfidentialInstanceConfig']:
         """
-        Confidential computing.
+        Confidential VM options, such as `{enableConfidentialCompute: true}`.
         """
         return pulumi.get(self, "confidential_instance_config")
 
@@ -2883,7 +2883,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="cpuPlatform")
     def cpu_platform(self) -> Optional[_builtins.str]:
         """
-        The processor platform that it runs on.
+        The processor platform that the instance uses.
         """
         return pulumi.get(self, "cpu_platform")
 
@@ -2899,7 +2899,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="deletionProtection")
     def deletion_protection(self) -> Optional[_builtins.bool]:
         """
-        Whether it is protected against deletion.
+        Whether the instance is protected against deletion.
         """
         return pulumi.get(self, "deletion_protection")
 
@@ -2907,7 +2907,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A text about the instances.
+        A description of the instances.
         """
         return pulumi.get(self, "description")
 
@@ -2915,7 +2915,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
         """
-        The disks. Matched by device name, source or disk name, so reordering them is not a change.
+        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2923,7 +2923,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> Optional['outputs.DisplayDevice']:
         """
-        A virtual display. Beta: using it sends the call to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "display_device")
 
@@ -2939,7 +2939,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def fingerprint(self) -> Optional[_builtins.str]:
         """
-        A hash of the instance, base64.
+        A hash of the instance, in base64, that prevents conflicting changes.
         """
         return pulumi.get(self, "fingerprint")
 
@@ -2947,7 +2947,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="guestAccelerators")
     def guest_accelerators(self) -> Optional[Sequence['outputs.AcceleratorConfig']]:
         """
-        GPUs and other accelerators.
+        GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
         """
         return pulumi.get(self, "guest_accelerators")
 
@@ -2955,7 +2955,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def hostname(self) -> Optional[_builtins.str]:
         """
-        The host name, where it is not the default one.
+        The host name, if it is not the default one.
         """
         return pulumi.get(self, "hostname")
 
@@ -2963,7 +2963,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The numeric ID that Google assigned.
+        The numeric ID that Google assigned to the instance.
         """
         return pulumi.get(self, "id")
 
@@ -2971,7 +2971,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="instanceEncryptionKey")
     def instance_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key of data that a suspended instance keeps.
+        The key that protects the data of the instance while it is suspended.
         """
         return pulumi.get(self, "instance_encryption_key")
 
@@ -2979,7 +2979,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="keyRevocationActionType")
     def key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What the revocation of a disk's key does. Default: `NONE`. One of `NONE`, `STOP`.
+        What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         """
         return pulumi.get(self, "key_revocation_action_type")
 
@@ -2995,7 +2995,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="labelFingerprint")
     def label_fingerprint(self) -> Optional[_builtins.str]:
         """
-        A hash of the labels, base64.
+        A hash of the labels, in base64, that prevents conflicting changes.
         """
         return pulumi.get(self, "label_fingerprint")
 
@@ -3003,7 +3003,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def labels(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Labels of the instances.
+        Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
         """
         return pulumi.get(self, "labels")
 
@@ -3011,7 +3011,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="lastStartTimestamp")
     def last_start_timestamp(self) -> Optional[_builtins.str]:
         """
-        When it last started (RFC 3339).
+        When the instance was last started (RFC 3339).
         """
         return pulumi.get(self, "last_start_timestamp")
 
@@ -3019,7 +3019,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="lastStopTimestamp")
     def last_stop_timestamp(self) -> Optional[_builtins.str]:
         """
-        When it last stopped (RFC 3339).
+        When the instance was last stopped (RFC 3339).
         """
         return pulumi.get(self, "last_stop_timestamp")
 
@@ -3027,7 +3027,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="lastSuspendedTimestamp")
     def last_suspended_timestamp(self) -> Optional[_builtins.str]:
         """
-        When it was last suspended (RFC 3339).
+        When the instance was last suspended (RFC 3339).
         """
         return pulumi.get(self, "last_suspended_timestamp")
 
@@ -3035,7 +3035,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="localSsdEncryptionMode")
     def local_ssd_encryption_mode(self) -> Optional[_builtins.str]:
         """
-        How local SSDs are encrypted. One of `CMEK_ENCRYPTION`, `EPHEMERAL_KEY_ENCRYPTION`, `STANDARD_ENCRYPTION`.
+        How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
         """
         return pulumi.get(self, "local_ssd_encryption_mode")
 
@@ -3043,7 +3043,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="machineType")
     def machine_type(self) -> Optional[_builtins.str]:
         """
-        The machine type, such as `e2-small` or `custom-4-8192`; the bare name.
+        The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         """
         return pulumi.get(self, "machine_type")
 
@@ -3051,7 +3051,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def metadata(self) -> Optional['outputs.MetadataResponse']:
         """
-        Metadata that the guest can read.
+        Metadata that the guest can read, such as a startup script.
         """
         return pulumi.get(self, "metadata")
 
@@ -3059,7 +3059,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> Optional[_builtins.str]:
         """
-        The oldest processor platform, such as `Intel Ice Lake`.
+        The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -3067,7 +3067,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="networkInterfaces")
     def network_interfaces(self) -> Optional[Sequence['outputs.NetworkInterfaceResponse']]:
         """
-        The network interfaces, nic0 first.
+        The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         """
         return pulumi.get(self, "network_interfaces")
 
@@ -3075,7 +3075,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="networkPerformanceConfig")
     def network_performance_config(self) -> Optional['outputs.NetworkPerformanceConfig']:
         """
-        Bandwidth.
+        Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         """
         return pulumi.get(self, "network_performance_config")
 
@@ -3083,7 +3083,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def params(self) -> Optional['outputs.InstanceParams']:
         """
-        Settings that were given at creation.
+        Parameters of the creation.
         """
         return pulumi.get(self, "params")
 
@@ -3091,7 +3091,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> Optional[Mapping[str, 'outputs.StructuredEntries']]:
         """
-        Partner metadata by subdomain. Beta: using it sends the call to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -3099,7 +3099,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`. Beta: using it sends the call to Google's beta API.
+        What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -3107,7 +3107,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="privateIpv6GoogleAccess")
     def private_ipv6_google_access(self) -> Optional[_builtins.str]:
         """
-        How instances reach Google's services over IPv6. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
         """
         return pulumi.get(self, "private_ipv6_google_access")
 
@@ -3115,7 +3115,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="reservationAffinity")
     def reservation_affinity(self) -> Optional['outputs.ReservationAffinity']:
         """
-        Which reservations instances use.
+        The reservations that instances consume.
         """
         return pulumi.get(self, "reservation_affinity")
 
@@ -3123,7 +3123,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Names of resource policies.
+        Bare names of the resource policies of the instances, such as `[my-placement]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -3131,7 +3131,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="resourceStatus")
     def resource_status(self) -> Optional['outputs.ResourceStatus']:
         """
-        The current state of the resource.
+        The instance's actual values, which can differ from its settings.
         """
         return pulumi.get(self, "resource_status")
 
@@ -3163,7 +3163,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="serviceAccounts")
     def service_accounts(self) -> Optional[Sequence['outputs.ServiceAccount']]:
         """
-        The identity of the instances; one at most.
+        The service account that instances run as, in a list of at most one element.
         """
         return pulumi.get(self, "service_accounts")
 
@@ -3171,7 +3171,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="shieldedInstanceConfig")
     def shielded_instance_config(self) -> Optional['outputs.ShieldedInstanceConfig']:
         """
-        Shielded VM options.
+        Shielded VM options, such as `{enableSecureBoot: true}`.
         """
         return pulumi.get(self, "shielded_instance_config")
 
@@ -3179,7 +3179,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="shieldedInstanceIntegrityPolicy")
     def shielded_instance_integrity_policy(self) -> Optional['outputs.ShieldedInstanceIntegrityPolicy']:
         """
-        How the integrity baseline is updated.
+        How the baseline of the boot integrity is updated.
         """
         return pulumi.get(self, "shielded_instance_integrity_policy")
 
@@ -3188,7 +3188,7 @@ class InstanceResponse(dict):
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> Optional['outputs.ShieldedVmConfig']:
         """
-        Shielded VM options, by their old name. Beta: using it sends the call to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -3197,7 +3197,7 @@ class InstanceResponse(dict):
     @_utilities.deprecated("""use shieldedInstanceIntegrityPolicy""")
     def shielded_vm_integrity_policy(self) -> Optional['outputs.ShieldedVmIntegrityPolicy']:
         """
-        How the integrity baseline is updated, by its old name.
+        How the baseline of the boot integrity is updated, under its deprecated name.
         """
         return pulumi.get(self, "shielded_vm_integrity_policy")
 
@@ -3205,7 +3205,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="sourceMachineImage")
     def source_machine_image(self) -> Optional[_builtins.str]:
         """
-        The machine image that the instance was created from, as a URL.
+        The URL of the machine image that the instance was created from.
         """
         return pulumi.get(self, "source_machine_image")
 
@@ -3213,7 +3213,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="sourceMachineImageEncryptionKey")
     def source_machine_image_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key of that image.
+        The key of that machine image.
         """
         return pulumi.get(self, "source_machine_image_encryption_key")
 
@@ -3221,7 +3221,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="startRestricted")
     def start_restricted(self) -> Optional[_builtins.bool]:
         """
-        Whether Google stopped it for suspicious activity, so that it cannot be started.
+        Whether the instance cannot be started, because Google detected suspicious activity.
         """
         return pulumi.get(self, "start_restricted")
 
@@ -3229,7 +3229,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def status(self) -> Optional[_builtins.str]:
         """
-        The state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
+        The instance's state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
         """
         return pulumi.get(self, "status")
 
@@ -3237,7 +3237,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="statusMessage")
     def status_message(self) -> Optional[_builtins.str]:
         """
-        A description of the state.
+        An explanation of the state.
         """
         return pulumi.get(self, "status_message")
 
@@ -3245,7 +3245,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def tags(self) -> Optional['outputs.TagsResponse']:
         """
-        Network tags.
+        Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         """
         return pulumi.get(self, "tags")
 
@@ -3261,7 +3261,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def zone(self) -> Optional[_builtins.str]:
         """
-        The zone, as a URL.
+        The URL of the instance's zone.
         """
         return pulumi.get(self, "zone")
 
@@ -3269,7 +3269,7 @@ class InstanceResponse(dict):
 @pulumi.output_type
 class InstanceSelectionResponse(dict):
     """
-    One choice of machine types.
+    Machine types to choose from.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -3296,12 +3296,12 @@ class InstanceSelectionResponse(dict):
                  min_cpu_platform: Optional[_builtins.str] = None,
                  rank: Optional[_builtins.int] = None):
         """
-        One choice of machine types.
+        Machine types to choose from.
 
-        :param Sequence['AttachedDiskResponse'] disks: Disks of instances created with this selection, instead of the other disks.
-        :param Sequence[_builtins.str] machine_types: Machine types by name.
-        :param _builtins.str min_cpu_platform: The oldest processor platform.
-        :param _builtins.int rank: The rank of the selection; lower comes first.
+        :param Sequence['AttachedDiskResponse'] disks: The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
+        :param Sequence[_builtins.str] machine_types: The machine types, by name, such as `n2-standard-4`.
+        :param _builtins.str min_cpu_platform: The minimum CPU platform, such as `Intel Ice Lake`.
+        :param _builtins.int rank: The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
         """
         if disks is not None:
             pulumi.set(__self__, "disks", disks)
@@ -3316,7 +3316,7 @@ class InstanceSelectionResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
         """
-        Disks of instances created with this selection, instead of the other disks.
+        The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
         """
         return pulumi.get(self, "disks")
 
@@ -3324,7 +3324,7 @@ class InstanceSelectionResponse(dict):
     @pulumi.getter(name="machineTypes")
     def machine_types(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Machine types by name.
+        The machine types, by name, such as `n2-standard-4`.
         """
         return pulumi.get(self, "machine_types")
 
@@ -3332,7 +3332,7 @@ class InstanceSelectionResponse(dict):
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> Optional[_builtins.str]:
         """
-        The oldest processor platform.
+        The minimum CPU platform, such as `Intel Ice Lake`.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -3340,7 +3340,7 @@ class InstanceSelectionResponse(dict):
     @pulumi.getter
     def rank(self) -> Optional[_builtins.int]:
         """
-        The rank of the selection; lower comes first.
+        The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
         """
         return pulumi.get(self, "rank")
 
@@ -3356,8 +3356,8 @@ class InstanceTemplatesScopedList(dict):
         """
         The instance templates of one scope.
 
-        :param Sequence['ListedInstanceTemplate'] instance_templates: The templates.
-        :param Sequence['ApiWarning'] warnings: Google's warning about the scope, such as that it cannot be reached.
+        :param Sequence['ListedInstanceTemplate'] instance_templates: The templates of the scope.
+        :param Sequence['ApiWarning'] warnings: Google's warnings about the scope, such as that it is empty or cannot be reached.
         """
         pulumi.set(__self__, "instance_templates", instance_templates)
         pulumi.set(__self__, "warnings", warnings)
@@ -3366,7 +3366,7 @@ class InstanceTemplatesScopedList(dict):
     @pulumi.getter(name="instanceTemplates")
     def instance_templates(self) -> Sequence['outputs.ListedInstanceTemplate']:
         """
-        The templates.
+        The templates of the scope.
         """
         return pulumi.get(self, "instance_templates")
 
@@ -3374,7 +3374,7 @@ class InstanceTemplatesScopedList(dict):
     @pulumi.getter
     def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
-        Google's warning about the scope, such as that it cannot be reached.
+        Google's warnings about the scope, such as that it is empty or cannot be reached.
         """
         return pulumi.get(self, "warnings")
 
@@ -3390,8 +3390,8 @@ class InstancesScopedList(dict):
         """
         The instances of one scope.
 
-        :param Sequence['InstanceResponse'] instances: The instances.
-        :param Sequence['ApiWarning'] warnings: Google's warning about the scope, such as that it cannot be reached.
+        :param Sequence['InstanceResponse'] instances: The instances of the scope.
+        :param Sequence['ApiWarning'] warnings: Google's warnings about the scope, such as that it is empty or cannot be reached.
         """
         pulumi.set(__self__, "instances", instances)
         pulumi.set(__self__, "warnings", warnings)
@@ -3400,7 +3400,7 @@ class InstancesScopedList(dict):
     @pulumi.getter
     def instances(self) -> Sequence['outputs.InstanceResponse']:
         """
-        The instances.
+        The instances of the scope.
         """
         return pulumi.get(self, "instances")
 
@@ -3408,7 +3408,7 @@ class InstancesScopedList(dict):
     @pulumi.getter
     def warnings(self) -> Sequence['outputs.ApiWarning']:
         """
-        Google's warning about the scope, such as that it cannot be reached.
+        Google's warnings about the scope, such as that it is empty or cannot be reached.
         """
         return pulumi.get(self, "warnings")
 
@@ -3432,15 +3432,15 @@ class ListedInstanceTemplate(dict):
         """
         An instance template.
 
-        :param _builtins.str name: The name.
+        :param _builtins.str name: The template's name.
         :param _builtins.str self_link: The template's URL.
         :param _builtins.str creation_timestamp: When the template was created (RFC 3339).
-        :param _builtins.str description: A text about it.
-        :param _builtins.str id: The numeric ID that Google assigned.
+        :param _builtins.str description: A description of the template.
+        :param _builtins.str id: The numeric ID that Google assigned to the template.
         :param _builtins.str kind: Always `compute#instanceTemplate`.
         :param 'InstancePropertiesResponse' properties: The properties of the instances.
-        :param _builtins.str region: The region of a regional template, as a URL.
-        :param _builtins.str source_instance: The instance that the template was created from, as a URL.
+        :param _builtins.str region: The URL of the region of a regional template.
+        :param _builtins.str source_instance: The URL of the instance that the template was created from.
         :param 'SourceInstanceParams' source_instance_params: How the template was created from that instance.
         """
         pulumi.set(__self__, "name", name)
@@ -3466,7 +3466,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def name(self) -> _builtins.str:
         """
-        The name.
+        The template's name.
         """
         return pulumi.get(self, "name")
 
@@ -3490,7 +3490,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A text about it.
+        A description of the template.
         """
         return pulumi.get(self, "description")
 
@@ -3498,7 +3498,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The numeric ID that Google assigned.
+        The numeric ID that Google assigned to the template.
         """
         return pulumi.get(self, "id")
 
@@ -3522,7 +3522,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter
     def region(self) -> Optional[_builtins.str]:
         """
-        The region of a regional template, as a URL.
+        The URL of the region of a regional template.
         """
         return pulumi.get(self, "region")
 
@@ -3530,7 +3530,7 @@ class ListedInstanceTemplate(dict):
     @pulumi.getter(name="sourceInstance")
     def source_instance(self) -> Optional[_builtins.str]:
         """
-        The instance that the template was created from, as a URL.
+        The URL of the instance that the template was created from.
         """
         return pulumi.get(self, "source_instance")
 
@@ -3546,15 +3546,15 @@ class ListedInstanceTemplate(dict):
 @pulumi.output_type
 class LocalizedMessage(dict):
     """
-    An error's message in a language.
+    An error message in the user's language.
     """
     def __init__(__self__, *,
                  locale: Optional[_builtins.str] = None,
                  message: Optional[_builtins.str] = None):
         """
-        An error's message in a language.
+        An error message in the user's language.
 
-        :param _builtins.str locale: The language (BCP 47).
+        :param _builtins.str locale: The language, such as `en-US` (BCP 47).
         :param _builtins.str message: The message.
         """
         if locale is not None:
@@ -3566,7 +3566,7 @@ class LocalizedMessage(dict):
     @pulumi.getter
     def locale(self) -> Optional[_builtins.str]:
         """
-        The language (BCP 47).
+        The language, such as `en-US` (BCP 47).
         """
         return pulumi.get(self, "locale")
 
@@ -3582,7 +3582,7 @@ class LocalizedMessage(dict):
 @pulumi.output_type
 class LocationConstraints(dict):
     """
-    Bounds of a location.
+    Limits of one location.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -3604,9 +3604,9 @@ class LocationConstraints(dict):
     def __init__(__self__, *,
                  max_count: Optional[_builtins.int] = None):
         """
-        Bounds of a location.
+        Limits of one location.
 
-        :param _builtins.int max_count: The maximum number of instances in the location, at least 0.
+        :param _builtins.int max_count: The maximum number of instances in the location, such as `10`. Must be at least 0.
         """
         if max_count is not None:
             pulumi.set(__self__, "max_count", max_count)
@@ -3615,7 +3615,7 @@ class LocationConstraints(dict):
     @pulumi.getter(name="maxCount")
     def max_count(self) -> Optional[_builtins.int]:
         """
-        The maximum number of instances in the location, at least 0.
+        The maximum number of instances in the location, such as `10`. Must be at least 0.
         """
         return pulumi.get(self, "max_count")
 
@@ -3623,16 +3623,16 @@ class LocationConstraints(dict):
 @pulumi.output_type
 class LocationOperation(dict):
     """
-    How far a change of the common metadata is in one location.
+    The progress in one location of a change to a project's common instance metadata.
     """
     def __init__(__self__, *,
                  error: Optional['outputs.Status'] = None,
                  state: Optional[_builtins.str] = None):
         """
-        How far a change of the common metadata is in one location.
+        The progress in one location of a change to a project's common instance metadata.
 
-        :param 'Status' error: The error at that location.
-        :param _builtins.str state: The status. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
+        :param 'Status' error: Why the change failed in the location.
+        :param _builtins.str state: The state of the change in the location. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
         """
         if error is not None:
             pulumi.set(__self__, "error", error)
@@ -3643,7 +3643,7 @@ class LocationOperation(dict):
     @pulumi.getter
     def error(self) -> Optional['outputs.Status']:
         """
-        The error at that location.
+        Why the change failed in the location.
         """
         return pulumi.get(self, "error")
 
@@ -3651,7 +3651,7 @@ class LocationOperation(dict):
     @pulumi.getter
     def state(self) -> Optional[_builtins.str]:
         """
-        The status. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
+        The state of the change in the location. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
         """
         return pulumi.get(self, "state")
 
@@ -3659,7 +3659,7 @@ class LocationOperation(dict):
 @pulumi.output_type
 class LocationPolicy(dict):
     """
-    Where instances may be made.
+    The zones in which instances may be created. A change applies to instances that are created later.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -3683,11 +3683,11 @@ class LocationPolicy(dict):
                  target_shape: Optional[_builtins.str] = None,
                  zones: Optional[Sequence['outputs.LocationPolicyZone']] = None):
         """
-        Where instances may be made.
+        The zones in which instances may be created. A change applies to instances that are created later.
 
-        :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences by zone, written `zones/ZONE`.
-        :param _builtins.str target_shape: How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
-        :param Sequence['LocationPolicyZone'] zones: The zones to choose from.
+        :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
+        :param _builtins.str target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+        :param Sequence['LocationPolicyZone'] zones: The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
         """
         if locations is not None:
             pulumi.set(__self__, "locations", locations)
@@ -3700,7 +3700,7 @@ class LocationPolicy(dict):
     @pulumi.getter
     def locations(self) -> Optional[Mapping[str, 'outputs.LocationPolicyLocation']]:
         """
-        Preferences by zone, written `zones/ZONE`.
+        Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
         """
         return pulumi.get(self, "locations")
 
@@ -3708,7 +3708,7 @@ class LocationPolicy(dict):
     @pulumi.getter(name="targetShape")
     def target_shape(self) -> Optional[_builtins.str]:
         """
-        How instances are spread over zones. Default: `ANY_SINGLE_ZONE`. One of `ANY`, `ANY_SINGLE_ZONE`, `BALANCED`.
+        How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
         """
         return pulumi.get(self, "target_shape")
 
@@ -3716,7 +3716,7 @@ class LocationPolicy(dict):
     @pulumi.getter
     def zones(self) -> Optional[Sequence['outputs.LocationPolicyZone']]:
         """
-        The zones to choose from.
+        The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
         """
         return pulumi.get(self, "zones")
 
@@ -3724,16 +3724,16 @@ class LocationPolicy(dict):
 @pulumi.output_type
 class LocationPolicyLocation(dict):
     """
-    One location.
+    Whether, and how many, instances may be created in one location.
     """
     def __init__(__self__, *,
                  constraints: Optional['outputs.LocationConstraints'] = None,
                  preference: Optional[_builtins.str] = None):
         """
-        One location.
+        Whether, and how many, instances may be created in one location.
 
-        :param 'LocationConstraints' constraints: Bounds of the location.
-        :param _builtins.str preference: `ALLOW` or `DENY`.
+        :param 'LocationConstraints' constraints: The limits of the location.
+        :param _builtins.str preference: Whether instances may be created in the location: `ALLOW` or `DENY`.
         """
         if constraints is not None:
             pulumi.set(__self__, "constraints", constraints)
@@ -3744,7 +3744,7 @@ class LocationPolicyLocation(dict):
     @pulumi.getter
     def constraints(self) -> Optional['outputs.LocationConstraints']:
         """
-        Bounds of the location.
+        The limits of the location.
         """
         return pulumi.get(self, "constraints")
 
@@ -3752,7 +3752,7 @@ class LocationPolicyLocation(dict):
     @pulumi.getter
     def preference(self) -> Optional[_builtins.str]:
         """
-        `ALLOW` or `DENY`.
+        Whether instances may be created in the location: `ALLOW` or `DENY`.
         """
         return pulumi.get(self, "preference")
 
@@ -3760,14 +3760,14 @@ class LocationPolicyLocation(dict):
 @pulumi.output_type
 class LocationPolicyZone(dict):
     """
-    One zone to choose from.
+    A zone in which instances may be created.
     """
     def __init__(__self__, *,
                  zone: _builtins.str):
         """
-        One zone to choose from.
+        A zone in which instances may be created.
 
-        :param _builtins.str zone: The zone, as a URL or `zones/Z`.
+        :param _builtins.str zone: A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
         """
         pulumi.set(__self__, "zone", zone)
 
@@ -3775,7 +3775,7 @@ class LocationPolicyZone(dict):
     @pulumi.getter
     def zone(self) -> _builtins.str:
         """
-        The zone, as a URL or `zones/Z`.
+        A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
         """
         return pulumi.get(self, "zone")
 
@@ -3783,7 +3783,7 @@ class LocationPolicyZone(dict):
 @pulumi.output_type
 class LocationStatus(dict):
     """
-    What the last creation came to in one location.
+    The status of a bulk creation in one location.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -3815,13 +3815,13 @@ class LocationStatus(dict):
                  status: Optional[_builtins.str] = None,
                  target_vm_count: Optional[_builtins.int] = None):
         """
-        What the last creation came to in one location.
+        The status of a bulk creation in one location.
 
-        :param _builtins.int created_vm_count: Instances created.
-        :param _builtins.int deleted_vm_count: Instances deleted again.
-        :param _builtins.int failed_to_create_vm_count: Instances that could not be created.
-        :param _builtins.str status: `CREATING`, `ROLLING_BACK` or `DONE`.
-        :param _builtins.int target_vm_count: Instances that were requested.
+        :param _builtins.int created_vm_count: The number of instances that were created.
+        :param _builtins.int deleted_vm_count: The number of instances that were deleted again when the creation was rolled back.
+        :param _builtins.int failed_to_create_vm_count: The number of instances that could not be created.
+        :param _builtins.str status: The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.
+        :param _builtins.int target_vm_count: The number of instances that were to be created.
         """
         if created_vm_count is not None:
             pulumi.set(__self__, "created_vm_count", created_vm_count)
@@ -3838,7 +3838,7 @@ class LocationStatus(dict):
     @pulumi.getter(name="createdVmCount")
     def created_vm_count(self) -> Optional[_builtins.int]:
         """
-        Instances created.
+        The number of instances that were created.
         """
         return pulumi.get(self, "created_vm_count")
 
@@ -3846,7 +3846,7 @@ class LocationStatus(dict):
     @pulumi.getter(name="deletedVmCount")
     def deleted_vm_count(self) -> Optional[_builtins.int]:
         """
-        Instances deleted again.
+        The number of instances that were deleted again when the creation was rolled back.
         """
         return pulumi.get(self, "deleted_vm_count")
 
@@ -3854,7 +3854,7 @@ class LocationStatus(dict):
     @pulumi.getter(name="failedToCreateVmCount")
     def failed_to_create_vm_count(self) -> Optional[_builtins.int]:
         """
-        Instances that could not be created.
+        The number of instances that could not be created.
         """
         return pulumi.get(self, "failed_to_create_vm_count")
 
@@ -3862,7 +3862,7 @@ class LocationStatus(dict):
     @pulumi.getter
     def status(self) -> Optional[_builtins.str]:
         """
-        `CREATING`, `ROLLING_BACK` or `DONE`.
+        The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.
         """
         return pulumi.get(self, "status")
 
@@ -3870,7 +3870,7 @@ class LocationStatus(dict):
     @pulumi.getter(name="targetVmCount")
     def target_vm_count(self) -> Optional[_builtins.int]:
         """
-        Instances that were requested.
+        The number of instances that were to be created.
         """
         return pulumi.get(self, "target_vm_count")
 
@@ -3878,7 +3878,7 @@ class LocationStatus(dict):
 @pulumi.output_type
 class MachineImageParams(dict):
     """
-    What is asked for with the request and not kept.
+    Parameters of the creation, which Google does not store.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -3906,11 +3906,11 @@ class MachineImageParams(dict):
                  included_disks: Optional[Sequence[_builtins.str]] = None,
                  resource_manager_tags: Optional[Mapping[str, _builtins.str]] = None):
         """
-        What is asked for with the request and not kept.
+        Parameters of the creation, which Google does not store.
 
-        :param Sequence[_builtins.str] excluded_disks: Device names of disks to exclude. Conflicts with `includedDisks`.
-        :param Sequence[_builtins.str] included_disks: Device names of the only disks to include. Conflicts with `excludedDisks`.
-        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        :param Sequence[_builtins.str] excluded_disks: Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
+        :param Sequence[_builtins.str] included_disks: Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
+        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
         """
         if excluded_disks is not None:
             pulumi.set(__self__, "excluded_disks", excluded_disks)
@@ -3923,7 +3923,7 @@ class MachineImageParams(dict):
     @pulumi.getter(name="excludedDisks")
     def excluded_disks(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Device names of disks to exclude. Conflicts with `includedDisks`.
+        Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
         """
         return pulumi.get(self, "excluded_disks")
 
@@ -3931,7 +3931,7 @@ class MachineImageParams(dict):
     @pulumi.getter(name="includedDisks")
     def included_disks(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Device names of the only disks to include. Conflicts with `excludedDisks`.
+        Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
         """
         return pulumi.get(self, "included_disks")
 
@@ -3939,7 +3939,7 @@ class MachineImageParams(dict):
     @pulumi.getter(name="resourceManagerTags")
     def resource_manager_tags(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Resource Manager tags: `tagKeys/ID` to `tagValues/ID`.
+        Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
         """
         return pulumi.get(self, "resource_manager_tags")
 
@@ -3985,9 +3985,9 @@ class Member(dict):
         :param _builtins.str name: The instance's name.
         :param _builtins.str self_link: The instance's URL.
         :param _builtins.str status: The instance's state, such as `RUNNING`.
-        :param _builtins.str zone: The zone's name.
-        :param _builtins.str external_address: The external IPv4 address, if there is one.
-        :param _builtins.str internal_address: The internal IPv4 address.
+        :param _builtins.str zone: The name of the instance's zone, such as `us-east1-b`.
+        :param _builtins.str external_address: The external IPv4 address of the first network interface; missing if it has none.
+        :param _builtins.str internal_address: The internal IPv4 address of the first network interface.
         """
         pulumi.set(__self__, "id", id)
         pulumi.set(__self__, "name", name)
@@ -4035,7 +4035,7 @@ class Member(dict):
     @pulumi.getter
     def zone(self) -> _builtins.str:
         """
-        The zone's name.
+        The name of the instance's zone, such as `us-east1-b`.
         """
         return pulumi.get(self, "zone")
 
@@ -4043,7 +4043,7 @@ class Member(dict):
     @pulumi.getter(name="externalAddress")
     def external_address(self) -> Optional[_builtins.str]:
         """
-        The external IPv4 address, if there is one.
+        The external IPv4 address of the first network interface; missing if it has none.
         """
         return pulumi.get(self, "external_address")
 
@@ -4051,7 +4051,7 @@ class Member(dict):
     @pulumi.getter(name="internalAddress")
     def internal_address(self) -> Optional[_builtins.str]:
         """
-        The internal IPv4 address.
+        The internal IPv4 address of the first network interface.
         """
         return pulumi.get(self, "internal_address")
 
@@ -4067,8 +4067,8 @@ class MetadataItem(dict):
         """
         One metadata entry.
 
-        :param _builtins.str key: The key: 1 to 128 letters, digits, hyphens and underscores.
-        :param _builtins.str value: The value, at most 262,144 bytes.
+        :param _builtins.str key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
+        :param _builtins.str value: The value, such as the text of a script: at most 262,144 bytes in UTF-8.
         """
         pulumi.set(__self__, "key", key)
         if value is not None:
@@ -4078,7 +4078,7 @@ class MetadataItem(dict):
     @pulumi.getter
     def key(self) -> _builtins.str:
         """
-        The key: 1 to 128 letters, digits, hyphens and underscores.
+        The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
         """
         return pulumi.get(self, "key")
 
@@ -4086,7 +4086,7 @@ class MetadataItem(dict):
     @pulumi.getter
     def value(self) -> Optional[_builtins.str]:
         """
-        The value, at most 262,144 bytes.
+        The value, such as the text of a script: at most 262,144 bytes in UTF-8.
         """
         return pulumi.get(self, "value")
 
@@ -4094,17 +4094,17 @@ class MetadataItem(dict):
 @pulumi.output_type
 class MetadataResponse(dict):
     """
-    Metadata that the guest can read; all keys and values together are under 512 KB.
+    Metadata that the guest can read. All keys and values together have less than 512 KB.
     """
     def __init__(__self__, *,
                  fingerprint: Optional[_builtins.str] = None,
                  items: Optional[Sequence['outputs.MetadataItem']] = None,
                  kind: Optional[_builtins.str] = None):
         """
-        Metadata that the guest can read; all keys and values together are under 512 KB.
+        Metadata that the guest can read. All keys and values together have less than 512 KB.
 
-        :param _builtins.str fingerprint: A hash of the metadata, base64.
-        :param Sequence['MetadataItem'] items: The entries, in any order.
+        :param _builtins.str fingerprint: A hash of the metadata, in base64.
+        :param Sequence['MetadataItem'] items: The entries in any order, such as `[{key: team, value: web}]`.
         :param _builtins.str kind: Always `compute#metadata`.
         """
         if fingerprint is not None:
@@ -4118,7 +4118,7 @@ class MetadataResponse(dict):
     @pulumi.getter
     def fingerprint(self) -> Optional[_builtins.str]:
         """
-        A hash of the metadata, base64.
+        A hash of the metadata, in base64.
         """
         return pulumi.get(self, "fingerprint")
 
@@ -4126,7 +4126,7 @@ class MetadataResponse(dict):
     @pulumi.getter
     def items(self) -> Optional[Sequence['outputs.MetadataItem']]:
         """
-        The entries, in any order.
+        The entries in any order, such as `[{key: team, value: web}]`.
         """
         return pulumi.get(self, "items")
 
@@ -4142,7 +4142,7 @@ class MetadataResponse(dict):
 @pulumi.output_type
 class NetworkInterfaceResponse(dict):
     """
-    A network interface.
+    A network interface of an instance.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -4218,31 +4218,31 @@ class NetworkInterfaceResponse(dict):
                  subnetwork: Optional[_builtins.str] = None,
                  vlan: Optional[_builtins.int] = None):
         """
-        A network interface.
+        A network interface of an instance.
 
-        :param Sequence['AccessConfigResponse'] access_configs: IPv4 access from the internet; at most one. None means no external address.
-        :param Sequence['AliasIpRangeResponse'] alias_ip_ranges: Alias IPv4 ranges; VPC networks only.
-        :param Sequence['AliasIpRangeResponse'] alias_ipv6_ranges: Alias IPv6 ranges; VPC networks only.
-        :param _builtins.bool enable_vpc_scoped_dns: Resolve names of the whole VPC network over this interface.
-        :param _builtins.str fingerprint: A hash of the interface, base64; Google asks for it on updates and ignores it here.
-        :param _builtins.str igmp_query: Whether the interface takes part in IGMP queries. One of `IGMP_QUERY_DISABLED`, `IGMP_QUERY_V2`.
-        :param _builtins.int internal_ipv6_prefix_length: The length of the internal IPv6 range's prefix.
-        :param Sequence['AccessConfigResponse'] ipv6_access_configs: IPv6 access from the internet; at most one. None means no external address.
-        :param _builtins.str ipv6_access_type: `EXTERNAL` or `INTERNAL`, as the subnetwork has it.
-        :param _builtins.str ipv6_address: The internal IPv6 address; a static one is unused and in the region.
+        :param Sequence['AccessConfigResponse'] access_configs: The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
+        :param Sequence['AliasIpRangeResponse'] alias_ip_ranges: Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
+        :param Sequence['AliasIpRangeResponse'] alias_ipv6_ranges: Ranges of further internal IPv6 addresses. In VPC networks only.
+        :param _builtins.bool enable_vpc_scoped_dns: Resolve DNS names over this interface. Only with `networkAttachment`.
+        :param _builtins.str fingerprint: A hash of the interface, in base64.
+        :param _builtins.str igmp_query: Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
+        :param _builtins.int internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
+        :param Sequence['AccessConfigResponse'] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
+        :param _builtins.str ipv6_access_type: Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork says.
+        :param _builtins.str ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         :param _builtins.str kind: Always `compute#networkInterface`.
         :param _builtins.str mac_address: The MAC address. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str name: `nic0` to `nic7`.
-        :param _builtins.str network: The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.
-        :param _builtins.str network_attachment: The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.
-        :param _builtins.str network_ip: The internal IPv4 address. Default: an unused one.
-        :param _builtins.str nic_type: The virtual network card. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
-        :param _builtins.str parent_nic_name: The interface that a dynamic one (with `vlan`) belongs to.
-        :param _builtins.int queue_count: The number of receive and transmit queues.
-        :param _builtins.str service_class_id: The producer service's class.
-        :param _builtins.str stack_type: Which IP versions are assigned. One of `IPV4_IPV6`, `IPV4_ONLY`, `IPV6_ONLY`.
-        :param _builtins.str subnetwork: The subnetwork. Required in custom subnet mode, left out on legacy networks.
-        :param _builtins.int vlan: The VLAN tag of a dynamic interface, 2 to 255.
+        :param _builtins.str name: The interface's name, `nic0` to `nic7`.
+        :param _builtins.str network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
+        :param _builtins.str network_attachment: The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+        :param _builtins.str network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
+        :param _builtins.str nic_type: The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
+        :param _builtins.str parent_nic_name: The parent of a dynamic interface (one with `vlan`), such as `nic0`.
+        :param _builtins.int queue_count: The number of receive queues and also of transmit queues, such as `2`; at least 0.
+        :param _builtins.str service_class_id: The ID of the producer's service class. Only with `networkAttachment`.
+        :param _builtins.str stack_type: The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
+        :param _builtins.str subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
+        :param _builtins.int vlan: The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
         """
         if access_configs is not None:
             pulumi.set(__self__, "access_configs", access_configs)
@@ -4295,7 +4295,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="accessConfigs")
     def access_configs(self) -> Optional[Sequence['outputs.AccessConfigResponse']]:
         """
-        IPv4 access from the internet; at most one. None means no external address.
+        The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
         """
         return pulumi.get(self, "access_configs")
 
@@ -4303,7 +4303,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="aliasIpRanges")
     def alias_ip_ranges(self) -> Optional[Sequence['outputs.AliasIpRangeResponse']]:
         """
-        Alias IPv4 ranges; VPC networks only.
+        Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
         """
         return pulumi.get(self, "alias_ip_ranges")
 
@@ -4311,7 +4311,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="aliasIpv6Ranges")
     def alias_ipv6_ranges(self) -> Optional[Sequence['outputs.AliasIpRangeResponse']]:
         """
-        Alias IPv6 ranges; VPC networks only.
+        Ranges of further internal IPv6 addresses. In VPC networks only.
         """
         return pulumi.get(self, "alias_ipv6_ranges")
 
@@ -4319,7 +4319,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="enableVpcScopedDns")
     def enable_vpc_scoped_dns(self) -> Optional[_builtins.bool]:
         """
-        Resolve names of the whole VPC network over this interface.
+        Resolve DNS names over this interface. Only with `networkAttachment`.
         """
         return pulumi.get(self, "enable_vpc_scoped_dns")
 
@@ -4327,7 +4327,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter
     def fingerprint(self) -> Optional[_builtins.str]:
         """
-        A hash of the interface, base64; Google asks for it on updates and ignores it here.
+        A hash of the interface, in base64.
         """
         return pulumi.get(self, "fingerprint")
 
@@ -4335,7 +4335,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="igmpQuery")
     def igmp_query(self) -> Optional[_builtins.str]:
         """
-        Whether the interface takes part in IGMP queries. One of `IGMP_QUERY_DISABLED`, `IGMP_QUERY_V2`.
+        Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
         """
         return pulumi.get(self, "igmp_query")
 
@@ -4343,7 +4343,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="internalIpv6PrefixLength")
     def internal_ipv6_prefix_length(self) -> Optional[_builtins.int]:
         """
-        The length of the internal IPv6 range's prefix.
+        The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
         """
         return pulumi.get(self, "internal_ipv6_prefix_length")
 
@@ -4351,7 +4351,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="ipv6AccessConfigs")
     def ipv6_access_configs(self) -> Optional[Sequence['outputs.AccessConfigResponse']]:
         """
-        IPv6 access from the internet; at most one. None means no external address.
+        The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
         """
         return pulumi.get(self, "ipv6_access_configs")
 
@@ -4359,7 +4359,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="ipv6AccessType")
     def ipv6_access_type(self) -> Optional[_builtins.str]:
         """
-        `EXTERNAL` or `INTERNAL`, as the subnetwork has it.
+        Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork says.
         """
         return pulumi.get(self, "ipv6_access_type")
 
@@ -4367,7 +4367,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="ipv6Address")
     def ipv6_address(self) -> Optional[_builtins.str]:
         """
-        The internal IPv6 address; a static one is unused and in the region.
+        The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         """
         return pulumi.get(self, "ipv6_address")
 
@@ -4391,7 +4391,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter
     def name(self) -> Optional[_builtins.str]:
         """
-        `nic0` to `nic7`.
+        The interface's name, `nic0` to `nic7`.
         """
         return pulumi.get(self, "name")
 
@@ -4399,7 +4399,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter
     def network(self) -> Optional[_builtins.str]:
         """
-        The VPC network. Default: that of `subnetwork`, or else `global/networks/default`.
+        The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
         """
         return pulumi.get(self, "network")
 
@@ -4407,7 +4407,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="networkAttachment")
     def network_attachment(self) -> Optional[_builtins.str]:
         """
-        The network attachment to connect to: `projects/NUMBER/regions/R/networkAttachments/A`.
+        The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
         """
         return pulumi.get(self, "network_attachment")
 
@@ -4415,7 +4415,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="networkIP")
     def network_ip(self) -> Optional[_builtins.str]:
         """
-        The internal IPv4 address. Default: an unused one.
+        The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
         """
         return pulumi.get(self, "network_ip")
 
@@ -4423,7 +4423,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="nicType")
     def nic_type(self) -> Optional[_builtins.str]:
         """
-        The virtual network card. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
+        The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
         """
         return pulumi.get(self, "nic_type")
 
@@ -4431,7 +4431,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="parentNicName")
     def parent_nic_name(self) -> Optional[_builtins.str]:
         """
-        The interface that a dynamic one (with `vlan`) belongs to.
+        The parent of a dynamic interface (one with `vlan`), such as `nic0`.
         """
         return pulumi.get(self, "parent_nic_name")
 
@@ -4439,7 +4439,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="queueCount")
     def queue_count(self) -> Optional[_builtins.int]:
         """
-        The number of receive and transmit queues.
+        The number of receive queues and also of transmit queues, such as `2`; at least 0.
         """
         return pulumi.get(self, "queue_count")
 
@@ -4447,7 +4447,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="serviceClassId")
     def service_class_id(self) -> Optional[_builtins.str]:
         """
-        The producer service's class.
+        The ID of the producer's service class. Only with `networkAttachment`.
         """
         return pulumi.get(self, "service_class_id")
 
@@ -4455,7 +4455,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="stackType")
     def stack_type(self) -> Optional[_builtins.str]:
         """
-        Which IP versions are assigned. One of `IPV4_IPV6`, `IPV4_ONLY`, `IPV6_ONLY`.
+        The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
         """
         return pulumi.get(self, "stack_type")
 
@@ -4463,7 +4463,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter
     def subnetwork(self) -> Optional[_builtins.str]:
         """
-        The subnetwork. Required in custom subnet mode, left out on legacy networks.
+        The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
         """
         return pulumi.get(self, "subnetwork")
 
@@ -4471,7 +4471,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter
     def vlan(self) -> Optional[_builtins.int]:
         """
-        The VLAN tag of a dynamic interface, 2 to 255.
+        The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
         """
         return pulumi.get(self, "vlan")
 
@@ -4479,7 +4479,7 @@ class NetworkInterfaceResponse(dict):
 @pulumi.output_type
 class NetworkPerformanceConfig(dict):
     """
-    Bandwidth.
+    Bandwidth of the instances.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -4501,9 +4501,9 @@ class NetworkPerformanceConfig(dict):
     def __init__(__self__, *,
                  total_egress_bandwidth_tier: Optional[_builtins.str] = None):
         """
-        Bandwidth.
+        Bandwidth of the instances.
 
-        :param _builtins.str total_egress_bandwidth_tier: The tier of outgoing bandwidth. Default: `DEFAULT`. One of `DEFAULT`, `TIER_1`.
+        :param _builtins.str total_egress_bandwidth_tier: The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
         """
         if total_egress_bandwidth_tier is not None:
             pulumi.set(__self__, "total_egress_bandwidth_tier", total_egress_bandwidth_tier)
@@ -4512,7 +4512,7 @@ class NetworkPerformanceConfig(dict):
     @pulumi.getter(name="totalEgressBandwidthTier")
     def total_egress_bandwidth_tier(self) -> Optional[_builtins.str]:
         """
-        The tier of outgoing bandwidth. Default: `DEFAULT`. One of `DEFAULT`, `TIER_1`.
+        The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
         """
         return pulumi.get(self, "total_egress_bandwidth_tier")
 
@@ -4520,7 +4520,7 @@ class NetworkPerformanceConfig(dict):
 @pulumi.output_type
 class OperationError(dict):
     """
-    One thing that went wrong.
+    One error of an operation.
     """
     def __init__(__self__, *,
                  code: _builtins.str,
@@ -4528,11 +4528,11 @@ class OperationError(dict):
                  location: Optional[_builtins.str] = None,
                  message: Optional[_builtins.str] = None):
         """
-        One thing that went wrong.
+        One error of an operation.
 
         :param _builtins.str code: The error code, such as `QUOTA_EXCEEDED`.
-        :param Sequence['ErrorDetail'] error_details: Details.
-        :param _builtins.str location: The field of the request that caused it.
+        :param Sequence['ErrorDetail'] error_details: Details of the error.
+        :param _builtins.str location: The field of the request that caused the error.
         :param _builtins.str message: The error message.
         """
         pulumi.set(__self__, "code", code)
@@ -4555,7 +4555,7 @@ class OperationError(dict):
     @pulumi.getter(name="errorDetails")
     def error_details(self) -> Optional[Sequence['outputs.ErrorDetail']]:
         """
-        Details.
+        Details of the error.
         """
         return pulumi.get(self, "error_details")
 
@@ -4563,7 +4563,7 @@ class OperationError(dict):
     @pulumi.getter
     def location(self) -> Optional[_builtins.str]:
         """
-        The field of the request that caused it.
+        The field of the request that caused the error.
         """
         return pulumi.get(self, "location")
 
@@ -4579,12 +4579,12 @@ class OperationError(dict):
 @pulumi.output_type
 class OperationErrors(dict):
     """
-    The errors.
+    The errors of an operation.
     """
     def __init__(__self__, *,
                  errors: Sequence['outputs.OperationError']):
         """
-        The errors.
+        The errors of an operation.
 
         :param Sequence['OperationError'] errors: The errors.
         """
@@ -4602,16 +4602,16 @@ class OperationErrors(dict):
 @pulumi.output_type
 class PerInstancePropertiesResponse(dict):
     """
-    What is an instance's own.
+    Properties of one instance. A change deletes the instance and creates it again.
     """
     def __init__(__self__, *,
                  hostname: Optional[_builtins.str] = None,
                  name: Optional[_builtins.str] = None):
         """
-        What is an instance's own.
+        Properties of one instance. A change deletes the instance and creates it again.
 
-        :param _builtins.str hostname: The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
-        :param _builtins.str name: Temporary in Google's API, and never set.
+        :param _builtins.str hostname: The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
+        :param _builtins.str name: A temporary field of Google's API; do not use it.
         """
         if hostname is not None:
             pulumi.set(__self__, "hostname", hostname)
@@ -4622,7 +4622,7 @@ class PerInstancePropertiesResponse(dict):
     @pulumi.getter
     def hostname(self) -> Optional[_builtins.str]:
         """
-        The host name, fully qualified (RFC 1035). Default: derived from the instance's name.
+        The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
         """
         return pulumi.get(self, "hostname")
 
@@ -4630,7 +4630,7 @@ class PerInstancePropertiesResponse(dict):
     @pulumi.getter
     def name(self) -> Optional[_builtins.str]:
         """
-        Temporary in Google's API, and never set.
+        A temporary field of Google's API; do not use it.
         """
         return pulumi.get(self, "name")
 
@@ -4638,7 +4638,7 @@ class PerInstancePropertiesResponse(dict):
 @pulumi.output_type
 class PhysicalHostTopology(dict):
     """
-    Where the instance's physical host stands.
+    The location of the host that the instance runs on.
     """
     def __init__(__self__, *,
                  additional_attributes: Optional['outputs.TopologyAttributes'] = None,
@@ -4648,14 +4648,14 @@ class PhysicalHostTopology(dict):
                  machine: Optional[_builtins.str] = None,
                  subblock: Optional[_builtins.str] = None):
         """
-        Where the instance's physical host stands.
+        The location of the host that the instance runs on.
 
-        :param 'TopologyAttributes' additional_attributes: Further IDs.
-        :param _builtins.str block: The block.
-        :param _builtins.str cluster: The cluster.
-        :param _builtins.str host: The host.
-        :param _builtins.str machine: The machine.
-        :param _builtins.str subblock: The sub-block.
+        :param 'TopologyAttributes' additional_attributes: Further IDs of the location.
+        :param _builtins.str block: The ID of the block. The network latency within a block is low.
+        :param _builtins.str cluster: The name of the cluster.
+        :param _builtins.str host: The ID of the host.
+        :param _builtins.str machine: The ID of the machine, if it has several hosts.
+        :param _builtins.str subblock: The ID of the sub-block. The network latency is lower than between sub-blocks.
         """
         if additional_attributes is not None:
             pulumi.set(__self__, "additional_attributes", additional_attributes)
@@ -4674,7 +4674,7 @@ class PhysicalHostTopology(dict):
     @pulumi.getter(name="additionalAttributes")
     def additional_attributes(self) -> Optional['outputs.TopologyAttributes']:
         """
-        Further IDs.
+        Further IDs of the location.
         """
         return pulumi.get(self, "additional_attributes")
 
@@ -4682,7 +4682,7 @@ class PhysicalHostTopology(dict):
     @pulumi.getter
     def block(self) -> Optional[_builtins.str]:
         """
-        The block.
+        The ID of the block. The network latency within a block is low.
         """
         return pulumi.get(self, "block")
 
@@ -4690,7 +4690,7 @@ class PhysicalHostTopology(dict):
     @pulumi.getter
     def cluster(self) -> Optional[_builtins.str]:
         """
-        The cluster.
+        The name of the cluster.
         """
         return pulumi.get(self, "cluster")
 
@@ -4698,7 +4698,7 @@ class PhysicalHostTopology(dict):
     @pulumi.getter
     def host(self) -> Optional[_builtins.str]:
         """
-        The host.
+        The ID of the host.
         """
         return pulumi.get(self, "host")
 
@@ -4706,7 +4706,7 @@ class PhysicalHostTopology(dict):
     @pulumi.getter
     def machine(self) -> Optional[_builtins.str]:
         """
-        The machine.
+        The ID of the machine, if it has several hosts.
         """
         return pulumi.get(self, "machine")
 
@@ -4714,7 +4714,7 @@ class PhysicalHostTopology(dict):
     @pulumi.getter
     def subblock(self) -> Optional[_builtins.str]:
         """
-        The sub-block.
+        The ID of the sub-block. The network latency is lower than between sub-blocks.
         """
         return pulumi.get(self, "subblock")
 
@@ -4733,9 +4733,9 @@ class Quota(dict):
         One quota of a region.
 
         :param _builtins.float limit: The limit.
-        :param _builtins.str metric: The metric that the quota limits, such as `CPUS`.
+        :param _builtins.str metric: What the quota limits, such as `CPUS`.
         :param _builtins.float usage: The current usage.
-        :param _builtins.str owner: The owner of the quota.
+        :param _builtins.str owner: The resource that the quota applies to.
         """
         pulumi.set(__self__, "limit", limit)
         pulumi.set(__self__, "metric", metric)
@@ -4755,7 +4755,7 @@ class Quota(dict):
     @pulumi.getter
     def metric(self) -> _builtins.str:
         """
-        The metric that the quota limits, such as `CPUS`.
+        What the quota limits, such as `CPUS`.
         """
         return pulumi.get(self, "metric")
 
@@ -4771,7 +4771,7 @@ class Quota(dict):
     @pulumi.getter
     def owner(self) -> Optional[_builtins.str]:
         """
-        The owner of the quota.
+        The resource that the quota applies to.
         """
         return pulumi.get(self, "owner")
 
@@ -4779,7 +4779,7 @@ class Quota(dict):
 @pulumi.output_type
 class QuotaExceededInfo(dict):
     """
-    The quota that is used up.
+    The quota that was exceeded.
     """
     def __init__(__self__, *,
                  dimensions: Optional[Mapping[str, _builtins.str]] = None,
@@ -4789,14 +4789,14 @@ class QuotaExceededInfo(dict):
                  metric_name: Optional[_builtins.str] = None,
                  rollout_status: Optional[_builtins.str] = None):
         """
-        The quota that is used up.
+        The quota that was exceeded.
 
-        :param Mapping[str, _builtins.str] dimensions: What the quota applies to, such as the region.
-        :param _builtins.float future_limit: The limit that is being rolled out.
+        :param Mapping[str, _builtins.str] dimensions: What the quota applies to, such as a region.
+        :param _builtins.float future_limit: The limit that is being introduced.
         :param _builtins.float limit: The limit.
         :param _builtins.str limit_name: The limit's name.
-        :param _builtins.str metric_name: The metric that the quota limits.
-        :param _builtins.str rollout_status: Whether another limit is being rolled out. One of `IN_PROGRESS`.
+        :param _builtins.str metric_name: The name of the metric that the quota limits.
+        :param _builtins.str rollout_status: `IN_PROGRESS` while another limit is being introduced.
         """
         if dimensions is not None:
             pulumi.set(__self__, "dimensions", dimensions)
@@ -4815,7 +4815,7 @@ class QuotaExceededInfo(dict):
     @pulumi.getter
     def dimensions(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        What the quota applies to, such as the region.
+        What the quota applies to, such as a region.
         """
         return pulumi.get(self, "dimensions")
 
@@ -4823,7 +4823,7 @@ class QuotaExceededInfo(dict):
     @pulumi.getter(name="futureLimit")
     def future_limit(self) -> Optional[_builtins.float]:
         """
-        The limit that is being rolled out.
+        The limit that is being introduced.
         """
         return pulumi.get(self, "future_limit")
 
@@ -4847,7 +4847,7 @@ class QuotaExceededInfo(dict):
     @pulumi.getter(name="metricName")
     def metric_name(self) -> Optional[_builtins.str]:
         """
-        The metric that the quota limits.
+        The name of the metric that the quota limits.
         """
         return pulumi.get(self, "metric_name")
 
@@ -4855,7 +4855,7 @@ class QuotaExceededInfo(dict):
     @pulumi.getter(name="rolloutStatus")
     def rollout_status(self) -> Optional[_builtins.str]:
         """
-        Whether another limit is being rolled out. One of `IN_PROGRESS`.
+        `IN_PROGRESS` while another limit is being introduced.
         """
         return pulumi.get(self, "rollout_status")
 
@@ -4881,18 +4881,18 @@ class Region(dict):
         """
         A region.
 
-        :param _builtins.str name: The name.
+        :param _builtins.str name: The region's name, such as `us-east1`.
         :param _builtins.str self_link: The region's URL.
         :param _builtins.str creation_timestamp: When the region was created (RFC 3339).
         :param 'DeprecationStatus' deprecated: The deprecation state.
-        :param _builtins.str description: A text about it.
-        :param _builtins.str id: The numeric ID that Google assigned.
+        :param _builtins.str description: A description of the region.
+        :param _builtins.str id: The numeric ID that Google assigned to the region.
         :param _builtins.str kind: Always `compute#region`.
-        :param 'ApiWarning' quota_status_warning: Why the quotas are missing, if Google could not read them.
+        :param 'ApiWarning' quota_status_warning: Why `quotas` is missing, if Google could not read the quotas.
         :param Sequence['Quota'] quotas: The project's quotas in the region.
         :param _builtins.str status: `UP` or `DOWN`.
         :param _builtins.bool supports_pzs: Reserved by Google.
-        :param Sequence[_builtins.str] zones: The region's zones, as URLs.
+        :param Sequence[_builtins.str] zones: The URLs of the region's zones.
         """
         pulumi.set(__self__, "name", name)
         pulumi.set(__self__, "self_link", self_link)
@@ -4921,7 +4921,7 @@ class Region(dict):
     @pulumi.getter
     def name(self) -> _builtins.str:
         """
-        The name.
+        The region's name, such as `us-east1`.
         """
         return pulumi.get(self, "name")
 
@@ -4953,7 +4953,7 @@ class Region(dict):
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        A text about it.
+        A description of the region.
         """
         return pulumi.get(self, "description")
 
@@ -4961,7 +4961,7 @@ class Region(dict):
     @pulumi.getter
     def id(self) -> Optional[_builtins.str]:
         """
-        The numeric ID that Google assigned.
+        The numeric ID that Google assigned to the region.
         """
         return pulumi.get(self, "id")
 
@@ -4977,7 +4977,7 @@ class Region(dict):
     @pulumi.getter(name="quotaStatusWarning")
     def quota_status_warning(self) -> Optional['outputs.ApiWarning']:
         """
-        Why the quotas are missing, if Google could not read them.
+        Why `quotas` is missing, if Google could not read the quotas.
         """
         return pulumi.get(self, "quota_status_warning")
 
@@ -5009,7 +5009,7 @@ class Region(dict):
     @pulumi.getter
     def zones(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The region's zones, as URLs.
+        The URLs of the region's zones.
         """
         return pulumi.get(self, "zones")
 
@@ -5017,7 +5017,7 @@ class Region(dict):
 @pulumi.output_type
 class ReservationAffinity(dict):
     """
-    Which reservations instances use.
+    The reservations that instances consume.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -5041,11 +5041,11 @@ class ReservationAffinity(dict):
                  key: Optional[_builtins.str] = None,
                  values: Optional[Sequence[_builtins.str]] = None):
         """
-        Which reservations instances use.
+        The reservations that instances consume.
 
-        :param _builtins.str consume_reservation_type: Which kind of reservation. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
-        :param _builtins.str key: The reservation's label key; `compute.googleapis.com/reservation-name` to choose by name.
-        :param Sequence[_builtins.str] values: The label's values: names, or `projects/P/reservations/R` for a shared one.
+        :param _builtins.str consume_reservation_type: Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        :param _builtins.str key: The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
+        :param Sequence[_builtins.str] values: The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
         """
         if consume_reservation_type is not None:
             pulumi.set(__self__, "consume_reservation_type", consume_reservation_type)
@@ -5058,7 +5058,7 @@ class ReservationAffinity(dict):
     @pulumi.getter(name="consumeReservationType")
     def consume_reservation_type(self) -> Optional[_builtins.str]:
         """
-        Which kind of reservation. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
         """
         return pulumi.get(self, "consume_reservation_type")
 
@@ -5066,7 +5066,7 @@ class ReservationAffinity(dict):
     @pulumi.getter
     def key(self) -> Optional[_builtins.str]:
         """
-        The reservation's label key; `compute.googleapis.com/reservation-name` to choose by name.
+        The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
         """
         return pulumi.get(self, "key")
 
@@ -5074,7 +5074,7 @@ class ReservationAffinity(dict):
     @pulumi.getter
     def values(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The label's values: names, or `projects/P/reservations/R` for a shared one.
+        The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
         """
         return pulumi.get(self, "values")
 
@@ -5082,18 +5082,18 @@ class ReservationAffinity(dict):
 @pulumi.output_type
 class ReservationConsumptionInfo(dict):
     """
-    Which reservation the instance uses.
+    The reservation that the instance uses.
     """
     def __init__(__self__, *,
                  consumed_reservation: Optional[_builtins.str] = None,
                  consumed_reservation_block: Optional[_builtins.str] = None,
                  consumed_reservation_sub_block: Optional[_builtins.str] = None):
         """
-        Which reservation the instance uses.
+        The reservation that the instance uses.
 
-        :param _builtins.str consumed_reservation: The reservation, as a URL.
-        :param _builtins.str consumed_reservation_block: The reservation's block.
-        :param _builtins.str consumed_reservation_sub_block: The reservation's sub-block.
+        :param _builtins.str consumed_reservation: The reservation's full resource name.
+        :param _builtins.str consumed_reservation_block: The full resource name of the reservation's block.
+        :param _builtins.str consumed_reservation_sub_block: The full resource name of the reservation's sub-block.
         """
         if consumed_reservation is not None:
             pulumi.set(__self__, "consumed_reservation", consumed_reservation)
@@ -5106,7 +5106,7 @@ class ReservationConsumptionInfo(dict):
     @pulumi.getter(name="consumedReservation")
     def consumed_reservation(self) -> Optional[_builtins.str]:
         """
-        The reservation, as a URL.
+        The reservation's full resource name.
         """
         return pulumi.get(self, "consumed_reservation")
 
@@ -5114,7 +5114,7 @@ class ReservationConsumptionInfo(dict):
     @pulumi.getter(name="consumedReservationBlock")
     def consumed_reservation_block(self) -> Optional[_builtins.str]:
         """
-        The reservation's block.
+        The full resource name of the reservation's block.
         """
         return pulumi.get(self, "consumed_reservation_block")
 
@@ -5122,7 +5122,7 @@ class ReservationConsumptionInfo(dict):
     @pulumi.getter(name="consumedReservationSubBlock")
     def consumed_reservation_sub_block(self) -> Optional[_builtins.str]:
         """
-        The reservation's sub-block.
+        The full resource name of the reservation's sub-block.
         """
         return pulumi.get(self, "consumed_reservation_sub_block")
 
@@ -5130,7 +5130,7 @@ class ReservationConsumptionInfo(dict):
 @pulumi.output_type
 class ResourceStatus(dict):
     """
-    What is so at present, and no setting.
+    The instance's actual values, which can differ from its settings.
     """
     def __init__(__self__, *,
                  effective_instance_metadata: Optional['outputs.EffectiveInstanceMetadata'] = None,
@@ -5141,15 +5141,15 @@ class ResourceStatus(dict):
                  shutdown_details: Optional['outputs.ShutdownDetails'] = None,
                  upcoming_maintenance: Optional['outputs.UpcomingMaintenance'] = None):
         """
-        What is so at present, and no setting.
+        The instance's actual values, which can differ from its settings.
 
-        :param 'EffectiveInstanceMetadata' effective_instance_metadata: Metadata that Google interprets.
-        :param _builtins.str physical_host: An opaque ID of the physical host.
-        :param 'PhysicalHostTopology' physical_host_topology: The location of the host.
-        :param 'ReservationConsumptionInfo' reservation_consumption_info: Which reservation is used.
-        :param 'ResourceStatusScheduling' scheduling: The current scheduling settings.
-        :param 'ShutdownDetails' shutdown_details: A graceful shutdown under way.
-        :param 'UpcomingMaintenance' upcoming_maintenance: Maintenance that is planned.
+        :param 'EffectiveInstanceMetadata' effective_instance_metadata: Values of metadata keys that Google defines.
+        :param _builtins.str physical_host: The location of the host, as an opaque ID.
+        :param 'PhysicalHostTopology' physical_host_topology: The location of the host, by its parts.
+        :param 'ReservationConsumptionInfo' reservation_consumption_info: The reservation that the instance uses.
+        :param 'ResourceStatusScheduling' scheduling: The scheduling options that are in effect.
+        :param 'ShutdownDetails' shutdown_details: The shutdown that is in progress.
+        :param 'UpcomingMaintenance' upcoming_maintenance: The maintenance that is planned.
         """
         if effective_instance_metadata is not None:
             pulumi.set(__self__, "effective_instance_metadata", effective_instance_metadata)
@@ -5170,7 +5170,7 @@ class ResourceStatus(dict):
     @pulumi.getter(name="effectiveInstanceMetadata")
     def effective_instance_metadata(self) -> Optional['outputs.EffectiveInstanceMetadata']:
         """
-        Metadata that Google interprets.
+        Values of metadata keys that Google defines.
         """
         return pulumi.get(self, "effective_instance_metadata")
 
@@ -5178,7 +5178,7 @@ class ResourceStatus(dict):
     @pulumi.getter(name="physicalHost")
     def physical_host(self) -> Optional[_builtins.str]:
         """
-        An opaque ID of the physical host.
+        The location of the host, as an opaque ID.
         """
         return pulumi.get(self, "physical_host")
 
@@ -5186,7 +5186,7 @@ class ResourceStatus(dict):
     @pulumi.getter(name="physicalHostTopology")
     def physical_host_topology(self) -> Optional['outputs.PhysicalHostTopology']:
         """
-        The location of the host.
+        The location of the host, by its parts.
         """
         return pulumi.get(self, "physical_host_topology")
 
@@ -5194,7 +5194,7 @@ class ResourceStatus(dict):
     @pulumi.getter(name="reservationConsumptionInfo")
     def reservation_consumption_info(self) -> Optional['outputs.ReservationConsumptionInfo']:
         """
-        Which reservation is used.
+        The reservation that the instance uses.
         """
         return pulumi.get(self, "reservation_consumption_info")
 
@@ -5202,7 +5202,7 @@ class ResourceStatus(dict):
     @pulumi.getter
     def scheduling(self) -> Optional['outputs.ResourceStatusScheduling']:
         """
-        The current scheduling settings.
+        The scheduling options that are in effect.
         """
         return pulumi.get(self, "scheduling")
 
@@ -5210,7 +5210,7 @@ class ResourceStatus(dict):
     @pulumi.getter(name="shutdownDetails")
     def shutdown_details(self) -> Optional['outputs.ShutdownDetails']:
         """
-        A graceful shutdown under way.
+        The shutdown that is in progress.
         """
         return pulumi.get(self, "shutdown_details")
 
@@ -5218,7 +5218,7 @@ class ResourceStatus(dict):
     @pulumi.getter(name="upcomingMaintenance")
     def upcoming_maintenance(self) -> Optional['outputs.UpcomingMaintenance']:
         """
-        Maintenance that is planned.
+        The maintenance that is planned.
         """
         return pulumi.get(self, "upcoming_maintenance")
 
@@ -5226,18 +5226,18 @@ class ResourceStatus(dict):
 @pulumi.output_type
 class ResourceStatusScheduling(dict):
     """
-    Scheduling, as it is at present.
+    The scheduling options that are in effect.
     """
     def __init__(__self__, *,
                  availability_domain: Optional[_builtins.int] = None,
                  graceful_shutdown_timestamp: Optional[_builtins.str] = None,
                  termination_timestamp: Optional[_builtins.str] = None):
         """
-        Scheduling, as it is at present.
+        The scheduling options that are in effect.
 
-        :param _builtins.int availability_domain: The availability domain.
-        :param _builtins.str graceful_shutdown_timestamp: When the graceful shutdown began (RFC 3339).
-        :param _builtins.str termination_timestamp: When the instance is ended (RFC 3339).
+        :param _builtins.int availability_domain: The availability domain, from 1 on.
+        :param _builtins.str graceful_shutdown_timestamp: When the graceful shutdown begins (RFC 3339).
+        :param _builtins.str termination_timestamp: When Google will terminate the instance (RFC 3339).
         """
         if availability_domain is not None:
             pulumi.set(__self__, "availability_domain", availability_domain)
@@ -5250,7 +5250,7 @@ class ResourceStatusScheduling(dict):
     @pulumi.getter(name="availabilityDomain")
     def availability_domain(self) -> Optional[_builtins.int]:
         """
-        The availability domain.
+        The availability domain, from 1 on.
         """
         return pulumi.get(self, "availability_domain")
 
@@ -5258,7 +5258,7 @@ class ResourceStatusScheduling(dict):
     @pulumi.getter(name="gracefulShutdownTimestamp")
     def graceful_shutdown_timestamp(self) -> Optional[_builtins.str]:
         """
-        When the graceful shutdown began (RFC 3339).
+        When the graceful shutdown begins (RFC 3339).
         """
         return pulumi.get(self, "graceful_shutdown_timestamp")
 
@@ -5266,7 +5266,7 @@ class ResourceStatusScheduling(dict):
     @pulumi.getter(name="terminationTimestamp")
     def termination_timestamp(self) -> Optional[_builtins.str]:
         """
-        When the instance is ended (RFC 3339).
+        When Google will terminate the instance (RFC 3339).
         """
         return pulumi.get(self, "termination_timestamp")
 
@@ -5274,16 +5274,16 @@ class ResourceStatusScheduling(dict):
 @pulumi.output_type
 class RolloutPolicy(dict):
     """
-    When a deprecation comes into force, where that depends on the place.
+    When a deprecation takes effect in each zone.
     """
     def __init__(__self__, *,
                  default_rollout_time: Optional[_builtins.str] = None,
                  location_rollout_policies: Optional[Mapping[str, _builtins.str]] = None):
         """
-        When a deprecation comes into force, where that depends on the place.
+        When a deprecation takes effect in each zone.
 
-        :param _builtins.str default_rollout_time: Everywhere else (RFC 3339).
-        :param Mapping[str, _builtins.str] location_rollout_policies: By zone, such as `zones/europe-west1-b` (RFC 3339).
+        :param _builtins.str default_rollout_time: When it takes effect in all other zones (RFC 3339).
+        :param Mapping[str, _builtins.str] location_rollout_policies: When it takes effect, by zone such as `zones/europe-west1-b` (RFC 3339).
         """
         if default_rollout_time is not None:
             pulumi.set(__self__, "default_rollout_time", default_rollout_time)
@@ -5294,7 +5294,7 @@ class RolloutPolicy(dict):
     @pulumi.getter(name="defaultRolloutTime")
     def default_rollout_time(self) -> Optional[_builtins.str]:
         """
-        Everywhere else (RFC 3339).
+        When it takes effect in all other zones (RFC 3339).
         """
         return pulumi.get(self, "default_rollout_time")
 
@@ -5302,7 +5302,7 @@ class RolloutPolicy(dict):
     @pulumi.getter(name="locationRolloutPolicies")
     def location_rollout_policies(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        By zone, such as `zones/europe-west1-b` (RFC 3339).
+        When it takes effect, by zone such as `zones/europe-west1-b` (RFC 3339).
         """
         return pulumi.get(self, "location_rollout_policies")
 
@@ -5363,22 +5363,22 @@ class SavedAttachedDiskResponse(dict):
         """
         A disk of the source instance, as it was attached.
 
-        :param _builtins.bool auto_delete: Whether the disk goes with its instance.
+        :param _builtins.bool auto_delete: Whether the disk is deleted when its instance is deleted.
         :param _builtins.bool boot: Whether it is the boot disk.
-        :param _builtins.str device_name: The device name.
-        :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The disk's key.
-        :param _builtins.int disk_size_gb: Size in GB (base 2).
-        :param _builtins.str disk_type: The disk type, as a URL.
-        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system.
-        :param _builtins.int index: The disk's index.
-        :param _builtins.str interface: How the disk was attached. One of `NVME`, `SCSI`.
+        :param _builtins.str device_name: The disk's device name on the source instance.
+        :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that the disk is encrypted with.
+        :param _builtins.int disk_size_gb: The disk's size in GB (base 2).
+        :param _builtins.str disk_type: The URL of the disk type.
+        :param Sequence['GuestOsFeature'] guest_os_features: Features that the disk's operating system supports.
+        :param _builtins.int index: The disk's index on the source instance; 0 is the boot disk.
+        :param _builtins.str interface: The disk interface. One of `NVME`, `SCSI`.
         :param _builtins.str kind: Always `compute#attachedDisk`.
-        :param Sequence[_builtins.str] licenses: Licenses that the disk carries.
-        :param _builtins.str mode: `READ_WRITE` or `READ_ONLY`.
-        :param _builtins.str source: The disk, as a URL.
-        :param _builtins.int storage_bytes: The storage that it uses, in bytes.
-        :param _builtins.str storage_bytes_status: Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
-        :param _builtins.str type: `PERSISTENT` or `SCRATCH`.
+        :param Sequence[_builtins.str] licenses: URLs of the disk's licenses.
+        :param _builtins.str mode: Whether the disk was attached read-only. One of `READ_ONLY`, `READ_WRITE`.
+        :param _builtins.str source: The URL of the disk.
+        :param _builtins.int storage_bytes: The storage that the disk uses in the image, in bytes.
+        :param _builtins.str storage_bytes_status: Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
+        :param _builtins.str type: `SCRATCH` for a local SSD, else `PERSISTENT`.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -5417,7 +5417,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> Optional[_builtins.bool]:
         """
-        Whether the disk goes with its instance.
+        Whether the disk is deleted when its instance is deleted.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -5433,7 +5433,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="deviceName")
     def device_name(self) -> Optional[_builtins.str]:
         """
-        The device name.
+        The disk's device name on the source instance.
         """
         return pulumi.get(self, "device_name")
 
@@ -5441,7 +5441,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="diskEncryptionKey")
     def disk_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The disk's key.
+        The key that the disk is encrypted with.
         """
         return pulumi.get(self, "disk_encryption_key")
 
@@ -5449,7 +5449,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> Optional[_builtins.int]:
         """
-        Size in GB (base 2).
+        The disk's size in GB (base 2).
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -5457,7 +5457,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="diskType")
     def disk_type(self) -> Optional[_builtins.str]:
         """
-        The disk type, as a URL.
+        The URL of the disk type.
         """
         return pulumi.get(self, "disk_type")
 
@@ -5465,7 +5465,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> Optional[Sequence['outputs.GuestOsFeature']]:
         """
-        Features of the guest operating system.
+        Features that the disk's operating system supports.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -5473,7 +5473,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def index(self) -> Optional[_builtins.int]:
         """
-        The disk's index.
+        The disk's index on the source instance; 0 is the boot disk.
         """
         return pulumi.get(self, "index")
 
@@ -5481,7 +5481,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def interface(self) -> Optional[_builtins.str]:
         """
-        How the disk was attached. One of `NVME`, `SCSI`.
+        The disk interface. One of `NVME`, `SCSI`.
         """
         return pulumi.get(self, "interface")
 
@@ -5497,7 +5497,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def licenses(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Licenses that the disk carries.
+        URLs of the disk's licenses.
         """
         return pulumi.get(self, "licenses")
 
@@ -5505,7 +5505,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def mode(self) -> Optional[_builtins.str]:
         """
-        `READ_WRITE` or `READ_ONLY`.
+        Whether the disk was attached read-only. One of `READ_ONLY`, `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -5513,7 +5513,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def source(self) -> Optional[_builtins.str]:
         """
-        The disk, as a URL.
+        The URL of the disk.
         """
         return pulumi.get(self, "source")
 
@@ -5521,7 +5521,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="storageBytes")
     def storage_bytes(self) -> Optional[_builtins.int]:
         """
-        The storage that it uses, in bytes.
+        The storage that the disk uses in the image, in bytes.
         """
         return pulumi.get(self, "storage_bytes")
 
@@ -5529,7 +5529,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="storageBytesStatus")
     def storage_bytes_status(self) -> Optional[_builtins.str]:
         """
-        Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
+        Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
         """
         return pulumi.get(self, "storage_bytes_status")
 
@@ -5537,7 +5537,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def type(self) -> Optional[_builtins.str]:
         """
-        `PERSISTENT` or `SCRATCH`.
+        `SCRATCH` for a local SSD, else `PERSISTENT`.
         """
         return pulumi.get(self, "type")
 
@@ -5577,11 +5577,11 @@ class SavedDisk(dict):
         """
         A disk in the image.
 
-        :param _builtins.str source_disk: The disk that was saved, as a URL.
-        :param _builtins.str architecture: The processor architecture. One of `ARM64`, `X86_64`.
+        :param _builtins.str source_disk: The URL of the disk that the image contains.
+        :param _builtins.str architecture: The processor architecture of the disk. One of `ARM64`, `X86_64`.
         :param _builtins.str kind: Always `compute#savedDisk`.
-        :param _builtins.int storage_bytes: The storage that it uses, in bytes.
-        :param _builtins.str storage_bytes_status: Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
+        :param _builtins.int storage_bytes: The storage that the disk uses in the image, in bytes.
+        :param _builtins.str storage_bytes_status: Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
         """
         pulumi.set(__self__, "source_disk", source_disk)
         if architecture is not None:
@@ -5597,7 +5597,7 @@ class SavedDisk(dict):
     @pulumi.getter(name="sourceDisk")
     def source_disk(self) -> _builtins.str:
         """
-        The disk that was saved, as a URL.
+        The URL of the disk that the image contains.
         """
         return pulumi.get(self, "source_disk")
 
@@ -5605,7 +5605,7 @@ class SavedDisk(dict):
     @pulumi.getter
     def architecture(self) -> Optional[_builtins.str]:
         """
-        The processor architecture. One of `ARM64`, `X86_64`.
+        The processor architecture of the disk. One of `ARM64`, `X86_64`.
         """
         return pulumi.get(self, "architecture")
 
@@ -5621,7 +5621,7 @@ class SavedDisk(dict):
     @pulumi.getter(name="storageBytes")
     def storage_bytes(self) -> Optional[_builtins.int]:
         """
-        The storage that it uses, in bytes.
+        The storage that the disk uses in the image, in bytes.
         """
         return pulumi.get(self, "storage_bytes")
 
@@ -5629,7 +5629,7 @@ class SavedDisk(dict):
     @pulumi.getter(name="storageBytesStatus")
     def storage_bytes_status(self) -> Optional[_builtins.str]:
         """
-        Whether `storageBytes` is final. One of `UPDATING`, `UP_TO_DATE`.
+        Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
         """
         return pulumi.get(self, "storage_bytes_status")
 
@@ -5637,16 +5637,16 @@ class SavedDisk(dict):
 @pulumi.output_type
 class SbomInfo(dict):
     """
-    Versions of components.
+    The versions of a resource's components.
     """
     def __init__(__self__, *,
                  current_component_versions: Optional[Mapping[str, _builtins.str]] = None,
                  target_component_versions: Optional[Mapping[str, _builtins.str]] = None):
         """
-        Versions of components.
+        The versions of a resource's components.
 
-        :param Mapping[str, _builtins.str] current_component_versions: The versions now.
-        :param Mapping[str, _builtins.str] target_component_versions: The versions to come.
+        :param Mapping[str, _builtins.str] current_component_versions: The current version of each component.
+        :param Mapping[str, _builtins.str] target_component_versions: The planned version of each component.
         """
         if current_component_versions is not None:
             pulumi.set(__self__, "current_component_versions", current_component_versions)
@@ -5657,7 +5657,7 @@ class SbomInfo(dict):
     @pulumi.getter(name="currentComponentVersions")
     def current_component_versions(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        The versions now.
+        The current version of each component.
         """
         return pulumi.get(self, "current_component_versions")
 
@@ -5665,7 +5665,7 @@ class SbomInfo(dict):
     @pulumi.getter(name="targetComponentVersions")
     def target_component_versions(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        The versions to come.
+        The planned version of each component.
         """
         return pulumi.get(self, "target_component_versions")
 
@@ -5752,26 +5752,26 @@ class Scheduling(dict):
         """
         When and where instances run, and how they are stopped.
 
-        :param _builtins.bool automatic_restart: Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.
-        :param _builtins.int availability_domain: The availability domain, 1 and up.
-        :param _builtins.bool expose_host_topology: Show the hashed ID of the physical host to the guest.
-        :param 'SchedulingGracefulShutdown' graceful_shutdown: Time for the guest to shut down.
-        :param _builtins.int host_error_timeout_seconds: Seconds until a host error is acted on: 90 to 330, in steps of 30. Default: Google's own behaviour. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str instance_termination_action: What the end of a Spot instance, or of `maxRunDuration`, does. One of `DELETE`, `STOP`.
-        :param 'Duration' local_ssd_recovery_timeout: How long to try to recover local SSDs: 0 to 168 hours, whole hours. Default: 1 hour.
-        :param _builtins.str location_hint: An opaque hint for placement.
-        :param _builtins.int maintenance_freeze_duration_hours: Hours after creation without planned maintenance. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str maintenance_interval: How often planned maintenance comes. One of `AS_NEEDED`, `PERIODIC`, `RECURRENT`. Beta: using it sends the call to Google's beta API.
-        :param 'Duration' max_run_duration: How long an instance runs before it is ended. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
-        :param _builtins.int min_node_cpus: The least number of virtual CPUs that an instance takes on a sole-tenant node.
-        :param Sequence['SchedulingNodeAffinity'] node_affinities: Sole-tenant nodes to run on, or to stay off.
-        :param _builtins.str on_host_maintenance: Move the instance or end it during maintenance. Default: `MIGRATE`; `TERMINATE` with GPUs, Spot or preemptible.
-        :param 'SchedulingOnInstanceStopAction' on_instance_stop_action: What stopping an instance does. Beta: using it sends the call to Google's beta API.
-        :param _builtins.bool preemptible: Run at Google's convenience, for at most 24 hours. Default: false.
-        :param 'Duration' preemption_notice_duration: How long before preemption the guest is told.
-        :param _builtins.str provisioning_model: How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
-        :param _builtins.bool skip_guest_os_shutdown: End instances without telling the guest.
-        :param _builtins.str termination_time: When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool automatic_restart: Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+        :param _builtins.int availability_domain: The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
+        :param _builtins.bool expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
+        :param 'SchedulingGracefulShutdown' graceful_shutdown: Graceful shutdown of instances.
+        :param _builtins.int host_error_timeout_seconds: Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
+        :param 'Duration' local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
+        :param _builtins.str location_hint: An opaque hint for placing the instance near other resources, for internal tools.
+        :param _builtins.int maintenance_freeze_duration_hours: Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str maintenance_interval: How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
+        :param 'Duration' max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.int min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
+        :param Sequence['SchedulingNodeAffinity'] node_affinities: Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
+        :param _builtins.str on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
+        :param 'SchedulingOnInstanceStopAction' on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
+        :param 'Duration' preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
+        :param _builtins.str provisioning_model: How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+        :param _builtins.bool skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
+        :param _builtins.str termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
         """
         if automatic_restart is not None:
             pulumi.set(__self__, "automatic_restart", automatic_restart)
@@ -5818,7 +5818,7 @@ class Scheduling(dict):
     @pulumi.getter(name="automaticRestart")
     def automatic_restart(self) -> Optional[_builtins.bool]:
         """
-        Restart an instance that Google ended. Default: true; false for preemptible and Spot ones.
+        Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
         """
         return pulumi.get(self, "automatic_restart")
 
@@ -5826,7 +5826,7 @@ class Scheduling(dict):
     @pulumi.getter(name="availabilityDomain")
     def availability_domain(self) -> Optional[_builtins.int]:
         """
-        The availability domain, 1 and up.
+        The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
         """
         return pulumi.get(self, "availability_domain")
 
@@ -5834,7 +5834,7 @@ class Scheduling(dict):
     @pulumi.getter(name="exposeHostTopology")
     def expose_host_topology(self) -> Optional[_builtins.bool]:
         """
-        Show the hashed ID of the physical host to the guest.
+        Show the hashed ID of the physical host in the `resourceStatus` of the instance.
         """
         return pulumi.get(self, "expose_host_topology")
 
@@ -5842,7 +5842,7 @@ class Scheduling(dict):
     @pulumi.getter(name="gracefulShutdown")
     def graceful_shutdown(self) -> Optional['outputs.SchedulingGracefulShutdown']:
         """
-        Time for the guest to shut down.
+        Graceful shutdown of instances.
         """
         return pulumi.get(self, "graceful_shutdown")
 
@@ -5850,7 +5850,7 @@ class Scheduling(dict):
     @pulumi.getter(name="hostErrorTimeoutSeconds")
     def host_error_timeout_seconds(self) -> Optional[_builtins.int]:
         """
-        Seconds until a host error is acted on: 90 to 330, in steps of 30. Default: Google's own behaviour. Beta: using it sends the call to Google's beta API.
+        Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "host_error_timeout_seconds")
 
@@ -5858,7 +5858,7 @@ class Scheduling(dict):
     @pulumi.getter(name="instanceTerminationAction")
     def instance_termination_action(self) -> Optional[_builtins.str]:
         """
-        What the end of a Spot instance, or of `maxRunDuration`, does. One of `DELETE`, `STOP`.
+        What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
         """
         return pulumi.get(self, "instance_termination_action")
 
@@ -5866,7 +5866,7 @@ class Scheduling(dict):
     @pulumi.getter(name="localSsdRecoveryTimeout")
     def local_ssd_recovery_timeout(self) -> Optional['outputs.Duration']:
         """
-        How long to try to recover local SSDs: 0 to 168 hours, whole hours. Default: 1 hour.
+        How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
         """
         return pulumi.get(self, "local_ssd_recovery_timeout")
 
@@ -5874,7 +5874,7 @@ class Scheduling(dict):
     @pulumi.getter(name="locationHint")
     def location_hint(self) -> Optional[_builtins.str]:
         """
-        An opaque hint for placement.
+        An opaque hint for placing the instance near other resources, for internal tools.
         """
         return pulumi.get(self, "location_hint")
 
@@ -5882,7 +5882,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maintenanceFreezeDurationHours")
     def maintenance_freeze_duration_hours(self) -> Optional[_builtins.int]:
         """
-        Hours after creation without planned maintenance. Beta: using it sends the call to Google's beta API.
+        Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "maintenance_freeze_duration_hours")
 
@@ -5890,7 +5890,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maintenanceInterval")
     def maintenance_interval(self) -> Optional[_builtins.str]:
         """
-        How often planned maintenance comes. One of `AS_NEEDED`, `PERIODIC`, `RECURRENT`. Beta: using it sends the call to Google's beta API.
+        How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "maintenance_interval")
 
@@ -5898,7 +5898,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maxRunDuration")
     def max_run_duration(self) -> Optional['outputs.Duration']:
         """
-        How long an instance runs before it is ended. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "max_run_duration")
 
@@ -5906,7 +5906,7 @@ class Scheduling(dict):
     @pulumi.getter(name="minNodeCpus")
     def min_node_cpus(self) -> Optional[_builtins.int]:
         """
-        The least number of virtual CPUs that an instance takes on a sole-tenant node.
+        The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
         """
         return pulumi.get(self, "min_node_cpus")
 
@@ -5914,7 +5914,7 @@ class Scheduling(dict):
     @pulumi.getter(name="nodeAffinities")
     def node_affinities(self) -> Optional[Sequence['outputs.SchedulingNodeAffinity']]:
         """
-        Sole-tenant nodes to run on, or to stay off.
+        Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
         """
         return pulumi.get(self, "node_affinities")
 
@@ -5922,7 +5922,7 @@ class Scheduling(dict):
     @pulumi.getter(name="onHostMaintenance")
     def on_host_maintenance(self) -> Optional[_builtins.str]:
         """
-        Move the instance or end it during maintenance. Default: `MIGRATE`; `TERMINATE` with GPUs, Spot or preemptible.
+        What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
         """
         return pulumi.get(self, "on_host_maintenance")
 
@@ -5930,7 +5930,7 @@ class Scheduling(dict):
     @pulumi.getter(name="onInstanceStopAction")
     def on_instance_stop_action(self) -> Optional['outputs.SchedulingOnInstanceStopAction']:
         """
-        What stopping an instance does. Beta: using it sends the call to Google's beta API.
+        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "on_instance_stop_action")
 
@@ -5938,7 +5938,7 @@ class Scheduling(dict):
     @pulumi.getter
     def preemptible(self) -> Optional[_builtins.bool]:
         """
-        Run at Google's convenience, for at most 24 hours. Default: false.
+        Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
         """
         return pulumi.get(self, "preemptible")
 
@@ -5946,7 +5946,7 @@ class Scheduling(dict):
     @pulumi.getter(name="preemptionNoticeDuration")
     def preemption_notice_duration(self) -> Optional['outputs.Duration']:
         """
-        How long before preemption the guest is told.
+        The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
         """
         return pulumi.get(self, "preemption_notice_duration")
 
@@ -5954,7 +5954,7 @@ class Scheduling(dict):
     @pulumi.getter(name="provisioningModel")
     def provisioning_model(self) -> Optional[_builtins.str]:
         """
-        How capacity is provisioned. Default: `STANDARD`. One of `FLEX_START`, `RESERVATION_BOUND`, `SPOT`, `STANDARD`.
+        How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
         """
         return pulumi.get(self, "provisioning_model")
 
@@ -5962,7 +5962,7 @@ class Scheduling(dict):
     @pulumi.getter(name="skipGuestOsShutdown")
     def skip_guest_os_shutdown(self) -> Optional[_builtins.bool]:
         """
-        End instances without telling the guest.
+        Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
         """
         return pulumi.get(self, "skip_guest_os_shutdown")
 
@@ -5970,7 +5970,7 @@ class Scheduling(dict):
     @pulumi.getter(name="terminationTime")
     def termination_time(self) -> Optional[_builtins.str]:
         """
-        When an instance is ended (RFC 3339). Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "termination_time")
 
@@ -5978,7 +5978,7 @@ class Scheduling(dict):
 @pulumi.output_type
 class SchedulingGracefulShutdown(dict):
     """
-    Time for the guest to shut down.
+    Graceful shutdown of instances.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -6001,10 +6001,10 @@ class SchedulingGracefulShutdown(dict):
                  enabled: Optional[_builtins.bool] = None,
                  max_duration: Optional['outputs.Duration'] = None):
         """
-        Time for the guest to shut down.
+        Graceful shutdown of instances.
 
-        :param _builtins.bool enabled: Shut down gracefully.
-        :param 'Duration' max_duration: The longest time that it may take.
+        :param _builtins.bool enabled: Enable graceful shutdown.
+        :param 'Duration' max_duration: The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
         """
         if enabled is not None:
             pulumi.set(__self__, "enabled", enabled)
@@ -6015,7 +6015,7 @@ class SchedulingGracefulShutdown(dict):
     @pulumi.getter
     def enabled(self) -> Optional[_builtins.bool]:
         """
-        Shut down gracefully.
+        Enable graceful shutdown.
         """
         return pulumi.get(self, "enabled")
 
@@ -6023,7 +6023,7 @@ class SchedulingGracefulShutdown(dict):
     @pulumi.getter(name="maxDuration")
     def max_duration(self) -> Optional['outputs.Duration']:
         """
-        The longest time that it may take.
+        The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
         """
         return pulumi.get(self, "max_duration")
 
@@ -6031,18 +6031,18 @@ class SchedulingGracefulShutdown(dict):
 @pulumi.output_type
 class SchedulingNodeAffinity(dict):
     """
-    On which sole-tenant nodes instances may run.
+    A condition on the labels of the sole-tenant nodes that instances run on.
     """
     def __init__(__self__, *,
                  key: Optional[_builtins.str] = None,
                  operator: Optional[_builtins.str] = None,
                  values: Optional[Sequence[_builtins.str]] = None):
         """
-        On which sole-tenant nodes instances may run.
+        A condition on the labels of the sole-tenant nodes that instances run on.
 
-        :param _builtins.str key: The node's label key.
-        :param _builtins.str operator: `IN` or `NOT_IN`.
-        :param Sequence[_builtins.str] values: The node's label values.
+        :param _builtins.str key: The key of the node's label, such as `workload`.
+        :param _builtins.str operator: `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
+        :param Sequence[_builtins.str] values: Values of the node's label, such as `[frontend]`.
         """
         if key is not None:
             pulumi.set(__self__, "key", key)
@@ -6055,7 +6055,7 @@ class SchedulingNodeAffinity(dict):
     @pulumi.getter
     def key(self) -> Optional[_builtins.str]:
         """
-        The node's label key.
+        The key of the node's label, such as `workload`.
         """
         return pulumi.get(self, "key")
 
@@ -6063,7 +6063,7 @@ class SchedulingNodeAffinity(dict):
     @pulumi.getter
     def operator(self) -> Optional[_builtins.str]:
         """
-        `IN` or `NOT_IN`.
+        `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
         """
         return pulumi.get(self, "operator")
 
@@ -6071,7 +6071,7 @@ class SchedulingNodeAffinity(dict):
     @pulumi.getter
     def values(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The node's label values.
+        Values of the node's label, such as `[frontend]`.
         """
         return pulumi.get(self, "values")
 
@@ -6079,7 +6079,7 @@ class SchedulingNodeAffinity(dict):
 @pulumi.output_type
 class SchedulingOnInstanceStopAction(dict):
     """
-    What stopping an instance does.
+    What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -6101,9 +6101,9 @@ class SchedulingOnInstanceStopAction(dict):
     def __init__(__self__, *,
                  discard_local_ssd: Optional[_builtins.bool] = None):
         """
-        What stopping an instance does.
+        What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`.
 
-        :param _builtins.bool discard_local_ssd: Discard the data on local SSDs.
+        :param _builtins.bool discard_local_ssd: Discard the data on local SSDs. Default: false, which preserves it.
         """
         if discard_local_ssd is not None:
             pulumi.set(__self__, "discard_local_ssd", discard_local_ssd)
@@ -6112,7 +6112,7 @@ class SchedulingOnInstanceStopAction(dict):
     @pulumi.getter(name="discardLocalSsd")
     def discard_local_ssd(self) -> Optional[_builtins.bool]:
         """
-        Discard the data on local SSDs.
+        Discard the data on local SSDs. Default: false, which preserves it.
         """
         return pulumi.get(self, "discard_local_ssd")
 
@@ -6120,16 +6120,16 @@ class SchedulingOnInstanceStopAction(dict):
 @pulumi.output_type
 class ServiceAccount(dict):
     """
-    The identity of the instances.
+    The service account that instances run as.
     """
     def __init__(__self__, *,
                  email: Optional[_builtins.str] = None,
                  scopes: Optional[Sequence[_builtins.str]] = None):
         """
-        The identity of the instances.
+        The service account that instances run as.
 
-        :param _builtins.str email: The service account's e-mail address, or `default`.
-        :param Sequence[_builtins.str] scopes: OAuth 2.0 scopes of the tokens that instances get.
+        :param _builtins.str email: The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
+        :param Sequence[_builtins.str] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
         """
         if email is not None:
             pulumi.set(__self__, "email", email)
@@ -6140,7 +6140,7 @@ class ServiceAccount(dict):
     @pulumi.getter
     def email(self) -> Optional[_builtins.str]:
         """
-        The service account's e-mail address, or `default`.
+        The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
         """
         return pulumi.get(self, "email")
 
@@ -6148,7 +6148,7 @@ class ServiceAccount(dict):
     @pulumi.getter
     def scopes(self) -> Optional[Sequence[_builtins.str]]:
         """
-        OAuth 2.0 scopes of the tokens that instances get.
+        OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
         """
         return pulumi.get(self, "scopes")
 
@@ -6186,9 +6186,9 @@ class ShieldedInstanceConfig(dict):
         """
         Shielded VM options.
 
-        :param _builtins.bool enable_integrity_monitoring: Watch the integrity of the boot. Default: true.
-        :param _builtins.bool enable_secure_boot: Boot signed software only. Default: false.
-        :param _builtins.bool enable_vtpm: Give a virtual TPM. Default: true.
+        :param _builtins.bool enable_integrity_monitoring: Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
+        :param _builtins.bool enable_secure_boot: Enable Secure Boot, which boots signed software only. Default: false.
+        :param _builtins.bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Default: true.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -6201,7 +6201,7 @@ class ShieldedInstanceConfig(dict):
     @pulumi.getter(name="enableIntegrityMonitoring")
     def enable_integrity_monitoring(self) -> Optional[_builtins.bool]:
         """
-        Watch the integrity of the boot. Default: true.
+        Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
         """
         return pulumi.get(self, "enable_integrity_monitoring")
 
@@ -6209,7 +6209,7 @@ class ShieldedInstanceConfig(dict):
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> Optional[_builtins.bool]:
         """
-        Boot signed software only. Default: false.
+        Enable Secure Boot, which boots signed software only. Default: false.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -6217,7 +6217,7 @@ class ShieldedInstanceConfig(dict):
     @pulumi.getter(name="enableVtpm")
     def enable_vtpm(self) -> Optional[_builtins.bool]:
         """
-        Give a virtual TPM. Default: true.
+        Give instances a virtual Trusted Platform Module (vTPM). Default: true.
         """
         return pulumi.get(self, "enable_vtpm")
 
@@ -6225,14 +6225,14 @@ class ShieldedInstanceConfig(dict):
 @pulumi.output_type
 class ShieldedInstanceIntegrityPolicy(dict):
     """
-    How the integrity baseline follows the instance.
+    How the baseline of the boot integrity is updated.
     """
     def __init__(__self__, *,
                  update_auto_learn_policy: Optional[_builtins.bool] = None):
         """
-        How the integrity baseline follows the instance.
+        How the baseline of the boot integrity is updated.
 
-        :param _builtins.bool update_auto_learn_policy: Take the current boot as the new baseline.
+        :param _builtins.bool update_auto_learn_policy: Whether the most recent boot becomes the baseline.
         """
         if update_auto_learn_policy is not None:
             pulumi.set(__self__, "update_auto_learn_policy", update_auto_learn_policy)
@@ -6241,7 +6241,7 @@ class ShieldedInstanceIntegrityPolicy(dict):
     @pulumi.getter(name="updateAutoLearnPolicy")
     def update_auto_learn_policy(self) -> Optional[_builtins.bool]:
         """
-        Take the current boot as the new baseline.
+        Whether the most recent boot becomes the baseline.
         """
         return pulumi.get(self, "update_auto_learn_policy")
 
@@ -6249,7 +6249,7 @@ class ShieldedInstanceIntegrityPolicy(dict):
 @pulumi.output_type
 class ShieldedVmConfig(dict):
     """
-    Shielded VM options, by their old name.
+    Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -6277,11 +6277,11 @@ class ShieldedVmConfig(dict):
                  enable_secure_boot: Optional[_builtins.bool] = None,
                  enable_vtpm: Optional[_builtins.bool] = None):
         """
-        Shielded VM options, by their old name.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
 
-        :param _builtins.bool enable_integrity_monitoring: Watch the integrity of the boot. Beta: using it sends the call to Google's beta API.
-        :param _builtins.bool enable_secure_boot: Boot signed software only. Beta: using it sends the call to Google's beta API.
-        :param _builtins.bool enable_vtpm: Give a virtual TPM. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool enable_secure_boot: Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -6294,7 +6294,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableIntegrityMonitoring")
     def enable_integrity_monitoring(self) -> Optional[_builtins.bool]:
         """
-        Watch the integrity of the boot. Beta: using it sends the call to Google's beta API.
+        Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "enable_integrity_monitoring")
 
@@ -6302,7 +6302,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> Optional[_builtins.bool]:
         """
-        Boot signed software only. Beta: using it sends the call to Google's beta API.
+        Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -6310,7 +6310,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableVtpm")
     def enable_vtpm(self) -> Optional[_builtins.bool]:
         """
-        Give a virtual TPM. Beta: using it sends the call to Google's beta API.
+        Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "enable_vtpm")
 
@@ -6318,14 +6318,14 @@ class ShieldedVmConfig(dict):
 @pulumi.output_type
 class ShieldedVmIntegrityPolicy(dict):
     """
-    How the integrity baseline follows the instance, by its old name.
+    How the baseline of the boot integrity is updated, under its deprecated name.
     """
     def __init__(__self__, *,
                  update_auto_learn_policy: Optional[_builtins.bool] = None):
         """
-        How the integrity baseline follows the instance, by its old name.
+        How the baseline of the boot integrity is updated, under its deprecated name.
 
-        :param _builtins.bool update_auto_learn_policy: Take the current boot as the new baseline.
+        :param _builtins.bool update_auto_learn_policy: Whether the most recent boot becomes the baseline.
         """
         if update_auto_learn_policy is not None:
             pulumi.set(__self__, "update_auto_learn_policy", update_auto_learn_policy)
@@ -6334,7 +6334,7 @@ class ShieldedVmIntegrityPolicy(dict):
     @pulumi.getter(name="updateAutoLearnPolicy")
     def update_auto_learn_policy(self) -> Optional[_builtins.bool]:
         """
-        Take the current boot as the new baseline.
+        Whether the most recent boot becomes the baseline.
         """
         return pulumi.get(self, "update_auto_learn_policy")
 
@@ -6342,7 +6342,7 @@ class ShieldedVmIntegrityPolicy(dict):
 @pulumi.output_type
 class ShutdownDetails(dict):
     """
-    A graceful shutdown under way.
+    The shutdown that is in progress.
     """
     def __init__(__self__, *,
                  max_duration: Optional['outputs.Duration'] = None,
@@ -6350,12 +6350,12 @@ class ShutdownDetails(dict):
                  stop_state: Optional[_builtins.str] = None,
                  target_state: Optional[_builtins.str] = None):
         """
-        A graceful shutdown under way.
+        The shutdown that is in progress.
 
-        :param 'Duration' max_duration: The maximum duration.
-        :param _builtins.str request_timestamp: When the shutdown was requested (RFC 3339).
-        :param _builtins.str stop_state: The status. One of `PENDING_STOP`, `STOPPING`.
-        :param _builtins.str target_state: What happens after the shutdown. One of `DELETED`, `STOPPED`.
+        :param 'Duration' max_duration: The most time that a graceful shutdown may take.
+        :param _builtins.str request_timestamp: When the current stop state began (RFC 3339).
+        :param _builtins.str stop_state: `PENDING_STOP` during a graceful shutdown, then `STOPPING`.
+        :param _builtins.str target_state: The state after the shutdown. One of `DELETED`, `STOPPED`.
         """
         if max_duration is not None:
             pulumi.set(__self__, "max_duration", max_duration)
@@ -6370,7 +6370,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="maxDuration")
     def max_duration(self) -> Optional['outputs.Duration']:
         """
-        The maximum duration.
+        The most time that a graceful shutdown may take.
         """
         return pulumi.get(self, "max_duration")
 
@@ -6378,7 +6378,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="requestTimestamp")
     def request_timestamp(self) -> Optional[_builtins.str]:
         """
-        When the shutdown was requested (RFC 3339).
+        When the current stop state began (RFC 3339).
         """
         return pulumi.get(self, "request_timestamp")
 
@@ -6386,7 +6386,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="stopState")
     def stop_state(self) -> Optional[_builtins.str]:
         """
-        The status. One of `PENDING_STOP`, `STOPPING`.
+        `PENDING_STOP` during a graceful shutdown, then `STOPPING`.
         """
         return pulumi.get(self, "stop_state")
 
@@ -6394,7 +6394,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="targetState")
     def target_state(self) -> Optional[_builtins.str]:
         """
-        What happens after the shutdown. One of `DELETED`, `STOPPED`.
+        The state after the shutdown. One of `DELETED`, `STOPPED`.
         """
         return pulumi.get(self, "target_state")
 
@@ -6402,7 +6402,7 @@ class ShutdownDetails(dict):
 @pulumi.output_type
 class SourceDiskEncryptionKeyResponse(dict):
     """
-    The key of one protected disk of the source instance.
+    The encryption key of one disk of the source instance.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -6427,10 +6427,10 @@ class SourceDiskEncryptionKeyResponse(dict):
                  disk_encryption_key: Optional['outputs.CustomerEncryptionKeyResponse'] = None,
                  source_disk: Optional[_builtins.str] = None):
         """
-        The key of one protected disk of the source instance.
+        The encryption key of one disk of the source instance.
 
-        :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that opens the disk.
-        :param _builtins.str source_disk: The disk, as a full or partial URL.
+        :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that the disk is encrypted with.
+        :param _builtins.str source_disk: The disk, such as `zones/us-east1-b/disks/data`, or its URL.
         """
         if disk_encryption_key is not None:
             pulumi.set(__self__, "disk_encryption_key", disk_encryption_key)
@@ -6441,7 +6441,7 @@ class SourceDiskEncryptionKeyResponse(dict):
     @pulumi.getter(name="diskEncryptionKey")
     def disk_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key that opens the disk.
+        The key that the disk is encrypted with.
         """
         return pulumi.get(self, "disk_encryption_key")
 
@@ -6449,7 +6449,7 @@ class SourceDiskEncryptionKeyResponse(dict):
     @pulumi.getter(name="sourceDisk")
     def source_disk(self) -> Optional[_builtins.str]:
         """
-        The disk, as a full or partial URL.
+        The disk, such as `zones/us-east1-b/disks/data`, or its URL.
         """
         return pulumi.get(self, "source_disk")
 
@@ -6457,7 +6457,7 @@ class SourceDiskEncryptionKeyResponse(dict):
 @pulumi.output_type
 class SourceInstanceParams(dict):
     """
-    How a template follows its source instance.
+    How the template is created from its source instance.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -6479,9 +6479,9 @@ class SourceInstanceParams(dict):
     def __init__(__self__, *,
                  disk_configs: Optional[Sequence['outputs.DiskInstantiationConfig']] = None):
         """
-        How a template follows its source instance.
+        How the template is created from its source instance.
 
-        :param Sequence['DiskInstantiationConfig'] disk_configs: One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+        :param Sequence['DiskInstantiationConfig'] disk_configs: Disks that differ from the default, one entry for each. Default: read-write disks are created from their source images, read-only disks are attached read-only, and local SSDs are created blank.
         """
         if disk_configs is not None:
             pulumi.set(__self__, "disk_configs", disk_configs)
@@ -6490,7 +6490,7 @@ class SourceInstanceParams(dict):
     @pulumi.getter(name="diskConfigs")
     def disk_configs(self) -> Optional[Sequence['outputs.DiskInstantiationConfig']]:
         """
-        One entry for each disk that differs from the default: read-write disks use their source images, read-only disks are attached read-only, local SSDs become blank.
+        Disks that differ from the default, one entry for each. Default: read-write disks are created from their source images, read-only disks are attached read-only, and local SSDs are created blank.
         """
         return pulumi.get(self, "disk_configs")
 
@@ -6498,7 +6498,7 @@ class SourceInstanceParams(dict):
 @pulumi.output_type
 class SourceInstancePropertiesResponse(dict):
     """
-    The source instance, in the form of earlier versions of the API.
+    The source instance's properties, in the format of earlier versions of the API.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -6550,23 +6550,23 @@ class SourceInstancePropertiesResponse(dict):
                  service_accounts: Optional[Sequence['outputs.ServiceAccount']] = None,
                  tags: Optional['outputs.TagsResponse'] = None):
         """
-        The source instance, in the form of earlier versions of the API.
+        The source instance's properties, in the format of earlier versions of the API.
 
-        :param _builtins.bool can_ip_forward: Whether it forwarded packets.
-        :param _builtins.bool deletion_protection: Whether it was protected against deletion.
-        :param _builtins.str description: Its description.
-        :param Sequence['SavedAttachedDiskResponse'] disks: Its disks.
-        :param Sequence['AcceleratorConfig'] guest_accelerators: Its GPUs.
-        :param _builtins.str key_revocation_action_type: What the revocation of a disk's key does. One of `NONE`, `STOP`.
-        :param Mapping[str, _builtins.str] labels: Its labels.
-        :param _builtins.str machine_type: Its machine type.
-        :param 'MetadataResponse' metadata: Its metadata.
-        :param _builtins.str min_cpu_platform: Its minimum processor platform.
-        :param Sequence['NetworkInterfaceResponse'] network_interfaces: Its network interfaces.
-        :param _builtins.str post_key_revocation_action_type: What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`.
-        :param 'Scheduling' scheduling: Its scheduling.
-        :param Sequence['ServiceAccount'] service_accounts: Its identity.
-        :param 'TagsResponse' tags: Its network tags.
+        :param _builtins.bool can_ip_forward: Whether the instance could send and receive packets for other addresses.
+        :param _builtins.bool deletion_protection: Whether the instance was protected against deletion.
+        :param _builtins.str description: The instance's description.
+        :param Sequence['SavedAttachedDiskResponse'] disks: The instance's disks.
+        :param Sequence['AcceleratorConfig'] guest_accelerators: The instance's GPUs and other accelerators.
+        :param _builtins.str key_revocation_action_type: What happens to the instance when the key of one of its disks is revoked. One of `NONE`, `STOP`.
+        :param Mapping[str, _builtins.str] labels: The instance's labels.
+        :param _builtins.str machine_type: The instance's machine type.
+        :param 'MetadataResponse' metadata: The instance's metadata.
+        :param _builtins.str min_cpu_platform: The oldest processor platform that the instance accepted.
+        :param Sequence['NetworkInterfaceResponse'] network_interfaces: The instance's network interfaces.
+        :param _builtins.str post_key_revocation_action_type: What happens to the instance after the key of one of its disks is revoked. One of `NOOP`, `SHUTDOWN`.
+        :param 'Scheduling' scheduling: The instance's scheduling options.
+        :param Sequence['ServiceAccount'] service_accounts: The instance's service accounts.
+        :param 'TagsResponse' tags: The instance's network tags.
         """
         if can_ip_forward is not None:
             pulumi.set(__self__, "can_ip_forward", can_ip_forward)
@@ -6603,7 +6603,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="canIpForward")
     def can_ip_forward(self) -> Optional[_builtins.bool]:
         """
-        Whether it forwarded packets.
+        Whether the instance could send and receive packets for other addresses.
         """
         return pulumi.get(self, "can_ip_forward")
 
@@ -6611,7 +6611,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="deletionProtection")
     def deletion_protection(self) -> Optional[_builtins.bool]:
         """
-        Whether it was protected against deletion.
+        Whether the instance was protected against deletion.
         """
         return pulumi.get(self, "deletion_protection")
 
@@ -6619,7 +6619,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter
     def description(self) -> Optional[_builtins.str]:
         """
-        Its description.
+        The instance's description.
         """
         return pulumi.get(self, "description")
 
@@ -6627,7 +6627,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.SavedAttachedDiskResponse']]:
         """
-        Its disks.
+        The instance's disks.
         """
         return pulumi.get(self, "disks")
 
@@ -6635,7 +6635,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="guestAccelerators")
     def guest_accelerators(self) -> Optional[Sequence['outputs.AcceleratorConfig']]:
         """
-        Its GPUs.
+        The instance's GPUs and other accelerators.
         """
         return pulumi.get(self, "guest_accelerators")
 
@@ -6643,7 +6643,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="keyRevocationActionType")
     def key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What the revocation of a disk's key does. One of `NONE`, `STOP`.
+        What happens to the instance when the key of one of its disks is revoked. One of `NONE`, `STOP`.
         """
         return pulumi.get(self, "key_revocation_action_type")
 
@@ -6651,7 +6651,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter
     def labels(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        Its labels.
+        The instance's labels.
         """
         return pulumi.get(self, "labels")
 
@@ -6659,7 +6659,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="machineType")
     def machine_type(self) -> Optional[_builtins.str]:
         """
-        Its machine type.
+        The instance's machine type.
         """
         return pulumi.get(self, "machine_type")
 
@@ -6667,7 +6667,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter
     def metadata(self) -> Optional['outputs.MetadataResponse']:
         """
-        Its metadata.
+        The instance's metadata.
         """
         return pulumi.get(self, "metadata")
 
@@ -6675,7 +6675,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> Optional[_builtins.str]:
         """
-        Its minimum processor platform.
+        The oldest processor platform that the instance accepted.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -6683,7 +6683,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="networkInterfaces")
     def network_interfaces(self) -> Optional[Sequence['outputs.NetworkInterfaceResponse']]:
         """
-        Its network interfaces.
+        The instance's network interfaces.
         """
         return pulumi.get(self, "network_interfaces")
 
@@ -6691,7 +6691,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens when a disk's key is revoked. One of `NOOP`, `SHUTDOWN`.
+        What happens to the instance after the key of one of its disks is revoked. One of `NOOP`, `SHUTDOWN`.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -6699,7 +6699,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter
     def scheduling(self) -> Optional['outputs.Scheduling']:
         """
-        Its scheduling.
+        The instance's scheduling options.
         """
         return pulumi.get(self, "scheduling")
 
@@ -6707,7 +6707,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="serviceAccounts")
     def service_accounts(self) -> Optional[Sequence['outputs.ServiceAccount']]:
         """
-        Its identity.
+        The instance's service accounts.
         """
         return pulumi.get(self, "service_accounts")
 
@@ -6715,7 +6715,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter
     def tags(self) -> Optional['outputs.TagsResponse']:
         """
-        Its network tags.
+        The instance's network tags.
         """
         return pulumi.get(self, "tags")
 
@@ -6723,17 +6723,17 @@ class SourceInstancePropertiesResponse(dict):
 @pulumi.output_type
 class Status(dict):
     """
-    An error of another service.
+    An error in one location.
     """
     def __init__(__self__, *,
                  code: Optional[_builtins.int] = None,
                  details: Optional[Sequence[Mapping[str, Any]]] = None,
                  message: Optional[_builtins.str] = None):
         """
-        An error of another service.
+        An error in one location.
 
-        :param _builtins.int code: The number of the gRPC code.
-        :param Sequence[Mapping[str, Any]] details: Details, each with its `@type`.
+        :param _builtins.int code: The gRPC status code, such as `7`.
+        :param Sequence[Mapping[str, Any]] details: Details of the error, each with its `@type`.
         :param _builtins.str message: The error message.
         """
         if code is not None:
@@ -6747,7 +6747,7 @@ class Status(dict):
     @pulumi.getter
     def code(self) -> Optional[_builtins.int]:
         """
-        The number of the gRPC code.
+        The gRPC status code, such as `7`.
         """
         return pulumi.get(self, "code")
 
@@ -6755,7 +6755,7 @@ class Status(dict):
     @pulumi.getter
     def details(self) -> Optional[Sequence[Mapping[str, Any]]]:
         """
-        Details, each with its `@type`.
+        Details of the error, each with its `@type`.
         """
         return pulumi.get(self, "details")
 
@@ -6778,7 +6778,7 @@ class StructuredEntries(dict):
         """
         Partner metadata of one subdomain.
 
-        :param Mapping[str, Any] entries: Entries of any JSON value. Beta: using it sends the call to Google's beta API.
+        :param Mapping[str, Any] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
         """
         if entries is not None:
             pulumi.set(__self__, "entries", entries)
@@ -6787,7 +6787,7 @@ class StructuredEntries(dict):
     @pulumi.getter
     def entries(self) -> Optional[Mapping[str, Any]]:
         """
-        Entries of any JSON value. Beta: using it sends the call to Google's beta API.
+        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
         """
         return pulumi.get(self, "entries")
 
@@ -6795,16 +6795,16 @@ class StructuredEntries(dict):
 @pulumi.output_type
 class TagsResponse(dict):
     """
-    Network tags.
+    Network tags, by which firewall rules select instances.
     """
     def __init__(__self__, *,
                  fingerprint: Optional[_builtins.str] = None,
                  items: Optional[Sequence[_builtins.str]] = None):
         """
-        Network tags.
+        Network tags, by which firewall rules select instances.
 
-        :param _builtins.str fingerprint: A hash of the tags, base64.
-        :param Sequence[_builtins.str] items: The tags, each 1 to 63 characters (RFC 1035), in any order.
+        :param _builtins.str fingerprint: A hash of the tags, in base64.
+        :param Sequence[_builtins.str] items: The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
         """
         if fingerprint is not None:
             pulumi.set(__self__, "fingerprint", fingerprint)
@@ -6815,7 +6815,7 @@ class TagsResponse(dict):
     @pulumi.getter
     def fingerprint(self) -> Optional[_builtins.str]:
         """
-        A hash of the tags, base64.
+        A hash of the tags, in base64.
         """
         return pulumi.get(self, "fingerprint")
 
@@ -6823,7 +6823,7 @@ class TagsResponse(dict):
     @pulumi.getter
     def items(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The tags, each 1 to 63 characters (RFC 1035), in any order.
+        The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
         """
         return pulumi.get(self, "items")
 
@@ -6831,16 +6831,16 @@ class TagsResponse(dict):
 @pulumi.output_type
 class TopologyAttributes(dict):
     """
-    Further IDs of the place a host stands in.
+    Further IDs of a host's location.
     """
     def __init__(__self__, *,
                  accelerator_topology_ids: Optional[Mapping[str, _builtins.str]] = None,
                  network_topology_ids: Optional[Mapping[str, _builtins.str]] = None):
         """
-        Further IDs of the place a host stands in.
+        Further IDs of a host's location.
 
-        :param Mapping[str, _builtins.str] accelerator_topology_ids: IDs in the accelerators' network.
-        :param Mapping[str, _builtins.str] network_topology_ids: IDs in the network.
+        :param Mapping[str, _builtins.str] accelerator_topology_ids: Location IDs by accelerator topology, such as `2x2x2`.
+        :param Mapping[str, _builtins.str] network_topology_ids: Location IDs by network topology.
         """
         if accelerator_topology_ids is not None:
             pulumi.set(__self__, "accelerator_topology_ids", accelerator_topology_ids)
@@ -6851,7 +6851,7 @@ class TopologyAttributes(dict):
     @pulumi.getter(name="acceleratorTopologyIds")
     def accelerator_topology_ids(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        IDs in the accelerators' network.
+        Location IDs by accelerator topology, such as `2x2x2`.
         """
         return pulumi.get(self, "accelerator_topology_ids")
 
@@ -6859,7 +6859,7 @@ class TopologyAttributes(dict):
     @pulumi.getter(name="networkTopologyIds")
     def network_topology_ids(self) -> Optional[Mapping[str, _builtins.str]]:
         """
-        IDs in the network.
+        Location IDs by network topology.
         """
         return pulumi.get(self, "network_topology_ids")
 
@@ -6867,7 +6867,7 @@ class TopologyAttributes(dict):
 @pulumi.output_type
 class UpcomingMaintenance(dict):
     """
-    Maintenance that is planned.
+    The maintenance that is planned for the instance.
     """
     def __init__(__self__, *,
                  can_reschedule: Optional[_builtins.bool] = None,
@@ -6879,16 +6879,16 @@ class UpcomingMaintenance(dict):
                  window_end_time: Optional[_builtins.str] = None,
                  window_start_time: Optional[_builtins.str] = None):
         """
-        Maintenance that is planned.
+        The maintenance that is planned for the instance.
 
-        :param _builtins.bool can_reschedule: Whether it can be moved.
-        :param _builtins.str latest_window_start_time: The latest time that it can be moved to (RFC 3339).
-        :param _builtins.bool maintenance_on_shutdown: Whether it is done when the instance stops.
-        :param Sequence[_builtins.str] maintenance_reasons: Why it is done.
-        :param _builtins.str maintenance_status: Whether it has begun. One of `ONGOING`, `PENDING`, `UNKNOWN`.
-        :param _builtins.str type: Its kind. One of `MULTIPLE`, `SCHEDULED`, `UNKNOWN_TYPE`, `UNSCHEDULED`.
-        :param _builtins.str window_end_time: The end of its window (RFC 3339).
-        :param _builtins.str window_start_time: The beginning of its window (RFC 3339).
+        :param _builtins.bool can_reschedule: Whether you can start the maintenance at another time.
+        :param _builtins.str latest_window_start_time: The latest time that the maintenance window can start (RFC 3339).
+        :param _builtins.bool maintenance_on_shutdown: Whether the maintenance happens when the instance is shut down.
+        :param Sequence[_builtins.str] maintenance_reasons: The reasons for the maintenance.
+        :param _builtins.str maintenance_status: Whether the maintenance has begun. One of `ONGOING`, `PENDING`, `UNKNOWN`.
+        :param _builtins.str type: Whether the maintenance is `SCHEDULED` or `UNSCHEDULED`, such as in an emergency. One of `MULTIPLE`, `SCHEDULED`, `UNKNOWN_TYPE`, `UNSCHEDULED`.
+        :param _builtins.str window_end_time: When the maintenance window ends (RFC 3339).
+        :param _builtins.str window_start_time: When the maintenance window starts (RFC 3339).
         """
         if can_reschedule is not None:
             pulumi.set(__self__, "can_reschedule", can_reschedule)
@@ -6911,7 +6911,7 @@ class UpcomingMaintenance(dict):
     @pulumi.getter(name="canReschedule")
     def can_reschedule(self) -> Optional[_builtins.bool]:
         """
-        Whether it can be moved.
+        Whether you can start the maintenance at another time.
         """
         return pulumi.get(self, "can_reschedule")
 
@@ -6919,7 +6919,7 @@ class UpcomingMaintenance(dict):
     @pulumi.getter(name="latestWindowStartTime")
     def latest_window_start_time(self) -> Optional[_builtins.str]:
         """
-        The latest time that it can be moved to (RFC 3339).
+        The latest time that the maintenance window can start (RFC 3339).
         """
         return pulumi.get(self, "latest_window_start_time")
 
@@ -6927,7 +6927,7 @@ class UpcomingMaintenance(dict):
     @pulumi.getter(name="maintenanceOnShutdown")
     def maintenance_on_shutdown(self) -> Optional[_builtins.bool]:
         """
-        Whether it is done when the instance stops.
+        Whether the maintenance happens when the instance is shut down.
         """
         return pulumi.get(self, "maintenance_on_shutdown")
 
@@ -6935,7 +6935,7 @@ class UpcomingMaintenance(dict):
     @pulumi.getter(name="maintenanceReasons")
     def maintenance_reasons(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Why it is done.
+        The reasons for the maintenance.
         """
         return pulumi.get(self, "maintenance_reasons")
 
@@ -6943,7 +6943,7 @@ class UpcomingMaintenance(dict):
     @pulumi.getter(name="maintenanceStatus")
     def maintenance_status(self) -> Optional[_builtins.str]:
         """
-        Whether it has begun. One of `ONGOING`, `PENDING`, `UNKNOWN`.
+        Whether the maintenance has begun. One of `ONGOING`, `PENDING`, `UNKNOWN`.
         """
         return pulumi.get(self, "maintenance_status")
 
@@ -6951,7 +6951,7 @@ class UpcomingMaintenance(dict):
     @pulumi.getter
     def type(self) -> Optional[_builtins.str]:
         """
-        Its kind. One of `MULTIPLE`, `SCHEDULED`, `UNKNOWN_TYPE`, `UNSCHEDULED`.
+        Whether the maintenance is `SCHEDULED` or `UNSCHEDULED`, such as in an emergency. One of `MULTIPLE`, `SCHEDULED`, `UNKNOWN_TYPE`, `UNSCHEDULED`.
         """
         return pulumi.get(self, "type")
 
@@ -6959,7 +6959,7 @@ class UpcomingMaintenance(dict):
     @pulumi.getter(name="windowEndTime")
     def window_end_time(self) -> Optional[_builtins.str]:
         """
-        The end of its window (RFC 3339).
+        When the maintenance window ends (RFC 3339).
         """
         return pulumi.get(self, "window_end_time")
 
@@ -6967,7 +6967,7 @@ class UpcomingMaintenance(dict):
     @pulumi.getter(name="windowStartTime")
     def window_start_time(self) -> Optional[_builtins.str]:
         """
-        The beginning of its window (RFC 3339).
+        When the maintenance window starts (RFC 3339).
         """
         return pulumi.get(self, "window_start_time")
 
@@ -6975,12 +6975,12 @@ class UpcomingMaintenance(dict):
 @pulumi.output_type
 class VersionProgress(dict):
     """
-    The result of an operation that reads versions.
+    The result of an operation that reads the versions of a resource's components.
     """
     def __init__(__self__, *,
                  inline_sbom_info: Optional['outputs.SbomInfo'] = None):
         """
-        The result of an operation that reads versions.
+        The result of an operation that reads the versions of a resource's components.
 
         :param 'SbomInfo' inline_sbom_info: The versions.
         """
@@ -7007,8 +7007,8 @@ class WarningData(dict):
         """
         One detail of a warning.
 
-        :param _builtins.str key: The key of the detail, such as `scope`.
-        :param _builtins.str value: The detail.
+        :param _builtins.str key: What the detail is about, such as `scope`.
+        :param _builtins.str value: The detail, such as `zones/us-east1-b`.
         """
         pulumi.set(__self__, "key", key)
         pulumi.set(__self__, "value", value)
@@ -7017,7 +7017,7 @@ class WarningData(dict):
     @pulumi.getter
     def key(self) -> _builtins.str:
         """
-        The key of the detail, such as `scope`.
+        What the detail is about, such as `scope`.
         """
         return pulumi.get(self, "key")
 
@@ -7025,7 +7025,7 @@ class WarningData(dict):
     @pulumi.getter
     def value(self) -> _builtins.str:
         """
-        The detail.
+        The detail, such as `zones/us-east1-b`.
         """
         return pulumi.get(self, "value")
 
@@ -7061,9 +7061,9 @@ class WorkloadIdentityConfig(dict):
         """
         The workload identity of the instances.
 
-        :param _builtins.str identity: The identity.
+        :param _builtins.str identity: The identity that the instances have.
         :param _builtins.bool identity_certificate_enabled: Give instances a certificate of the identity.
-        :param _builtins.str identity_type: The kind of identity. One of `AGENT_IDENTITY`, `SERVICE_ACCOUNT`.
+        :param _builtins.str identity_type: The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
         """
         if identity is not None:
             pulumi.set(__self__, "identity", identity)
@@ -7076,7 +7076,7 @@ class WorkloadIdentityConfig(dict):
     @pulumi.getter
     def identity(self) -> Optional[_builtins.str]:
         """
-        The identity.
+        The identity that the instances have.
         """
         return pulumi.get(self, "identity")
 
@@ -7092,7 +7092,7 @@ class WorkloadIdentityConfig(dict):
     @pulumi.getter(name="identityType")
     def identity_type(self) -> Optional[_builtins.str]:
         """
-        The kind of identity. One of `AGENT_IDENTITY`, `SERVICE_ACCOUNT`.
+        The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
         """
         return pulumi.get(self, "identity_type")
 

@@ -16,57 +16,57 @@ from .. import _utilities
 
 accessToken: Optional[str]
 """
-An OAuth 2.0 access token, used as is and never refreshed. Conflicts with `credentials`.
+An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
 """
 
 billingProject: Optional[str]
 """
-The project that is charged for quota and billing, with `userProjectOverride`.
+The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
 """
 
 computeCustomEndpoint: Optional[str]
 """
-The base URL of the Compute API in place of `https://compute.googleapis.com`.
+The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
 """
 
 credentials: Optional[str]
 """
-A credentials file's path, or its JSON text: a service account key, an external account, or an authorized user. Default: Application Default Credentials.
+The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
 """
 
 emulatorHost: Optional[str]
 """
-Host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`. All API calls go there, without credentials.
+The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
 """
 
 impersonateServiceAccount: Optional[str]
 """
-The e-mail address of a service account to act as.
+The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
 """
 
 impersonateServiceAccountDelegates: Optional[str]
 """
-Service accounts between the credentials and the impersonated account; each may create tokens for the next.
+The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
 """
 
 oauth2CustomEndpoint: Optional[str]
 """
-The base URL of the OAuth 2.0 API in place of `https://oauth2.googleapis.com`.
+The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
 """
 
 osLoginCustomEndpoint: Optional[str]
 """
-The base URL of the OS Login API in place of `https://oslogin.googleapis.com`.
+The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
 """
 
 project: Optional[str]
 """
-The ID of the project in which resources are created when they name no project.
+The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
 """
 
 pubsubCustomEndpoint: Optional[str]
 """
-The base URL of the Pub/Sub API in place of `https://pubsub.googleapis.com`.
+The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
 """
 
 region: Optional[str]
@@ -76,37 +76,37 @@ The default region, such as `europe-west1`.
 
 requestReason: Optional[str]
 """
-A justification that Cloud Audit Logs record with every call.
+A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
 """
 
 requestTimeout: Optional[str]
 """
-How long one HTTP request may take, such as `30s` or `2m`. Default: 120 seconds.
+The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
 """
 
 scopes: Optional[str]
 """
-OAuth 2.0 scopes to request. Default: for each call, the narrowest scope that its API accepts.
+The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
 """
 
 storageCustomEndpoint: Optional[str]
 """
-The base URL of the Cloud Storage API in place of `https://storage.googleapis.com`.
+The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
 """
 
 universeDomain: Optional[str]
 """
-The domain of the cloud's APIs. Default: `googleapis.com`.
+The domain of the cloud whose APIs are called. Default: `googleapis.com`.
 """
 
 userProjectOverride: Optional[bool]
 """
-Charge quota to `billingProject`, or to `project` without it, instead of to the credentials' own project.
+Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
 """
 
 validateOnline: Optional[bool]
 """
-At preview, ask Google whether the resources that inputs name exist (images, machine types, zones, networks, subnetworks, topics), and whether quotas allow a fleet. What the caller has no permission to see causes a warning. Default: false.
+Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
 """
 
 zone: Optional[str]

@@ -24,7 +24,7 @@ __all__ = [
 @pulumi.output_type
 class GetTokenInfoResult:
     """
-    What Google reads in a token that it issued and that is still good.
+    The header and the claims of an ID token that Google issued and that has not expired.
     """
     def __init__(__self__, alg=None, aud=None, azp=None, email=None, email_verified=None, exp=None, iat=None, iss=None, kid=None, sub=None, typ=None):
         if alg and not isinstance(alg, str):
@@ -65,7 +65,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def alg(self) -> _builtins.str:
         """
-        The signature's algorithm.
+        The algorithm of the signature, such as `RS256`.
         """
         return pulumi.get(self, "alg")
 
@@ -73,7 +73,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def aud(self) -> _builtins.str:
         """
-        The audience.
+        The audience that the token is for.
         """
         return pulumi.get(self, "aud")
 
@@ -81,7 +81,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def azp(self) -> Optional[_builtins.str]:
         """
-        The authorized party.
+        The authorized party: the ID of the account or client that the token was issued to.
         """
         return pulumi.get(self, "azp")
 
@@ -97,7 +97,7 @@ class GetTokenInfoResult:
     @pulumi.getter(name="emailVerified")
     def email_verified(self) -> Optional[_builtins.str]:
         """
-        `true` for a verified address.
+        `true` if the e-mail address is verified.
         """
         return pulumi.get(self, "email_verified")
 
@@ -105,7 +105,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def exp(self) -> _builtins.str:
         """
-        When the token expires, in seconds since 1970.
+        The time at which the token expires, in seconds since 1970.
         """
         return pulumi.get(self, "exp")
 
@@ -113,7 +113,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def iat(self) -> _builtins.str:
         """
-        When the token was issued, in seconds since 1970.
+        The time at which the token was issued, in seconds since 1970.
         """
         return pulumi.get(self, "iat")
 
@@ -121,7 +121,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def iss(self) -> _builtins.str:
         """
-        The issuer.
+        The issuer, such as `https://accounts.google.com`.
         """
         return pulumi.get(self, "iss")
 
@@ -129,7 +129,7 @@ class GetTokenInfoResult:
     @pulumi.getter
     def kid(self) -> _builtins.str:
         """
-        The ID of the key that signed it.
+        The ID of the key that signed the token.
         """
         return pulumi.get(self, "kid")
 
@@ -172,7 +172,7 @@ class AwaitableGetTokenInfoResult(GetTokenInfoResult):
 def get_token_info(id_token: Optional[_builtins.str] = None,
                    opts: Optional[pulumi.InvokeOptions] = None) -> AwaitableGetTokenInfoResult:
     """
-    Asks Google for the contents of an ID token; an invalid token is an error.
+    Asks Google for the claims of an ID token. A token that is not valid is an error.
 
     ## Example Usage
 
@@ -194,7 +194,7 @@ def get_token_info(id_token: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str id_token: The ID token (an OpenID Connect JWT). It is kept secret.
+    :param _builtins.str id_token: The ID token to inspect, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
     __args__['idToken'] = id_token
@@ -216,7 +216,7 @@ def get_token_info(id_token: Optional[_builtins.str] = None,
 def get_token_info_output(id_token: pulumi.Input[Optional[_builtins.str]] = None,
                           opts: Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]] = None) -> pulumi.Output[GetTokenInfoResult]:
     """
-    Asks Google for the contents of an ID token; an invalid token is an error.
+    Asks Google for the claims of an ID token. A token that is not valid is an error.
 
     ## Example Usage
 
@@ -238,7 +238,7 @@ def get_token_info_output(id_token: pulumi.Input[Optional[_builtins.str]] = None
     ```
 
 
-    :param _builtins.str id_token: The ID token (an OpenID Connect JWT). It is kept secret.
+    :param _builtins.str id_token: The ID token to inspect, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
     __args__['idToken'] = id_token

@@ -30,11 +30,11 @@ class SshKeyArgs:
         """
         The set of arguments for constructing a SshKey resource.
 
-        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.
-        :param pulumi.Input[_builtins.str] user: The user: an e-mail address or unique ID.
-        :param pulumi.Input[_builtins.str] expiration_time_usec: When the key expires, in microseconds since 1970. Default: never. Changes in place.
-        :param pulumi.Input[_builtins.str] project_id: The project whose POSIX account to set up along with the key; service accounts need it.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions in which the key must be available first, with `projectId`.
+        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.
+        :param pulumi.Input[_builtins.str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.
+        :param pulumi.Input[_builtins.str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
+        :param pulumi.Input[_builtins.str] project_id: The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """
         pulumi.set(__self__, "key", key)
         pulumi.set(__self__, "user", user)
@@ -49,7 +49,7 @@ class SshKeyArgs:
     @pulumi.getter
     def key(self) -> pulumi.Input[_builtins.str]:
         """
-        The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.
+        The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.
         """
         return pulumi.get(self, "key")
 
@@ -61,7 +61,7 @@ class SshKeyArgs:
     @pulumi.getter
     def user(self) -> pulumi.Input[_builtins.str]:
         """
-        The user: an e-mail address or unique ID.
+        The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.
         """
         return pulumi.get(self, "user")
 
@@ -73,7 +73,7 @@ class SshKeyArgs:
     @pulumi.getter(name="expirationTimeUsec")
     def expiration_time_usec(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        When the key expires, in microseconds since 1970. Default: never. Changes in place.
+        The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
         """
         return pulumi.get(self, "expiration_time_usec")
 
@@ -85,7 +85,7 @@ class SshKeyArgs:
     @pulumi.getter(name="projectId")
     def project_id(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project whose POSIX account to set up along with the key; service accounts need it.
+        The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.
         """
         return pulumi.get(self, "project_id")
 
@@ -97,7 +97,7 @@ class SshKeyArgs:
     @pulumi.getter
     def regions(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The regions in which the key must be available first, with `projectId`.
+        The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """
         return pulumi.get(self, "regions")
 
@@ -109,7 +109,7 @@ class SshKeyArgs:
 @pulumi.type_token("gcpx:oslogin:SshKey")
 class SshKey(pulumi.CustomResource):
     """
-    An SSH public key in a user's OS Login profile. The user is whom the credentials stand for: another user's or service account's key needs `impersonateServiceAccount`. A key belongs to a profile once, so two stacks should not manage the same one.
+    An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key once, so two stacks should not manage the same one.
 
     ## Example Usage
 
@@ -150,7 +150,7 @@ class SshKey(pulumi.CustomResource):
                  user: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        An SSH public key in a user's OS Login profile. The user is whom the credentials stand for: another user's or service account's key needs `impersonateServiceAccount`. A key belongs to a profile once, so two stacks should not manage the same one.
+        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key once, so two stacks should not manage the same one.
 
         ## Example Usage
 
@@ -183,11 +183,11 @@ class SshKey(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] expiration_time_usec: When the key expires, in microseconds since 1970. Default: never. Changes in place.
-        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.
-        :param pulumi.Input[_builtins.str] project_id: The project whose POSIX account to set up along with the key; service accounts need it.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions in which the key must be available first, with `projectId`.
-        :param pulumi.Input[_builtins.str] user: The user: an e-mail address or unique ID.
+        :param pulumi.Input[_builtins.str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
+        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.
+        :param pulumi.Input[_builtins.str] project_id: The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
+        :param pulumi.Input[_builtins.str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.
         """
         ...
     @overload
@@ -196,7 +196,7 @@ class SshKey(pulumi.CustomResource):
                  args: SshKeyArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An SSH public key in a user's OS Login profile. The user is whom the credentials stand for: another user's or service account's key needs `impersonateServiceAccount`. A key belongs to a profile once, so two stacks should not manage the same one.
+        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key once, so two stacks should not manage the same one.
 
         ## Example Usage
 
@@ -302,7 +302,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter(name="expirationTimeUsec")
     def expiration_time_usec(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        When the key expires, in microseconds since 1970. Default: never. Changes in place.
+        The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
         """
         return pulumi.get(self, "expiration_time_usec")
 
@@ -310,7 +310,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def fingerprint(self) -> pulumi.Output[_builtins.str]:
         """
-        The key's SHA-256 hash, in hexadecimal.
+        The key's SHA-256 hash in hexadecimal.
         """
         return pulumi.get(self, "fingerprint")
 
@@ -318,7 +318,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def key(self) -> pulumi.Output[_builtins.str]:
         """
-        The public key in OpenSSH form: `TYPE BASE64 [COMMENT]`. A different comment or spacing is not a change.
+        The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.
         """
         return pulumi.get(self, "key")
 
@@ -326,7 +326,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def name(self) -> pulumi.Output[_builtins.str]:
         """
-        The key's full name: `users/U/sshPublicKeys/FINGERPRINT`.
+        The key's full name, `users/USER/sshPublicKeys/FINGERPRINT`.
         """
         return pulumi.get(self, "name")
 
@@ -334,7 +334,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter(name="projectId")
     def project_id(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The project whose POSIX account to set up along with the key; service accounts need it.
+        The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.
         """
         return pulumi.get(self, "project_id")
 
@@ -342,7 +342,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def regions(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        The regions in which the key must be available first, with `projectId`.
+        The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """
         return pulumi.get(self, "regions")
 
@@ -350,7 +350,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def user(self) -> pulumi.Output[_builtins.str]:
         """
-        The user: an e-mail address or unique ID.
+        The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.
         """
         return pulumi.get(self, "user")
 

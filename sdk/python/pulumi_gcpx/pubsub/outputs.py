@@ -21,7 +21,7 @@ __all__ = [
 @pulumi.output_type
 class PushTokenClaims(dict):
     """
-    What a good token says.
+    The claims of a valid token.
     """
     def __init__(__self__, *,
                  aud: _builtins.str,
@@ -33,15 +33,15 @@ class PushTokenClaims(dict):
                  iat: Optional[_builtins.int] = None,
                  sub: Optional[_builtins.str] = None):
         """
-        What a good token says.
+        The claims of a valid token.
 
-        :param _builtins.str aud: The audience.
+        :param _builtins.str aud: The audience that the token is for.
         :param _builtins.str email: The e-mail address of the account.
-        :param _builtins.int exp: When the token expires, in seconds since 1970.
-        :param _builtins.str iss: The issuer.
-        :param _builtins.str azp: The authorized party.
-        :param _builtins.bool email_verified: Whether the address is verified.
-        :param _builtins.int iat: When the token was issued, in seconds since 1970.
+        :param _builtins.int exp: The time at which the token expires, in seconds since 1970.
+        :param _builtins.str iss: The issuer, such as `https://accounts.google.com`.
+        :param _builtins.str azp: The authorized party: the numeric ID of the account that the token was issued to.
+        :param _builtins.bool email_verified: Whether the e-mail address is verified.
+        :param _builtins.int iat: The time at which the token was issued, in seconds since 1970.
         :param _builtins.str sub: The numeric ID of the account.
         """
         pulumi.set(__self__, "aud", aud)
@@ -61,7 +61,7 @@ class PushTokenClaims(dict):
     @pulumi.getter
     def aud(self) -> _builtins.str:
         """
-        The audience.
+        The audience that the token is for.
         """
         return pulumi.get(self, "aud")
 
@@ -77,7 +77,7 @@ class PushTokenClaims(dict):
     @pulumi.getter
     def exp(self) -> _builtins.int:
         """
-        When the token expires, in seconds since 1970.
+        The time at which the token expires, in seconds since 1970.
         """
         return pulumi.get(self, "exp")
 
@@ -85,7 +85,7 @@ class PushTokenClaims(dict):
     @pulumi.getter
     def iss(self) -> _builtins.str:
         """
-        The issuer.
+        The issuer, such as `https://accounts.google.com`.
         """
         return pulumi.get(self, "iss")
 
@@ -93,7 +93,7 @@ class PushTokenClaims(dict):
     @pulumi.getter
     def azp(self) -> Optional[_builtins.str]:
         """
-        The authorized party.
+        The authorized party: the numeric ID of the account that the token was issued to.
         """
         return pulumi.get(self, "azp")
 
@@ -101,7 +101,7 @@ class PushTokenClaims(dict):
     @pulumi.getter(name="emailVerified")
     def email_verified(self) -> Optional[_builtins.bool]:
         """
-        Whether the address is verified.
+        Whether the e-mail address is verified.
         """
         return pulumi.get(self, "email_verified")
 
@@ -109,7 +109,7 @@ class PushTokenClaims(dict):
     @pulumi.getter
     def iat(self) -> Optional[_builtins.int]:
         """
-        When the token was issued, in seconds since 1970.
+        The time at which the token was issued, in seconds since 1970.
         """
         return pulumi.get(self, "iat")
 

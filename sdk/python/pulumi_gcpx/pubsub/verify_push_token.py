@@ -25,7 +25,7 @@ __all__ = [
 @pulumi.output_type
 class VerifyPushTokenResult:
     """
-    Whether a token is good.
+    Whether a token is valid.
     """
     def __init__(__self__, claims=None, reason=None, valid=None):
         if claims and not isinstance(claims, dict):
@@ -42,7 +42,7 @@ class VerifyPushTokenResult:
     @pulumi.getter
     def claims(self) -> Optional['outputs.PushTokenClaims']:
         """
-        The claims, if the token is valid.
+        The claims of a valid token.
         """
         return pulumi.get(self, "claims")
 
@@ -82,7 +82,7 @@ def verify_push_token(audience: Optional[_builtins.str] = None,
                       token: Optional[_builtins.str] = None,
                       opts: Optional[pulumi.InvokeOptions] = None) -> AwaitableVerifyPushTokenResult:
     """
-    Verifies the token of an authenticated push by every rule for receivers. A token that is refused is a result, not an error.
+    Verifies the token of an authenticated push: its signature, issuer, audience, service account and times. A token that is not valid is a result, not an error.
 
     ## Example Usage
 
@@ -104,12 +104,12 @@ def verify_push_token(audience: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str audience: The audience that the subscription sets, by default the push endpoint.
-    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys (PEM) by key ID, to verify without network access. Default: fetched.
-    :param _builtins.int clock_skew_seconds: Seconds by which clocks may differ. Default: 10.
-    :param _builtins.bool identity_aware_proxy: The token is the assertion of Identity-Aware Proxy (`x-svc-iap-jwt-assertion`). Default: false.
-    :param _builtins.str service_account_email: The push authentication service account of the subscription.
-    :param _builtins.str token: The token. It is kept secret.
+    :param _builtins.str audience: The audience that the subscription sets, such as `https://example.com/push`. A subscription that sets none uses its push endpoint.
+    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys by key ID, each as PEM, to verify without network access. Default: they are fetched from Google.
+    :param _builtins.int clock_skew_seconds: By how many seconds the clocks of the issuer and of this machine may differ. Default: 10. At most 300.
+    :param _builtins.bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
+    :param _builtins.str service_account_email: The e-mail address of the subscription's push authentication service account, such as `pusher@my-project.iam.gserviceaccount.com`.
+    :param _builtins.str token: The token to verify, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
     __args__['audience'] = audience
@@ -133,7 +133,7 @@ def verify_push_token_output(audience: pulumi.Input[Optional[_builtins.str]] = N
                              token: pulumi.Input[Optional[_builtins.str]] = None,
                              opts: Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]] = None) -> pulumi.Output[VerifyPushTokenResult]:
     """
-    Verifies the token of an authenticated push by every rule for receivers. A token that is refused is a result, not an error.
+    Verifies the token of an authenticated push: its signature, issuer, audience, service account and times. A token that is not valid is a result, not an error.
 
     ## Example Usage
 
@@ -155,12 +155,12 @@ def verify_push_token_output(audience: pulumi.Input[Optional[_builtins.str]] = N
     ```
 
 
-    :param _builtins.str audience: The audience that the subscription sets, by default the push endpoint.
-    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys (PEM) by key ID, to verify without network access. Default: fetched.
-    :param _builtins.int clock_skew_seconds: Seconds by which clocks may differ. Default: 10.
-    :param _builtins.bool identity_aware_proxy: The token is the assertion of Identity-Aware Proxy (`x-svc-iap-jwt-assertion`). Default: false.
-    :param _builtins.str service_account_email: The push authentication service account of the subscription.
-    :param _builtins.str token: The token. It is kept secret.
+    :param _builtins.str audience: The audience that the subscription sets, such as `https://example.com/push`. A subscription that sets none uses its push endpoint.
+    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys by key ID, each as PEM, to verify without network access. Default: they are fetched from Google.
+    :param _builtins.int clock_skew_seconds: By how many seconds the clocks of the issuer and of this machine may differ. Default: 10. At most 300.
+    :param _builtins.bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
+    :param _builtins.str service_account_email: The e-mail address of the subscription's push authentication service account, such as `pusher@my-project.iam.gserviceaccount.com`.
+    :param _builtins.str token: The token to verify, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
     __args__['audience'] = audience

@@ -32,13 +32,13 @@ class NotificationConfigArgs:
         """
         The set of arguments for constructing a NotificationConfig resource.
 
-        :param pulumi.Input[_builtins.str] bucket: The bucket's name.
-        :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes added to every message; at most 5.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The events to publish. Default: all. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
-        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events of objects whose names begin with this. Default: all objects.
-        :param pulumi.Input[_builtins.str] payload_format: `JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.
-        :param pulumi.Input[_builtins.str] user_project: The project to bill for the calls, for a bucket with Requester Pays.
+        :param pulumi.Input[_builtins.str] bucket: The bucket's name, such as `my-uploads`.
+        :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.
+        :param pulumi.Input[_builtins.str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
+        :param pulumi.Input[_builtins.str] user_project: The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.
         """
         pulumi.set(__self__, "bucket", bucket)
         pulumi.set(__self__, "topic", topic)
@@ -57,7 +57,7 @@ class NotificationConfigArgs:
     @pulumi.getter
     def bucket(self) -> pulumi.Input[_builtins.str]:
         """
-        The bucket's name.
+        The bucket's name, such as `my-uploads`.
         """
         return pulumi.get(self, "bucket")
 
@@ -69,7 +69,7 @@ class NotificationConfigArgs:
     @pulumi.getter
     def topic(self) -> pulumi.Input[_builtins.str]:
         """
-        The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.
+        The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
         """
         return pulumi.get(self, "topic")
 
@@ -81,7 +81,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="customAttributes")
     def custom_attributes(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Attributes added to every message; at most 5.
+        Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.
         """
         return pulumi.get(self, "custom_attributes")
 
@@ -93,7 +93,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="eventTypes")
     def event_types(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The events to publish. Default: all. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
         """
         return pulumi.get(self, "event_types")
 
@@ -105,7 +105,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="objectNamePrefix")
     def object_name_prefix(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Publish only events of objects whose names begin with this. Default: all objects.
+        Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.
         """
         return pulumi.get(self, "object_name_prefix")
 
@@ -117,7 +117,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="payloadFormat")
     def payload_format(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.
+        What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
         """
         return pulumi.get(self, "payload_format")
 
@@ -129,7 +129,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="userProject")
     def user_project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project to bill for the calls, for a bucket with Requester Pays.
+        The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.
         """
         return pulumi.get(self, "user_project")
 
@@ -141,7 +141,7 @@ class NotificationConfigArgs:
 @pulumi.type_token("gcpx:storage:NotificationConfig")
 class NotificationConfig(pulumi.CustomResource):
     """
-    A bucket's notification configuration: which events go to which Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud never changes a configuration, so any change replaces it. A bucket holds at most 100 of them.
+    A notification configuration of a bucket: it publishes events of the bucket's objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud cannot change a configuration, so every change replaces it.
 
     ## Example Usage
 
@@ -188,7 +188,7 @@ class NotificationConfig(pulumi.CustomResource):
                  user_project: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        A bucket's notification configuration: which events go to which Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud never changes a configuration, so any change replaces it. A bucket holds at most 100 of them.
+        A notification configuration of a bucket: it publishes events of the bucket's objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud cannot change a configuration, so every change replaces it.
 
         ## Example Usage
 
@@ -225,13 +225,13 @@ class NotificationConfig(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] bucket: The bucket's name.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes added to every message; at most 5.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The events to publish. Default: all. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
-        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events of objects whose names begin with this. Default: all objects.
-        :param pulumi.Input[_builtins.str] payload_format: `JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.
-        :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.
-        :param pulumi.Input[_builtins.str] user_project: The project to bill for the calls, for a bucket with Requester Pays.
+        :param pulumi.Input[_builtins.str] bucket: The bucket's name, such as `my-uploads`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.
+        :param pulumi.Input[_builtins.str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
+        :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
+        :param pulumi.Input[_builtins.str] user_project: The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.
         """
         ...
     @overload
@@ -240,7 +240,7 @@ class NotificationConfig(pulumi.CustomResource):
                  args: NotificationConfigArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A bucket's notification configuration: which events go to which Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud never changes a configuration, so any change replaces it. A bucket holds at most 100 of them.
+        A notification configuration of a bucket: it publishes events of the bucket's objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud cannot change a configuration, so every change replaces it.
 
         ## Example Usage
 
@@ -360,7 +360,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter
     def bucket(self) -> pulumi.Output[_builtins.str]:
         """
-        The bucket's name.
+        The bucket's name, such as `my-uploads`.
         """
         return pulumi.get(self, "bucket")
 
@@ -368,7 +368,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="customAttributes")
     def custom_attributes(self) -> pulumi.Output[Optional[Mapping[str, _builtins.str]]]:
         """
-        Attributes added to every message; at most 5.
+        Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.
         """
         return pulumi.get(self, "custom_attributes")
 
@@ -384,7 +384,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="eventTypes")
     def event_types(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        The events to publish. Default: all. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
         """
         return pulumi.get(self, "event_types")
 
@@ -400,7 +400,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="notificationId")
     def notification_id(self) -> pulumi.Output[_builtins.str]:
         """
-        The ID that Google assigned to the configuration.
+        The ID that Google assigns to the configuration, such as `7`.
         """
         return pulumi.get(self, "notification_id")
 
@@ -408,7 +408,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="objectNamePrefix")
     def object_name_prefix(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Publish only events of objects whose names begin with this. Default: all objects.
+        Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.
         """
         return pulumi.get(self, "object_name_prefix")
 
@@ -416,7 +416,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="payloadFormat")
     def payload_format(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        `JSON_API_V1` sends the object's metadata, `NONE` only the attributes. Default: `JSON_API_V1`.
+        What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
         """
         return pulumi.get(self, "payload_format")
 
@@ -432,7 +432,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter
     def topic(self) -> pulumi.Output[_builtins.str]:
         """
-        The Pub/Sub topic: `T` in the provider's project, `projects/P/topics/T`, or `//pubsub.googleapis.com/projects/P/topics/T`.
+        The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
         """
         return pulumi.get(self, "topic")
 
@@ -440,7 +440,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="userProject")
     def user_project(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The project to bill for the calls, for a bucket with Requester Pays.
+        The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.
         """
         return pulumi.get(self, "user_project")
 

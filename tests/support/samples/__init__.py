@@ -1,0 +1,14 @@
+"""A sample of every resource: one module each, named like the resource's own module."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from sample import Sample
+
+_NAMES = [module.name for module in pkgutil.iter_modules(__path__)]
+SAMPLES: dict[str, Sample] = {name: importlib.import_module(f"{__name__}.{name}").SAMPLE for name in _NAMES}
+"""The samples by the names of their modules."""
+INPUTS = {sample.token: sample.inputs for sample in SAMPLES.values()}
+"""Small valid inputs of every resource, by its token."""

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from hypothesis import strategies as st
+from programs import PROJECT, TEMPLATE, template
+from sample import ApiObject, Edit, Life, Sample, changing, inputs_with
+from valid import labels, metadata, secret_words, words
+from workspace import ROOT
+
+_PARTS = ("machineType", "disks", "networkInterfaces")
+_GLOBAL = f"projects/{PROJECT}/global/instanceTemplates/web"
+_REGIONAL = f"projects/{PROJECT}/regions/us-east1/instanceTemplates/web"
+
+
+def _pools() -> dict[str, list[Any]]:
+    """Collect what templates of the corpus say, by property."""
+    pools: dict[str, list[Any]] = {}
+    for path in sorted((ROOT / "tests" / "corpus").glob("*.yaml")):
+        for spec in yaml.safe_load(path.read_text())["resources"].values():
+            for name, value in spec["properties"].get("properties", {}).items() if spec["type"] == TEMPLATE else ():
+                if value not in pools.setdefault(name, []):
+                    pools[name].append(value)
+    return pools
+
+
+_POOLS = _pools()
+_PROPERTIES = inputs_with(
+    {name: st.sampled_from(_POOLS[name]) for name in _PARTS},
+    {name: st.sampled_from(_POOLS[name]) for name in _POOLS if name not in {*_PARTS, "labels", "metadata"}}
+    | {"labels": labels, "metadata": metadata, "description": secret_words},
+)
+
+SAMPLE = Sample(
+    token=TEMPLATE,
+    inputs=template(),
+    any_inputs=inputs_with({"properties": _PROPERTIES}, {"description": words, "region": st.just("us-east1")}),
+    api=ApiObject.compute("InstanceTemplate"),
+    own={"project", "selfLinkUnique"},
+    read_method="compute.instanceTemplates.get",
+    later_calls=("compute.globalOperations.wait", "compute.instanceTemplates.get"),
+    lives={
+        "template": Life(
+            inputs={"name": "web", **template(labels={"app": "web"}, tags={"items": ["b", "a"]}, metadata={"items": [{"key": "k", "value": "v"}]})},
+            path=_GLOBAL,
+            drift=(changing(_GLOBAL, lambda body: body["properties"].update(machineType="e2-medium")), "properties.machineType"),
+            edits=[
+                Edit({"description": "new"}, "replace", {"description"}),
+                Edit({"name": "web", **template(labels={"app": "api"})}, "replace", {"properties.labels.app", "properties.tags", "properties.metadata"}),
+            ],
+            imports=["web", f"{PROJECT}/web", _GLOBAL, f"https://www.googleapis.com/compute/v1/{_GLOBAL}"],
+        ),
+        "regional": Life(
+            inputs={"name": "web", "region": "us-east1", **template(labels={"app": "web"})},
+            path=_REGIONAL,
+            drift=(changing(_REGIONAL, lambda body: body["properties"].update(labels={"app": "web", "drift.ed/x": "yes"})), 'properties.labels["drift.ed/x"]'),
+            edits=[Edit({"region": "us-central1"}, "replace", {"region"})],
+            imports=[f"{PROJECT}/us-east1/web", _REGIONAL],
+        ),
+    },
+)  # fmt: skip

@@ -1,0 +1,38 @@
+"""Write what follows from the declarations, or check that it is current: `python -m generate documents|sdk|check`."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from workspace import ROOT
+
+from generate import documents, sdk
+
+_USAGE: Final = "usage: python -m generate documents|sdk|check"
+
+
+def check() -> None:
+    """Exit with an error that names every file that is not current."""
+    # An outdated schema makes every file of the SDK differ, which would hide the cause.
+    found = documents.outdated() or list(sdk.outdated())
+    if found:
+        sys.exit(f"not current: {', '.join(found)}; run `make sdk` and commit the result")
+    print(f"{', '.join(documents.TEXTS)} and {sdk.FOLDER.relative_to(ROOT)} are current")
+
+
+def main(arguments: list[str]) -> None:
+    """Do what the only argument names."""
+    match arguments:
+        case ["documents"]:
+            documents.write()
+        case ["sdk"]:
+            sdk.write(sdk.FOLDER)
+        case ["check"]:
+            check()
+        case _:
+            sys.exit(_USAGE)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

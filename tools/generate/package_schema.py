@@ -1,0 +1,137 @@
+"""The schema of the Pulumi package, from the declarations: the text of `schema.json`."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from typing import Final
+
+from workspace import ROOT
+
+from gcpx import __version__
+from gcpx.config import KIND
+from gcpx.model.fields import ObjectType, object_type
+from gcpx.model.function import Function
+from gcpx.model.lifecycle import replaces
+from gcpx.model.resource import Resource
+from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
+from generate.schema_types import Json, Side, Types, always_present, required_inputs
+
+_FROM_ENVIRONMENT: Final = ("project", "region", "zone")
+"""Settings that an SDK may fill from the environment. A credential filled in this way would be stored in the state."""
+_PACKAGE: Final[Json] = {
+    "name": "gcpx",
+    "displayName": "Google Cloud Extras",
+    "version": __version__,
+    "description": "The parts of Google Cloud that other providers leave out.",
+    "keywords": ["pulumi", "gcp", "google cloud", "compute engine", "category/cloud", "kind/native"],
+    "license": "Apache-2.0",
+    "publisher": "gcpx",
+}
+_PYTHON: Final[Json] = {
+    "packageName": "pulumi_gcpx",
+    "pyproject": {"enabled": True},
+    "pythonRequires": ">=3.11",
+    "requires": {"pulumi": ">=3.200.0,<4.0.0"},
+    "respectSchemaVersion": True,
+}
+_PROVIDER: Final = (
+    "How Google Cloud is reached. Each setting can also be given as `gcpx:NAME` in the stack's configuration, and most "
+    "by an environment variable. Credentials never enter the state."
+)
+
+
+def text() -> str:
+    """Give the text of `schema.json`; keys are sorted, so that the same declarations always give the same file."""
+    return json.dumps(package(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def package() -> Json:
+    """Describe the whole package in the form of Pulumi's package schema."""
+    types = Types(str(_PACKAGE["name"]))
+    settings = _settings(types)
+    resources = {token: _resource(resource_class(token), types) for token in RESOURCES}
+    functions = {token: _function(function_class(token), types) for token in FUNCTIONS}
+    return {
+        **_PACKAGE,
+        "language": {"python": _PYTHON},
+        "config": {"variables": settings},
+        "provider": {"description": _PROVIDER, "inputProperties": settings},
+        "resources": resources,
+        "functions": functions,
+        "types": types.found,
+    }
+
+
+def example_of(resource: type[Resource]) -> str:
+    """Name the folder in `examples` that shows a resource: `gcpx:oslogin:SshKey` is shown in `ssh-key`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", resource.token.rpartition(":")[2]).lower()
+
+
+def _settings(types: Types) -> Json:
+    settings = types.properties(KIND.inputs, Side(module="index"))
+    for name in _FROM_ENVIRONMENT:
+        settings[name]["defaultInfo"] = {"environment": list(KIND.inputs[name].traits.environment)}
+    return settings
+
+
+def _resource(resource: type[Resource], types: Types) -> Json:
+    kind, module = object_type(resource.model), resource.token.split(":")[1]
+    inputs = Side(module=module, replaces=lambda prop: replaces(resource, (prop.name,)))
+    return {
+        "description": _documentation(resource, kind),
+        "properties": types.properties(kind.properties, Side(module=module, output=True)),
+        "required": always_present(kind),
+        "inputProperties": types.properties(kind.inputs, inputs),
+        "requiredInputs": required_inputs(kind),
+        "listInputs": _arguments(object_type(resource.query), module, types),
+    }
+
+
+def _function(function: type[Function], types: Types) -> Json:
+    result, module = object_type(function.result), function.token.split(":")[1]
+    return {
+        "description": f"{function.description}\n\n{_example(function.example)}",
+        "inputs": _arguments(object_type(function.arguments), module, types),
+        "outputs": {
+            "type": "object",
+            "description": result.description,
+            "properties": types.properties(result.properties, Side(module=module, output=True)),
+            "required": always_present(result),
+        },
+    }
+
+
+def _arguments(kind: ObjectType, module: str, types: Types) -> Json:
+    properties = types.properties(kind.inputs, Side(module=module))
+    return {
+        "type": "object",
+        "description": kind.description,
+        "properties": properties,
+        "required": required_inputs(kind),
+    }
+
+
+def _documentation(resource: type[Resource], kind: ObjectType) -> str:
+    forms = "\n".join(f"* `{form}`" if " " not in form else f"* {form}" for form in resource.id_forms)
+    return (
+        f"{kind.description}\n\n"
+        f"{_example(example_of(resource))}\n"
+        f"## Import\n\nAn ID takes one of these forms:\n\n{forms}\n\n"
+        f"```sh\npulumi import {resource.token} NAME {resource.id_forms[0]}\n```\n"
+    )
+
+
+def _example(folder: str) -> str:
+    return (
+        f"{{{{% examples %}}}}\n## Example Usage\n{{{{% example %}}}}\n\n```python\n{_program(folder)}\n```\n\n"
+        f"{{{{% /example %}}}}\n{{{{% /examples %}}}}\n"
+    )
+
+
+def _program(folder: str) -> str:
+    """Read an example's program without its docstring; the tests run the same program that the documentation shows."""
+    program = (ROOT / "examples" / folder / "__main__.py").read_text()
+    docstring = ast.parse(program).body[0]
+    return "\n".join(program.splitlines()[docstring.end_lineno :]).strip()
