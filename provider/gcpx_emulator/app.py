@@ -16,59 +16,56 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from gcpx_emulator import (
-    attachments,
-    bulk,
+from gcpx_emulator import page
+from gcpx_emulator.compute import (
+    bulk_insert,
     catalog,
-    compute_operations,
+    disk_attachments,
     disks,
     images,
     instance_settings,
+    instance_templates,
     instances,
     machine_images,
-    messages,
-    orders,
-    oslogin,
+    operations,
     outages,
-    page,
-    policy,
-    pubsub,
-    storage,
-    storage_objects,
-    templates,
-    tokens,
 )
-from gcpx_emulator.clock import Clock
-from gcpx_emulator.discovery import Method, route
-from gcpx_emulator.errors import ApiError
-from gcpx_emulator.failures import Answering, answer_to, parsed
-from gcpx_emulator.faults import Fault, Faults, Requests
-from gcpx_emulator.handler import HANDLERS, Call
-from gcpx_emulator.masking import cut, parse
-from gcpx_emulator.merge_patch import merge
-from gcpx_emulator.operations import Operations
-from gcpx_emulator.pushes import Pusher
-from gcpx_emulator.store import Json, Store
-from gcpx_emulator.tokens import Signer
-from gcpx_emulator.uploads import Upload, Uploads
-from gcpx_emulator.validation import check_path, check_query, clean_body
+from gcpx_emulator.core import orders, policy
+from gcpx_emulator.core.clock import Clock
+from gcpx_emulator.core.discovery import Method, route
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.failures import Answering, answer_to, parsed
+from gcpx_emulator.core.faults import Fault, Faults, Requests
+from gcpx_emulator.core.handlers import HANDLERS, Call
+from gcpx_emulator.core.masking import cut, parse
+from gcpx_emulator.core.merge_patch import merge
+from gcpx_emulator.core.operations import Operations
+from gcpx_emulator.core.store import Json, Store
+from gcpx_emulator.core.uploads import Upload, Uploads
+from gcpx_emulator.core.validation import check_path, check_query, clean_body
+from gcpx_emulator.oauth2 import tokens
+from gcpx_emulator.oauth2.tokens import Signer
+from gcpx_emulator.oslogin import ssh_keys
+from gcpx_emulator.pubsub import messages, subscriptions
+from gcpx_emulator.pubsub.delivery import Pusher
+from gcpx_emulator.storage import buckets, objects
 
 SERVICES: Final = (
-    attachments,
-    bulk,
+    bulk_insert,
+    buckets,
     catalog,
-    compute_operations,
+    disk_attachments,
     disks,
     images,
     instance_settings,
+    instance_templates,
     instances,
     machine_images,
     messages,
-    oslogin,
-    pubsub,
-    storage,
-    storage_objects,
-    templates,
+    objects,
+    operations,
+    ssh_keys,
+    subscriptions,
     tokens,
 )
 """Modules that register handlers; named here so that importing the application imports them."""

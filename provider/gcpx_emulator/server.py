@@ -8,7 +8,7 @@ import socket
 import uvicorn
 
 from gcpx_emulator.app import Emulator
-from gcpx_emulator.store import Store
+from gcpx_emulator.core.store import Store
 
 
 def serve(listener: socket.socket, data: str, latency: float) -> None:

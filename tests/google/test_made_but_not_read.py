@@ -21,7 +21,7 @@ from programs import (
     template,
 )
 
-from gcpx_emulator.faults import Fault, Faults
+from gcpx_emulator.core.faults import Fault, Faults
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 CREATIONS = {

@@ -16,8 +16,8 @@ from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
 from gcpx_emulator.app import Emulator
-from gcpx_emulator.clock import Clock
-from gcpx_emulator.faults import Fault
+from gcpx_emulator.core.clock import Clock
+from gcpx_emulator.core.faults import Fault
 
 
 @attrs.frozen
