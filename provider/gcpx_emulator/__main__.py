@@ -1,4 +1,4 @@
-"""`gcpx-emulator`: serve until interrupted."""
+"""The command `gcpx-emulator`."""
 
 from __future__ import annotations
 
@@ -9,35 +9,42 @@ import sys
 from typing import Final
 
 NEEDED: Final = ("google_crc32c", "googleapiclient", "h11", "re2", "starlette", "uvicorn")
-"""What the distribution brings with its extra `emulator` alone."""
+"""Packages that are only installed with the extra `emulator`."""
 _INSTALL: Final = "pip install 'pulumi-gcpx-provider[emulator]'"
 
 
 def main() -> None:
-    """Read the options and serve; the first line on stdout says where."""
+    """Read the options, and serve until interrupted; the first line on stdout has the address."""
     parser = argparse.ArgumentParser("gcpx-emulator", description="Google Cloud's REST APIs on loopback.")
     parser.add_argument("--port", type=int, default=0, help="the port; 0 picks a free one (default)")
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="the duration of each operation")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file")
     options = parser.parse_args()
+    _check_packages()
+    from gcpx_emulator.server import serve  # noqa: PLC0415 - it imports packages that may not be installed
+
+    serve(_open(options.port), options.data, options.latency)
+
+
+def _check_packages() -> None:
+    """Exit if packages are missing."""
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         sys.exit(f"gcpx-emulator needs packages that are not installed ({', '.join(missing)}). Install: {_INSTALL}")
-    from gcpx_emulator.server import serve  # noqa: PLC0415 - it imports what may not be installed
 
+
+def _open(port: int) -> socket.socket:
+    """Open a port, or exit with the reason why that is not possible."""
     try:
-        listener = listen(options.port)
+        return listen(port)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
-        sys.exit(f"gcpx-emulator: port {options.port} cannot be opened: {reason}; choose another with --port")
-    serve(listener, options.data, options.latency)
+        sys.exit(f"gcpx-emulator: port {port} cannot be opened: {reason}; choose another with --port")
 
 
 def listen(port: int = 0) -> socket.socket:
-    """Open a port on loopback.
-
-    With the protocol named, asyncio turns Nagle's algorithm off; otherwise each answer would wait 40 ms for the client.
-    """
+    """Open a port on loopback; 0 is any that is free."""
+    # asyncio turns Nagle's algorithm off only if the protocol is named; otherwise each response would take 40 ms more.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))

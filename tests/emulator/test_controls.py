@@ -48,7 +48,7 @@ def test_an_order_is_taken(cloud, path, order):
 
 
 REFUSED = [
-    ("limits", {"regions": {}}, "must have no other keys than instances, zones; regions is unknown."),
+    ("limits", {"regions": {}}, "has unknown keys: regions. It may have instances, zones."),
     ("limits", {"zones": {"us-east1-b": "1"}}, "'zones' must be whole numbers by zone (europe-west1-b"),
     ("limits", {"zones": {"us-east1-b": -1}}, "'zones'"),
     ("limits", {"zones": {"us-east1-b": True}}, "'zones'"),
@@ -60,7 +60,7 @@ REFUSED = [
     (
         "outages",
         {"scope": ["global"]},
-        "must have no other keys than quotas, requireBasicQuota, scopes; scope is unknown.",
+        "has unknown keys: scope. It may have quotas, requireBasicQuota, scopes.",
     ),
     ("outages", {"scopes": "global"}, "'scopes' must be a list of scopes (global"),
     ("outages", {"scopes": ["us-east1-b"]}, "'scopes'"),
@@ -70,14 +70,14 @@ REFUSED = [
     (
         "tokens",
         {"mail": "a@example.com"},
-        "must have no other keys than audience, claims, email, iap; mail is unknown.",
+        "has unknown keys: mail. It may have audience, claims, email, iap.",
     ),
     ("tokens", {"email": 1}, "'email' must be a string."),
     ("tokens", {"claims": ["iss"]}, "'claims' must be an object."),
     ("tokens", {"iap": "true"}, "'iap' must be true or false."),
-    ("keys/rotate", {"now": True}, "must be empty; now is unknown."),
-    ("reset", {"all": True}, "must be empty; all is unknown."),
-    ("faults", {"method": METHOD, "what": 1}, "; what is unknown."),
+    ("keys/rotate", {"now": True}, "has unknown keys: now. It must be empty."),
+    ("reset", {"all": True}, "has unknown keys: all. It must be empty."),
+    ("faults", {"method": METHOD, "what": 1}, "has unknown keys: what. It may have body, delay,"),
     ("faults", {"status": 503}, "must have a method."),
     ("faults", {"method": ""}, "'method' must be a method's ID, or * for any."),
     ("faults", {"method": METHOD, "times": "3"}, "'times' must be a whole number of at least 1."),

@@ -15,9 +15,10 @@ from programs import PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
-from gcpx_emulator.app import Emulator
+from gcpx_emulator.app import application
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Fault
+from gcpx_emulator.emulator import Emulator
 
 
 @attrs.frozen
@@ -134,7 +135,7 @@ def running() -> Iterator[Emulated]:
     emulator.operations.clock = clock
     listener = listen()
     server = uvicorn.Server(
-        uvicorn.Config(emulator.app(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+        uvicorn.Config(application(emulator), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
     )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()

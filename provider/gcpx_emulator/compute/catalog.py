@@ -1,23 +1,23 @@
-"""What every project has without making it: regions, zones, machine and disk types, a network."""
+"""What every project has without creating it: regions, zones, machine types, disk types and a network."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.compute.outages import scope_warning, without_quotas
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.limits import instance_quota
+from gcpx_emulator.compute.lists import list_head, list_items
+from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
+from gcpx_emulator.compute.outages import scope_warning, without_unavailable_quotas
 from gcpx_emulator.core.errors import not_found
-from gcpx_emulator.core.handlers import Call, handles
-from gcpx_emulator.core.listing import answer, listing, page
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import page_of
 
-LIMITS: Final = "limits/all"
-"""Where orders of `/_emulator/limits` are kept: {"zones": {ZONE: free}, "instances": {REGION: quota}}."""
-_MADE: Final = "2024-01-01T00:00:00.000-08:00"
-ZONES: Final = {"europe-west1": ("b", "c", "d"), "us-central1": ("a", "b", "c", "f"), "us-east1": ("b", "c", "d")}
-MACHINES: Final = {
+_CREATED: Final = "2024-01-01T00:00:00.000-08:00"
+MACHINE_TYPES: Final = {
     "e2-micro": (2, 1024),
     "e2-small": (2, 2048),
     "e2-medium": (2, 4096),
@@ -29,7 +29,8 @@ MACHINES: Final = {
     "c3-standard-4": (4, 16384),
     "g2-standard-4": (4, 16384),
 }
-DISKS: Final = (
+"""Machine types, each with its number of CPUs and its memory in MB."""
+DISK_TYPES: Final = (
     "hyperdisk-balanced",
     "hyperdisk-extreme",
     "hyperdisk-ml",
@@ -43,149 +44,145 @@ DISKS: Final = (
 _QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
 
 
-def _number(name: str) -> str:
-    """Make up an ID that is the same at every look."""
-    return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(name)) % 10**17)
+def _fixed_id(path: str) -> str:
+    """Give a numeric ID that is always the same for a path."""
+    return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(path)) % 10**17)
 
 
-def item(call: Call, kind: str, scope: str, name: str, **rest: Any) -> Json:
-    """Describe something that every project has."""
-    path = f"projects/{call.path['project']}/{scope}/{name}"
-    link = f"{call.base}/{path}"
-    head = {"kind": f"compute#{kind}", "id": _number(path), "name": name, "creationTimestamp": _MADE}
-    return head | {"selfLink": link} | rest
+def catalog_item(call: Call, kind: str, collection: str, name: str, **fields: Any) -> Json:
+    """Describe something that exists without being created; `collection` is its path within the project."""
+    path = f"{call.project}/{collection}/{name}"
+    head = {"kind": f"compute#{kind}", "id": _fixed_id(path), "name": name, "creationTimestamp": _CREATED}
+    return head | {"selfLink": call.url(path)} | fields
 
 
-def _region_quotas(call: Call, name: str) -> list[Json]:
-    """Count what is used, against limits that may have been ordered."""
-    project = f"projects/{call.path['project']}"
-    zones = [f"{project}/zones/{name}-{letter}/instances" for letter in ZONES[name]]
-    machines = [found["machineType"].rpartition("/")[2] for _, found in call.store.scan(zones)]
-    used = {"INSTANCES": len(machines), "CPUS": sum(MACHINES.get(machine, (1, 0))[0] for machine in machines)}
-    ordered = (call.store.get(LIMITS) or {}).get("instances", {}).get(name)
-    limits = _QUOTAS | ({"INSTANCES": ordered} if ordered is not None else {})
-    return [{"metric": metric, "limit": limit, "usage": used.get(metric, 0)} for metric, limit in limits.items()]
+def _region(call: Call, name: str) -> Json:
+    zones = [call.url(f"{call.project}/zones/{zone}") for zone in zones_of(name)]
+    fields = {"status": "UP", "description": name, "zones": zones, "quotas": _region_quotas(call, name)}
+    region = catalog_item(call, "region", "regions", name, **fields, supportsPzs=False)
+    return without_unavailable_quotas(call, region)
 
 
-def region(call: Call, name: str) -> Json:
-    """Describe a region."""
-    zones = [f"{call.base}/projects/{call.path['project']}/zones/{name}-{letter}" for letter in ZONES[name]]
-    quotas = _region_quotas(call, name)
-    rest = {"status": "UP", "description": name, "zones": zones, "quotas": quotas, "supportsPzs": False}
-    return without_quotas(call, item(call, "region", "regions", name, **rest))
+def _region_quotas(call: Call, region: str) -> list[Json]:
+    """List the quotas of a region, with their usage."""
+    collections = [f"{call.project}/zones/{zone}/instances" for zone in zones_of(region)]
+    machines = [instance["machineType"].rpartition("/")[2] for _, instance in call.store.scan(collections)]
+    cpus = sum(MACHINE_TYPES.get(machine, (1, 0))[0] for machine in machines)
+    usage = {"INSTANCES": len(machines), "CPUS": cpus}
+    quota = instance_quota(call.store, region)
+    limits = _QUOTAS | ({"INSTANCES": quota} if quota is not None else {})
+    return [{"metric": metric, "limit": limit, "usage": usage.get(metric, 0)} for metric, limit in limits.items()]
 
 
 def _zone(call: Call, name: str) -> Json:
-    link = f"{call.base}/projects/{call.path['project']}/regions/{name.rpartition('-')[0]}"
-    return item(call, "zone", "zones", name, status="UP", description=name, region=link)
+    region = call.url(f"{call.project}/regions/{region_of(name)}")
+    return catalog_item(call, "zone", "zones", name, status="UP", description=name, region=region)
 
 
-def zone_names() -> list[str]:
-    """Name every zone."""
-    return [f"{region_name}-{letter}" for region_name, letters in ZONES.items() for letter in letters]
+def _machine_type(call: Call, name: str) -> Json:
+    zone, (cpus, memory) = call.path["zone"], MACHINE_TYPES[name]
+    fields = {"guestCpus": cpus, "memoryMb": memory, "zone": zone, "isSharedCpu": "e2-m" in name}
+    return catalog_item(call, "machineType", f"zones/{zone}/machineTypes", name, **fields)
 
 
-def every_scope() -> list[str]:
-    """Name every scope of a project."""
-    return ["global", *(f"regions/{name}" for name in ZONES), *(f"zones/{name}" for name in zone_names())]
-
-
-def _machine(call: Call, name: str) -> Json:
-    processors, memory = MACHINES[name]
-    rest = {"guestCpus": processors, "memoryMb": memory, "zone": call.path["zone"], "isSharedCpu": "e2-m" in name}
-    return item(call, "machineType", f"zones/{call.path['zone']}/machineTypes", name, **rest)
-
-
-def _disk(call: Call, name: str) -> Json:
-    return item(call, "diskType", f"zones/{call.path['zone']}/diskTypes", name, zone=call.path["zone"])
+def _disk_type(call: Call, name: str) -> Json:
+    return catalog_item(call, "diskType", f"{call.scope}/diskTypes", name, zone=call.path["zone"])
 
 
 def _network(call: Call, name: str) -> Json:
-    names = [f"{call.base}/projects/{call.path['project']}/regions/{where}/subnetworks/{name}" for where in ZONES]
-    rest = {"autoCreateSubnetworks": True, "subnetworks": names, "routingConfig": {"routingMode": "REGIONAL"}}
-    return item(call, "network", "global/networks", name, **rest)
+    subnetworks = [call.url(f"{call.project}/regions/{region}/subnetworks/{name}") for region in REGIONS]
+    fields = {"autoCreateSubnetworks": True, "subnetworks": subnetworks, "routingConfig": {"routingMode": "REGIONAL"}}
+    return catalog_item(call, "network", "global/networks", name, **fields)
 
 
 def _subnetwork(call: Call, name: str) -> Json:
-    where = call.path["region"]
-    network = f"{call.base}/projects/{call.path['project']}/global/networks/default"
-    place = f"{call.base}/projects/{call.path['project']}/regions/{where}"
-    octet = 128 + 4 * list(ZONES).index(where)
-    rest = {"network": network, "region": place, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
-    return item(call, "subnetwork", f"regions/{where}/subnetworks", name, **rest)
+    octet = 128 + 4 * REGIONS.index(call.path["region"])
+    links = {"network": call.url(f"{call.project}/global/networks/default"), "region": call.url(call.parent)}
+    fields = {**links, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
+    return catalog_item(call, "subnetwork", f"{call.scope}/subnetworks", name, **fields)
 
 
-def check_place(call: Call) -> None:
-    """Refuse a region or zone that does not exist."""
-    for name, known in (("region", list(ZONES)), ("zone", zone_names())):
-        if name in call.path and call.path[name] not in known:
-            raise not_found(f"projects/{call.path['project']}/{name}s/{call.path[name]}")
+@attrs.frozen
+class _Collection:
+    """A collection that never changes.
+
+    Attributes:
+        name: such as `regions`.
+        parameter: of the path, which names one item.
+        names: of its items.
+        describe: writes the item of a name.
+    """
+
+    name: str
+    parameter: str
+    names: Iterable[str]
+    describe: Callable[[Call, str], Json]
+
+    def get(self, call: Call) -> Json:
+        """Read an item by name or numeric ID."""
+        wanted = call.path[self.parameter]
+        if not self._is_of_project:
+            check_location(call)
+        for name in self.names:
+            item = self.describe(call, name) if wanted == name or wanted.isdecimal() else {}
+            if wanted in {item.get("name"), item.get("id")}:
+                return item
+        raise not_found(f"{self._path(call)}/{wanted}")
+
+    def list(self, call: Call) -> Json:
+        """List the items."""
+        check_location(call)
+        items = [self.describe(call, name) for name in self.names]
+        return list_items(call, f"compute#{self.parameter}List", self._path(call), items)
+
+    @property
+    def _is_of_project(self) -> bool:
+        """Whether it belongs to the project itself, and not to one of its scopes."""
+        return self.name in {"regions", "zones"}
+
+    def _path(self, call: Call) -> str:
+        return f"{call.project if self._is_of_project else call.parent}/{self.name}"
 
 
-def _register(
-    collection: str, parameter: str, names: Callable[[Call], Any], describe: Callable[[Call, str], Json]
-) -> None:
-    """Register `get` and `list` of a collection that never changes."""
-
-    @handles(f"compute.{collection}.get")
-    def get(call: Call) -> Json:
-        wanted = call.path[parameter]
-        if parameter not in {"region", "zone"}:
-            check_place(call)
-        for name in names(call):
-            found = describe(call, name) if wanted == name or wanted.isdecimal() else {}
-            if wanted in {found.get("name"), found.get("id")}:
-                return found
-        raise not_found(f"{_where(call, collection)}/{wanted}")
-
-    @handles(f"compute.{collection}.list")
-    def list_(call: Call) -> Json:
-        check_place(call)
-        items = [describe(call, name) for name in names(call)]
-        return listing(f"compute#{parameter}List", _where(call, collection), items, call.query, call.base)
-
-
-def _where(call: Call, collection: str) -> str:
-    """Give the path of a collection; regions and zones belong to the project, not to one of its scopes."""
-    project = f"projects/{call.path['project']}"
-    return f"{project if collection in {'regions', 'zones'} else call.parent}/{collection}"
-
-
-_register("regions", "region", lambda _: list(ZONES), region)
-_register("machineTypes", "machineType", lambda _: list(MACHINES), _machine)
-_register("diskTypes", "diskType", lambda _: list(DISKS), _disk)
-_register("networks", "network", lambda _: ["default"], _network)
-_register("subnetworks", "subnetwork", lambda _: ["default"], _subnetwork)
-_register("zones", "zone", lambda _: zone_names(), _zone)
+for _collection in (
+    _Collection("regions", "region", REGIONS, _region),
+    _Collection("zones", "zone", ZONES, _zone),
+    _Collection("machineTypes", "machineType", MACHINE_TYPES, _machine_type),
+    _Collection("diskTypes", "diskType", DISK_TYPES, _disk_type),
+    _Collection("networks", "network", ("default",), _network),
+    _Collection("subnetworks", "subnetwork", ("default",), _subnetwork),
+):
+    handles(f"compute.{_collection.name}.get")(_collection.get)
+    handles(f"compute.{_collection.name}.list")(_collection.list)
 
 
 @handles("compute.machineTypes.aggregatedList")
-def aggregate_machines(call: Call) -> Json:
+def aggregate_machine_types(call: Call) -> Json:
     """List the machine types of every zone; all zones have the same."""
-    path = f"projects/{call.path['project']}/aggregated/machineTypes"
     groups: Json = {}
-    for zone in zone_names():
-        within = attrs.evolve(call, path={**call.path, "zone": zone})
-        items, _ = page([_machine(within, name) for name in MACHINES], call.query)
-        warning = scope_warning(
-            "NO_RESULTS_ON_PAGE", f"There are no results for scope 'zones/{zone}'.", f"zones/{zone}"
-        )
-        groups[f"zones/{zone}"] = {"machineTypes": items} if items else {"warning": warning}
-    return answer("compute#machineTypeAggregatedList", path, call.base, None) | {"items": groups}
+    for zone in ZONES:
+        in_zone = attrs.evolve(call, path={**call.path, "zone": zone})
+        items, _ = page_of([_machine_type(in_zone, name) for name in MACHINE_TYPES], call.query)
+        scope = f"zones/{zone}"
+        warning = scope_warning("NO_RESULTS_ON_PAGE", f"There are no results for scope '{scope}'.", scope)
+        groups[scope] = {"machineTypes": items} if items else {"warning": warning}
+    head = list_head(call, "compute#machineTypeAggregatedList", f"{call.project}/aggregated/machineTypes", None)
+    return head | {"items": groups}
 
 
 @handles("compute.projects.get")
-def project(call: Call) -> Json:
-    """Describe a project; every one exists."""
+def get_project(call: Call) -> Json:
+    """Read a project; every project exists."""
     name = call.path["project"]
+    number = _fixed_id(name)
     return {
         "kind": "compute#project",
-        "id": _number(name),
+        "id": number,
         "name": name,
-        "creationTimestamp": _MADE,
-        "selfLink": f"{call.base}/projects/{name}",
+        "creationTimestamp": _CREATED,
+        "selfLink": call.url(call.project),
         "defaultNetworkTier": "PREMIUM",
-        "defaultServiceAccount": f"{_number(name)[:12]}-compute@developer.gserviceaccount.com",
+        "defaultServiceAccount": f"{number[:12]}-compute@developer.gserviceaccount.com",
         "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()],
         "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
     }

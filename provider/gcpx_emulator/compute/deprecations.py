@@ -1,27 +1,30 @@
-"""Images that disks are made from: each has to exist; a deprecated one has a warning, an obsolete one is refused."""
+"""Deprecated images: disks can be created from them with a warning; obsolete and deleted ones are refused."""
 
 from __future__ import annotations
 
-from gcpx_emulator.compute.images import found_image
+from gcpx_emulator.compute.call import Call
+from gcpx_emulator.compute.images import linked_image
 from gcpx_emulator.core.errors import invalid
-from gcpx_emulator.core.handlers import Call
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.core.json_data import Json
 
 
-def notes(call: Call, properties: Json) -> Json:
-    """Give the warnings about deprecated images; refuse obsolete images and links to other things."""
+def image_warnings(call: Call, properties: Json) -> Json:
+    """Give an operation's `warnings` about the images of disks, if any; refuse images that cannot be used."""
     warnings = []
     for index, disk in enumerate(properties.get("disks") or ()):
-        image = (disk.get("initializeParams") or {}).get("sourceImage")
-        if not image:
-            continue
-        where = f"resource.properties.disks[{index}].initializeParams.sourceImage"
-        found = found_image(call, where, image).get("deprecated")
-        if found is None:
-            continue
-        if found["state"] != "DEPRECATED":
-            raise invalid(where, image, f"The resource is {found['state']}; use {found['replacement']}.")
-        words = f"The resource '{image}' is deprecated. A suggested replacement is '{found['replacement']}'."
-        data = [{"key": "resource_name", "value": image}, {"key": "replacement", "value": found["replacement"]}]
-        warnings.append({"code": "DEPRECATED_RESOURCE_USED", "message": words, "data": data})
+        link = (disk.get("initializeParams") or {}).get("sourceImage")
+        if link:
+            field = f"resource.properties.disks[{index}].initializeParams.sourceImage"
+            deprecated = linked_image(call, field, link).get("deprecated")
+            if deprecated is not None:
+                warnings.append(_warning(field, link, deprecated))
     return {"warnings": warnings} if warnings else {}
+
+
+def _warning(field: str, link: str, deprecated: Json) -> Json:
+    state, replacement = deprecated["state"], deprecated["replacement"]
+    if state != "DEPRECATED":
+        raise invalid(field, link, f"The resource is {state}; use {replacement}.")
+    message = f"The resource '{link}' is deprecated. A suggested replacement is '{replacement}'."
+    data = [{"key": "resource_name", "value": link}, {"key": "replacement", "value": replacement}]
+    return {"code": "DEPRECATED_RESOURCE_USED", "message": message, "data": data}

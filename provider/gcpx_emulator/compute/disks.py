@@ -1,92 +1,110 @@
-"""Compute: disks, zonal and regional, and which instances use them."""
+"""Disks, zonal and regional, and which instances use them."""
 
 from __future__ import annotations
 
-from gcpx_emulator.compute.catalog import DISKS, check_place
-from gcpx_emulator.compute.encryption import shown_key
-from gcpx_emulator.compute.images import found_image
-from gcpx_emulator.compute.instance_properties import full
-from gcpx_emulator.compute.names import check_free, check_name, check_ready
-from gcpx_emulator.compute.presentation import listed, seen
-from gcpx_emulator.core.errors import ApiError, invalid
-from gcpx_emulator.core.handlers import Call, handles
-from gcpx_emulator.core.operations import Effect, timestamp
-from gcpx_emulator.core.store import Json
+from typing import Final
 
-_DEFAULT_SIZE = "500"
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.catalog import DISK_TYPES
+from gcpx_emulator.compute.encryption import shown_key
+from gcpx_emulator.compute.images import linked_image
+from gcpx_emulator.compute.links import last_part
+from gcpx_emulator.compute.lists import list_scope
+from gcpx_emulator.compute.locations import check_location
+from gcpx_emulator.compute.names import check_free, check_name, check_ready
+from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.effects import Effect, relink
+from gcpx_emulator.core.errors import ApiError, invalid
+from gcpx_emulator.core.json_data import Json
+
+_DEFAULT_SIZE: Final = "500"
+_DEFAULT_TYPE: Final = "pd-standard"
 
 
 def new_disk(call: Call, path: str, body: Json) -> Json:
-    """Describe a disk that is made now."""
+    """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`."""
     parent, _, name = path.rpartition("/disks/")
-    place, _, where = parent.rpartition("/")
-    kind = "zone" if place.endswith("zones") else "region"
-    zones, key = body.get("replicaZones") or [], shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
-    type_name = str(body.get("type") or body.get("diskType") or "pd-standard").rpartition("/")[2]
-    link = body.get("sourceImage")
-    image = found_image(call, "resource.sourceImage", link) if link else {}
-    source = {"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}
+    kind = "zone" if parent.rpartition("/")[0].endswith("zones") else "region"
+    disk_type = last_part(str(body.get("type") or body.get("diskType") or _DEFAULT_TYPE))
+    key = shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
+    image = linked_image(call, "resource.sourceImage", body["sourceImage"]) if body.get("sourceImage") else {}
     return {
-        **{key: body[key] for key in ("description", "labels", "sourceSnapshot") if body.get(key)},
-        **({"replicaZones": [full(call, zone, call.path["project"]) for zone in zones]} if zones else {}),
+        **{field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)},
         **({"diskEncryptionKey": key} if key else {}),
-        **source,
+        **({"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}),
+        **_replica_zones(call, body),
         "kind": "compute#disk",
-        "id": str(10**18 + call.store.next()),
+        "id": call.new_id(),
         "name": name,
         "creationTimestamp": timestamp(),
         "sizeGb": str(body.get("sizeGb") or body.get("diskSizeGb") or image.get("diskSizeGb", _DEFAULT_SIZE)),
-        "type": f"{call.base}/{parent}/diskTypes/{type_name}",
+        "type": call.url(f"{parent}/diskTypes/{disk_type}"),
         "status": "READY",
-        kind: f"{call.base}/{place}/{where}",
-        "selfLink": f"{call.base}/{path}",
+        kind: call.url(parent),
+        "selfLink": call.url(path),
         "users": body.get("users", []),
     }
 
 
-def used(call: Call, path: str, instance: str, *, by: bool) -> Effect:
-    """Note that an instance uses a disk, or no longer does, once the operation is done."""
-    call.found(path)
-    return {"disk": path, "instance": instance, "link": f"{call.base}/{instance}" if by else None}
+def _replica_zones(call: Call, body: Json) -> Json:
+    zones = body.get("replicaZones") or []
+    return {"replicaZones": [call.full_url(zone) for zone in zones]} if zones else {}
+
+
+def use_disk(call: Call, path: str, instance: str) -> Effect:
+    """Let a disk say that an instance uses it; both are paths."""
+    call.read(path)
+    return relink(path, "users", instance, call.url(instance))
+
+
+def release_disk(call: Call, path: str, instance: str) -> Effect:
+    """Let a disk say that an instance no longer uses it; both are paths."""
+    call.read(path)
+    return relink(path, "users", instance, None)
 
 
 def check_unused(call: Call, path: str, mode: str) -> None:
-    """Refuse a disk that another instance uses, unless it is read by all of them.
+    """Refuse a disk that another instance uses, unless it is attached read-only.
 
-    An instance that was taken away behind the API's back uses nothing any more.
+    Instances that were removed at `/_emulator/resources` do not count.
     """
-    users = [user for user in call.found(path).get("users", []) if call.store.get(call.linked(user)) is not None]
+    users = [user for user in call.read(path).get("users", []) if call.store.get(call.resolve(user)) is not None]
     if users and mode != "READ_ONLY":
-        words = f"The disk resource '{path}' is already being used by '{users[0]}'"
-        raise ApiError(400, words, "resourceInUseByAnotherResource")
+        message = f"The disk resource '{path}' is already being used by '{users[0]}'"
+        raise ApiError(400, message, "resourceInUseByAnotherResource")
 
 
 @handles("compute.disks.insert", "compute.regionDisks.insert")
 def insert_disk(call: Call) -> Json:
-    """Make a disk."""
-    check_place(call)
+    """Create a disk."""
+    check_location(call)
     name = check_name(call.body)
-    kind = str(call.body.get("type", "pd-standard")).rpartition("/")[2]
-    if kind not in DISKS:
-        raise invalid("resource.type", call.body["type"], "The disk type does not exist.")
-    if "region" in call.path and len(call.body.get("replicaZones") or ()) != 2:  # noqa: PLR2004 - the API's number
-        raise invalid("resource.replicaZones", call.body.get("replicaZones"), "Exactly two replica zones are needed.")
+    _check_new_disk(call)
     path = f"{call.parent}/disks/{name}"
     check_free(call, path)
-    body = new_disk(call, path, call.body | {key: call.query[key] for key in ("sourceImage",) if key in call.query})
-    return call.operation("insert", path, body["id"], [{"put": path, "body": body}])
+    image = {"sourceImage": call.query["sourceImage"]} if "sourceImage" in call.query else {}
+    return call.insert(path, new_disk(call, path, call.body | image))
+
+
+def _check_new_disk(call: Call) -> None:
+    disk_type, zones = str(call.body.get("type", _DEFAULT_TYPE)), call.body.get("replicaZones")
+    if last_part(disk_type) not in DISK_TYPES:
+        raise invalid("resource.type", disk_type, "The disk type does not exist.")
+    if "region" in call.path and len(zones or ()) != 2:  # noqa: PLR2004 - the API's number
+        raise invalid("resource.replicaZones", zones, "Exactly two replica zones are needed.")
 
 
 @handles("compute.disks.get", "compute.regionDisks.get")
 def get_disk(call: Call) -> Json:
     """Read a disk."""
-    return seen(call, call.found(f"{call.parent}/disks/{call.path['disk']}"))
+    return show(call, call.read(f"{call.parent}/disks/{call.path['disk']}"))
 
 
 @handles("compute.disks.list", "compute.regionDisks.list")
 def list_disks(call: Call) -> Json:
     """List the disks of a zone or region."""
-    return listed(call, "disks", "compute#diskList")
+    return list_scope(call, "disks", "compute#diskList")
 
 
 @handles("compute.disks.delete", "compute.regionDisks.delete")

@@ -1,4 +1,4 @@
-"""Encryption keys: how they are shown, and which disk needs which."""
+"""Encryption keys: how they are shown, and which key opens which disk."""
 
 from __future__ import annotations
 
@@ -8,50 +8,53 @@ import hashlib
 from typing import Final
 
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.core.json_data import Json
 
-_OWN: Final = {"rawKey": 32, "rsaEncryptedKey": 256}
-"""Customer-supplied keys, and how many bytes each has."""
+_CUSTOMER_SUPPLIED: Final = {"rawKey": 32, "rsaEncryptedKey": 256}
+"""The fields of customer-supplied keys, each with the number of bytes."""
 _KMS: Final = ("kmsKeyName", "kmsKeyServiceAccount")
 
 
-def customer_supplied(key: Json | None) -> bool:
-    """Tell whether a key is the customer's own, and not one of a key management service."""
-    return bool(_OWN.keys() & (key or {}).keys())
+def is_customer_supplied(key: Json | None) -> bool:
+    """Tell whether a key is supplied by the customer, and not by a key management service."""
+    return bool(_CUSTOMER_SUPPLIED.keys() & (key or {}).keys())
 
 
-def shown_key(where: str, key: Json | None) -> Json:
-    """Show a key as Google does: one of a service by its version, a customer's own by its hash alone."""
-    given = [name for name in (*_OWN, "kmsKeyName") if (key or {}).get(name)]
+def shown_key(field: str, key: Json | None) -> Json:
+    """Show a key as Google does: a service's key with its version, a customer's key only as its SHA-256 hash.
+
+    `field` is named if the key is malformed. Without a key, the result is empty.
+    """
+    given = [name for name in (*_CUSTOMER_SUPPLIED, "kmsKeyName") if (key or {}).get(name)]
     if not key or not given:
         return {}
     if len(given) > 1:
-        raise _refused(where, f"Only one of {' and '.join(given)} can be set.")
+        raise _refusal(field, f"Only one of {' and '.join(given)} can be set.")
     if given == ["kmsKeyName"]:
         version = "" if "/cryptoKeyVersions/" in key["kmsKeyName"] else "/cryptoKeyVersions/1"
         return {name: key[name] for name in _KMS if key.get(name)} | {"kmsKeyName": key["kmsKeyName"] + version}
-    # Only Google can unwrap a wrapped key; here its wrapped form stands for it.
-    digest = hashlib.sha256(_bytes(f"{where}.{given[0]}", key[given[0]], _OWN[given[0]])).digest()
+    # Only Google can unwrap a wrapped key, so the emulator hashes it as it is.
+    digest = hashlib.sha256(_decoded(field, given[0], key[given[0]])).digest()
     return {"sha256": base64.b64encode(digest).decode()}
 
 
-def _bytes(where: str, key: str, size: int) -> bytes:
+def _decoded(field: str, name: str, key: str) -> bytes:
     try:
-        found = base64.b64decode("".join(key.split()), validate=True)
+        decoded = base64.b64decode("".join(key.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise _refused(where, "The key must be base64.") from None
-    if len(found) != size:
-        raise _refused(where, f"The key must have {8 * size} bits.")
-    return found
+        raise _refusal(f"{field}.{name}", "The key must be base64.") from None
+    if len(decoded) != _CUSTOMER_SUPPLIED[name]:
+        raise _refusal(f"{field}.{name}", f"The key must have {8 * _CUSTOMER_SUPPLIED[name]} bits.")
+    return decoded
 
 
-def check_opens(where: str, key: Json | None, disk: Json) -> None:
-    """Refuse to open a disk with any key but the customer's own that it was encrypted with."""
+def check_key(field: str, key: Json | None, disk: Json) -> None:
+    """Refuse to use a disk without the customer-supplied key that it was encrypted with, if it was."""
     needed = disk.get("diskEncryptionKey", {}).get("sha256")
-    if needed is not None and shown_key(where, key).get("sha256") != needed:
-        raise _refused(where, f"The disk '{disk['name']}' is protected by a customer-supplied key; supply that key.")
+    if needed is not None and shown_key(field, key).get("sha256") != needed:
+        raise _refusal(field, f"The disk '{disk['name']}' is protected by a customer-supplied key; supply that key.")
 
 
-def _refused(where: str, why: str) -> ApiError:
-    """Refuse a key, without repeating it."""
-    return ApiError(400, f"Invalid value for field '{where}'. {why}")
+def _refusal(field: str, why: str) -> ApiError:
+    """Refuse a key; the message does not repeat it."""
+    return ApiError(400, f"Invalid value for field '{field}'. {why}")

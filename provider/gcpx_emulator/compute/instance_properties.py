@@ -1,156 +1,155 @@
-"""What instances are made of: checked on the way in, filled in with defaults for keeping."""
+"""The properties of instances and templates: how they are checked, and how they are kept, with defaults."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import re
-from typing import Any, Final
+from typing import Final
 
-from gcpx_emulator.compute.catalog import DISKS, ZONES
+from gcpx_emulator.compute.call import Call
+from gcpx_emulator.compute.catalog import DISK_TYPES
 from gcpx_emulator.compute.encryption import shown_key
+from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.images import image_path
+from gcpx_emulator.compute.links import last_part
+from gcpx_emulator.compute.locations import REGIONS, region_in
 from gcpx_emulator.core.errors import invalid, required
-from gcpx_emulator.core.handlers import Call
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.core.json_data import Json
 
-_NOT_STORED: Final = ("resourceManagerTags",)
-_ONE_ACCESS: Final = {"accessConfigs": "ONE_TO_ONE_NAT", "ipv6AccessConfigs": "DIRECT_IPV6"}
-
-
-def fingerprint(value: Any) -> str:
-    """Hash a value as the API's fingerprints do: any change changes it."""
-    return base64.b64encode(hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()[:8]).decode()
-
-
-def full(call: Call, link: str, project: str) -> str:
-    """Make a partial URL a full one."""
-    path = re.sub(r"^https?://[^/]+/compute/(?:v1|beta)/", "", link)
-    return f"{call.base}/{path}" if path.startswith("projects/") else f"{call.base}/projects/{project}/{path}"
+_NOT_KEPT: Final = ("resourceManagerTags",)
+_PARAMETERS_NOT_KEPT: Final = (*_NOT_KEPT, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
+_ACCESS_CONFIGS: Final = {
+    "accessConfigs": {"type": "ONE_TO_ONE_NAT", "name": "External NAT"},
+    "ipv6AccessConfigs": {"type": "DIRECT_IPV6", "name": "External IPv6"},
+}
+"""The defaults of each kind of access config."""
 
 
-def check_properties(properties: Json) -> Json:
-    """Refuse properties that no template can have."""
+def check_properties(properties: Json) -> None:
+    """Refuse properties that a template cannot have."""
     if not properties:
         raise required("resource.properties")
-    machine = properties.get("machineType")
-    if not machine:
+    machine_type = properties.get("machineType")
+    if not machine_type:
         raise required("resource.properties.machineType")
-    if "/" in machine:
-        raise invalid("resource.properties.machineType", machine, "The machine type must be a name, not a URL.")
-    if not properties.get("disks"):
-        raise required("resource.properties.disks")
-    if not properties.get("networkInterfaces"):
-        raise required("resource.properties.networkInterfaces")
+    if "/" in machine_type:
+        raise invalid("resource.properties.machineType", machine_type, "The machine type must be a name, not a URL.")
+    for name in ("disks", "networkInterfaces"):
+        if not properties.get(name):
+            raise required(f"resource.properties.{name}")
     for index, disk in enumerate(properties["disks"]):
         check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
-    return properties
 
 
-def check_disk(where: str, disk: Json, index: int, *, by_name: bool) -> None:
-    """Refuse a disk that cannot be."""
-    new, source = disk.get("initializeParams"), disk.get("source")
-    if new is not None and source is not None:
-        raise invalid(where, source, "Cannot have both source and initializeParams.")
-    if disk.get("boot") and index:
-        raise invalid(f"{where}.boot", "true", "Only the first disk can be the boot disk.")
-    if disk.get("boot") and not source and not any(
-        (new or {}).get(key) for key in ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot")
-    ):  # fmt: skip
-        raise required(f"{where}.initializeParams.sourceImage")
-    kind = (new or {}).get("diskType", "")
-    if by_name and "/" in kind:
-        raise invalid(f"{where}.initializeParams.diskType", kind, "The disk type must be a name, not a URL.")
-    if kind and kind.rpartition("/")[2] not in DISKS:
-        raise invalid(f"{where}.initializeParams.diskType", kind, "The disk type does not exist.")
+def check_disk(field: str, disk: Json, index: int, *, by_name: bool) -> None:
+    """Refuse an attached disk that cannot be at this index; `by_name` refuses a URL as its type, as templates do."""
+    parameters, source = disk.get("initializeParams"), disk.get("source")
+    if parameters is not None and source is not None:
+        raise invalid(field, source, "Cannot have both source and initializeParams.")
+    if disk.get("boot"):
+        _check_boot_disk(field, disk, index)
+    disk_type = (parameters or {}).get("diskType", "")
+    if by_name and "/" in disk_type:
+        raise invalid(f"{field}.initializeParams.diskType", disk_type, "The disk type must be a name, not a URL.")
+    if disk_type and last_part(disk_type) not in DISK_TYPES:
+        raise invalid(f"{field}.initializeParams.diskType", disk_type, "The disk type does not exist.")
 
 
-def stored_properties(call: Call, properties: Json) -> Json:
-    """Give properties the form in which they are kept: defaults filled in, secrets left out."""
-    kept = {key: value for key, value in properties.items() if key not in _NOT_STORED}
-    kept["disks"] = [stored_disk(call, disk, index) for index, disk in enumerate(properties.get("disks") or [])]
-    kept["networkInterfaces"] = [
-        _stored_interface(call, nic, index) for index, nic in enumerate(properties.get("networkInterfaces") or [])
-    ]
-    kept["scheduling"] = _stored_scheduling(
-        properties.get("scheduling") or {}, fixed=bool(properties.get("guestAccelerators"))
-    )
-    metadata = properties.get("metadata") or {}
-    content = {"items": metadata["items"]} if metadata.get("items") else {}
-    kept["metadata"] = {"kind": "compute#metadata", "fingerprint": fingerprint(content), **content}
-    tags = {"items": sorted((properties.get("tags") or {}).get("items") or [])}
-    kept["tags"] = (tags if tags["items"] else {}) | {"fingerprint": fingerprint(tags)}
-    return kept
+def _check_boot_disk(field: str, disk: Json, index: int) -> None:
+    if index:
+        raise invalid(f"{field}.boot", "true", "Only the first disk can be the boot disk.")
+    parameters, sources = disk.get("initializeParams") or {}, ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot")
+    if not disk.get("source") and not any(parameters.get(name) for name in sources):
+        raise required(f"{field}.initializeParams.sourceImage")
 
 
-def _stored_scheduling(given: Json, *, fixed: bool) -> Json:
-    spot = given.get("provisioningModel") == "SPOT" or given.get("preemptible", False)
+def kept_properties(call: Call, properties: Json) -> Json:
+    """Write properties as they are kept: with defaults, and without secrets."""
+    kept = {name: value for name, value in properties.items() if name not in _NOT_KEPT}
+    disks, interfaces = properties.get("disks") or [], properties.get("networkInterfaces") or []
+    is_fixed = bool(properties.get("guestAccelerators"))
+    return kept | {
+        "disks": [kept_disk(call, disk, index) for index, disk in enumerate(disks)],
+        "networkInterfaces": [kept_interface(call, nic, index) for index, nic in enumerate(interfaces)],
+        "scheduling": _kept_scheduling(properties.get("scheduling") or {}, is_fixed=is_fixed),
+        "metadata": metadata_with_fingerprint((properties.get("metadata") or {}).get("items") or []),
+        "tags": tags_with_fingerprint((properties.get("tags") or {}).get("items") or []),
+    }
+
+
+def _kept_scheduling(scheduling: Json, *, is_fixed: bool) -> Json:
+    """Complete scheduling; instances with accelerators are fixed to their host."""
+    spot = scheduling.get("provisioningModel") == "SPOT" or scheduling.get("preemptible", False)
     defaults = {
-        "onHostMaintenance": "TERMINATE" if spot or fixed else "MIGRATE",
+        "onHostMaintenance": "TERMINATE" if spot or is_fixed else "MIGRATE",
         "automaticRestart": not spot,
         "preemptible": spot,
-        "provisioningModel": "STANDARD",  # preemptible alone is the older kind of instance, which is no Spot one
+        "provisioningModel": "STANDARD",  # also for preemptible instances, which are older than Spot
     }
-    return defaults | given
+    return defaults | scheduling
 
 
-def stored_disk(call: Call, disk: Json, index: int) -> Json:
-    """Give an attached disk the form in which it is kept."""
-    project = call.path["project"]
-    kept = {key: value for key, value in disk.items() if key != "forceAttach"}
-    scratch = disk.get("type") == "SCRATCH"
+def kept_disk(call: Call, disk: Json, index: int) -> Json:
+    """Write an attached disk as it is kept."""
+    kept = {name: value for name, value in disk.items() if name != "forceAttach"}
+    if kept.get("initializeParams"):
+        kept["initializeParams"] = _kept_parameters(call, kept["initializeParams"])
+    if "/" in kept.get("source", ""):
+        kept["source"] = call.full_url(kept["source"])
+    key = shown_key(f"resource.disks[{index}].diskEncryptionKey", kept.pop("diskEncryptionKey", None))
     defaults = {
         "kind": "compute#attachedDisk",
         "type": "PERSISTENT",
         "mode": "READ_WRITE",
         "boot": False,
         "autoDelete": False,
-        "deviceName": f"{'local-ssd' if scratch else 'persistent'}-disk-{index}",
+        "deviceName": f"{'local-ssd' if disk.get('type') == 'SCRATCH' else 'persistent'}-disk-{index}",
         "interface": "SCSI",
     }
-    if kept.get("initializeParams"):
-        kept["initializeParams"] = _stored_parameters(call, kept["initializeParams"])
-    if "/" in kept.get("source", ""):
-        kept["source"] = full(call, kept["source"], project)
-    key = shown_key(f"resource.disks[{index}].diskEncryptionKey", kept.pop("diskEncryptionKey", None))
     return defaults | kept | ({"diskEncryptionKey": key} if key else {}) | {"index": index}
 
 
-def of_disk(call: Call, path: str, disk: Json) -> Json:
-    """Say of an attached disk what follows from the disk itself."""
+def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
+    """Give the fields of an attached disk that follow from the disk itself."""
     key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
-    return {"source": f"{call.base}/{path}", "diskSizeGb": disk["sizeGb"], **key}
+    return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **key}
 
 
-def _stored_parameters(call: Call, given: Json) -> Json:
-    hidden = (*_NOT_STORED, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
-    kept = {key: value for key, value in given.items() if key not in hidden}
+def _kept_parameters(call: Call, parameters: Json) -> Json:
+    kept = {name: value for name, value in parameters.items() if name not in _PARAMETERS_NOT_KEPT}
     if "sourceImage" in kept:
-        kept["sourceImage"] = f"{call.base}/{image_path(call, 'sourceImage', kept['sourceImage'])}"
+        kept["sourceImage"] = call.url(image_path(call, "sourceImage", kept["sourceImage"]))
     return {"diskType": "pd-standard"} | kept
 
 
-def _stored_interface(call: Call, nic: Json, index: int) -> Json:
-    project, kept = call.path["project"], dict(nic)
+def kept_interface(call: Call, interface: Json, index: int) -> Json:
+    """Write a network interface as it is kept."""
+    kept = dict(interface)
     if kept.get("subnetwork"):
-        kept["subnetwork"] = full(call, _with_scope(kept["subnetwork"], "subnetworks", call), project)
-    if not kept.get("network") and not kept.get("networkAttachment"):
-        # Every subnetwork here is one of its project's network `default`, which is the only one.
-        host = re.search(r"projects/[^/]+/", kept.get("subnetwork", ""))
-        kept["network"] = f"{host[0] if host else ''}global/networks/default"
+        kept["subnetwork"] = _subnetwork_url(call, kept["subnetwork"])
     if kept.get("network"):
-        kept["network"] = full(call, _with_scope(kept["network"], "networks", call), project)
-    for name, kind in _ONE_ACCESS.items():
+        kept["network"] = _network_url(call, kept["network"])
+    elif not kept.get("networkAttachment"):
+        kept["network"] = _network_of(call, kept.get("subnetwork", ""))
+    for name, defaults in _ACCESS_CONFIGS.items():
         if kept.get(name):
-            label = "External NAT" if name == "accessConfigs" else "External IPv6"
-            defaults = {"kind": "compute#accessConfig", "type": kind, "name": label, "networkTier": "PREMIUM"}
-            kept[name] = [defaults | config for config in kept[name]]
+            common = {"kind": "compute#accessConfig", "networkTier": "PREMIUM", **defaults}
+            kept[name] = [common | config for config in kept[name]]
     return {"kind": "compute#networkInterface", "name": f"nic{index}", **kept}
 
 
-def _with_scope(link: str, collection: str, call: Call) -> str:
+def _network_url(call: Call, link: str) -> str:
+    return call.full_url(link if "/" in link else f"global/networks/{link}")
+
+
+def _subnetwork_url(call: Call, link: str) -> str:
     if "/" in link:
-        return link
-    place = call.path.get("region") or call.path.get("zone", next(iter(ZONES)) + "-b").rpartition("-")[0]
-    return f"global/networks/{link}" if collection == "networks" else f"regions/{place}/subnetworks/{link}"
+        return call.full_url(link)
+    # A global template has no region; the emulator then takes the first.
+    region = region_in(call) if {"region", "zone"} & call.path.keys() else REGIONS[0]
+    return call.full_url(f"regions/{region}/subnetworks/{link}")
+
+
+def _network_of(call: Call, subnetwork: str) -> str:
+    """Give the network of a subnetwork: every project has only one, `default`."""
+    project = re.search(r"projects/[^/]+/", subnetwork)
+    return call.full_url(f"{project[0] if project else ''}global/networks/default")

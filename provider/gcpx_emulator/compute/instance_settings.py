@@ -1,52 +1,58 @@
-"""Compute: what of an instance or a machine image is changed under a fingerprint."""
+"""Settings of instances and machine images that change in place: labels, metadata and network tags."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from gcpx_emulator.compute.instance_properties import fingerprint
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.fingerprints import fingerprint, metadata_with_fingerprint, tags_with_fingerprint
 from gcpx_emulator.compute.names import check_ready
 from gcpx_emulator.core.errors import stale
-from gcpx_emulator.core.handlers import Call, handles
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.core.json_data import Json
 
 
-def _changed(call: Call, path: str, given: str | None, known: str, change: dict[str, Any]) -> Json:
-    check_ready(call, path)
-    if given != known:
-        raise stale("metadata")
-    body = call.found(path)
-    verb = call.method.rpartition(".")[2]
-    return call.operation(verb, path, body["id"], [{"put": path, "body": body | change}])
+@handles("compute.instances.setLabels")
+def set_instance_labels(call: Call) -> Json:
+    """Replace the labels of an instance."""
+    return _set_labels(call, _instance_path(call))
 
 
-@handles("compute.instances.setLabels", "compute.machineImages.setLabels")
-def set_labels(call: Call) -> Json:
-    """Replace the labels."""
-    image = call.method.startswith("compute.machineImages")
-    path = f"{call.parent}/machineImages/{call.path['resource']}" if image else _instance(call)
-    labels = call.body.get("labels") or {}
-    change = {"labels": labels, "labelFingerprint": fingerprint(labels)}
-    return _changed(call, path, call.body.get("labelFingerprint"), call.found(path)["labelFingerprint"], change)
+@handles("compute.machineImages.setLabels")
+def set_machine_image_labels(call: Call) -> Json:
+    """Replace the labels of a machine image."""
+    return _set_labels(call, f"{call.parent}/machineImages/{call.path['resource']}")
+
+
+def _set_labels(call: Call, path: str) -> Json:
+    labels, current = call.body.get("labels") or {}, call.read(path)["labelFingerprint"]
+    _check_change(call, path, call.body.get("labelFingerprint"), current)
+    return _update(call, path, {"labels": labels, "labelFingerprint": fingerprint(labels)})
 
 
 @handles("compute.instances.setMetadata")
 def set_metadata(call: Call) -> Json:
-    """Replace the metadata."""
-    path, items = _instance(call), call.body.get("items") or []
-    content = {"items": items} if items else {}
-    change = {"metadata": {"kind": "compute#metadata", "fingerprint": fingerprint(content), **content}}
-    return _changed(call, path, call.body.get("fingerprint"), call.found(path)["metadata"]["fingerprint"], change)
+    """Replace the metadata of an instance."""
+    path = _instance_path(call)
+    _check_change(call, path, call.body.get("fingerprint"), call.read(path)["metadata"]["fingerprint"])
+    return _update(call, path, {"metadata": metadata_with_fingerprint(call.body.get("items") or [])})
 
 
 @handles("compute.instances.setTags")
 def set_tags(call: Call) -> Json:
-    """Replace the network tags."""
-    path, items = _instance(call), sorted(call.body.get("items") or [])
-    content = {"items": items}
-    change = {"tags": (content if items else {}) | {"fingerprint": fingerprint(content)}}
-    return _changed(call, path, call.body.get("fingerprint"), call.found(path)["tags"]["fingerprint"], change)
+    """Replace the network tags of an instance."""
+    path = _instance_path(call)
+    _check_change(call, path, call.body.get("fingerprint"), call.read(path)["tags"]["fingerprint"])
+    return _update(call, path, {"tags": tags_with_fingerprint(call.body.get("items") or [])})
 
 
-def _instance(call: Call) -> str:
+def _instance_path(call: Call) -> str:
     return f"{call.parent}/instances/{call.path['instance']}"
+
+
+def _check_change(call: Call, path: str, given: str | None, current: str) -> None:
+    """Refuse a change while another is under way, or with a fingerprint that is not the current one."""
+    check_ready(call, path)
+    if given != current:
+        raise stale("metadata")
+
+
+def _update(call: Call, path: str, change: Json) -> Json:
+    return call.update(call.method.id.rpartition(".")[2], path, call.read(path) | change)

@@ -1,91 +1,103 @@
-"""Compute: machine images."""
+"""Machine images."""
 
 from __future__ import annotations
 
-from gcpx_emulator.compute.encryption import check_opens, shown_key
-from gcpx_emulator.compute.instance_properties import fingerprint
-from gcpx_emulator.compute.names import check_free, check_name
-from gcpx_emulator.compute.network_interfaces import without_fingerprint
-from gcpx_emulator.compute.presentation import listed, seen
-from gcpx_emulator.core.errors import required
-from gcpx_emulator.core.handlers import Call, handles
-from gcpx_emulator.core.operations import timestamp
-from gcpx_emulator.core.store import Json
+from typing import Final
 
-_INPUT_ONLY = ("guestFlush", "params", "sourceDiskEncryptionKeys", "instanceProperties")
-_COPIED = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
-_USED_SHARE = 2**28
-"""Bytes of storage for each GB of disk: a quarter is in use."""
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.encryption import check_key, shown_key
+from gcpx_emulator.compute.fingerprints import fingerprint, without_fingerprint
+from gcpx_emulator.compute.links import last_part
+from gcpx_emulator.compute.lists import list_scope
+from gcpx_emulator.compute.names import check_free, check_name
+from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.errors import required
+from gcpx_emulator.core.json_data import Json
+
+_NOT_KEPT: Final = (
+    "guestFlush",
+    "params",
+    "sourceDiskEncryptionKeys",
+    "instanceProperties",
+    "machineImageEncryptionKey",
+)
+_COPIED: Final = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
+_BYTES_PER_GB: Final = 2**28
+"""The storage that an image takes for each GB of a disk: a quarter of the disk is in use."""
 
 
 @handles("compute.machineImages.insert")
 def insert_image(call: Call) -> Json:
-    """Make a machine image of an instance."""
-    name = check_name(call.body)
-    path = f"{call.parent}/machineImages/{name}"
+    """Create a machine image of an instance."""
+    path = f"{call.parent}/machineImages/{check_name(call.body)}"
     check_free(call, path)
     link = call.query.get("sourceInstance") or call.body.get("sourceInstance")
     if not link:
         raise required("sourceInstance")
-    source = call.linked(link)
-    instance = call.found(source)
-    number = str(10**18 + call.store.next())
-    body = {key: value for key, value in call.body.items() if key not in _INPUT_ONLY}
+    source = call.resolve(link)
+    properties = _instance_properties(call, call.read(source))
+    _check_keys(call, properties["disks"])
+    return call.insert(path, _new_image(call, path, properties) | {"sourceInstance": call.url(source)})
+
+
+def _instance_properties(call: Call, instance: Json) -> Json:
+    """Copy the properties of the instance, without the disks that are excluded."""
     excluded = set((call.body.get("params") or {}).get("excludedDisks") or ())
-    disks = [disk for disk in instance["disks"] if disk["deviceName"] not in excluded]
-    properties = {key: instance[key] for key in _COPIED if instance.get(key)}
-    properties |= {
-        "machineType": instance["machineType"].rpartition("/")[2],
-        "disks": disks,
+    return {
+        **{field: instance[field] for field in _COPIED if instance.get(field)},
+        "machineType": last_part(instance["machineType"]),
+        "disks": [disk for disk in instance["disks"] if disk["deviceName"] not in excluded],
         "networkInterfaces": [without_fingerprint(nic) for nic in instance["networkInterfaces"]],
     }
-    _check_keys(call, disks)
-    saved = [_saved(disk) for disk in disks if disk.get("source")]
-    body |= {
+
+
+def _new_image(call: Call, path: str, properties: Json) -> Json:
+    saved = [_saved_disk(disk) for disk in properties["disks"] if disk.get("source")]
+    key = shown_key("resource.machineImageEncryptionKey", call.body.get("machineImageEncryptionKey"))
+    return {
+        **{field: value for field, value in call.body.items() if field not in _NOT_KEPT},
+        **({"machineImageEncryptionKey": key} if key else {}),
         "kind": "compute#machineImage",
-        "id": number,
+        "id": call.new_id(),
         "creationTimestamp": timestamp(),
-        "selfLink": f"{call.base}/{path}",
-        "sourceInstance": f"{call.base}/{source}",
+        "selfLink": call.url(path),
         "status": "READY",
-        "labelFingerprint": fingerprint(body.get("labels") or {}),
+        "labelFingerprint": fingerprint(call.body.get("labels") or {}),
         "storageLocations": call.body.get("storageLocations") or ["us"],
         "instanceProperties": properties,
         "sourceInstanceProperties": properties,
         "savedDisks": saved,
         "totalStorageBytes": str(sum(int(disk["storageBytes"]) for disk in saved)),
     }
-    key = shown_key("resource.machineImageEncryptionKey", body.pop("machineImageEncryptionKey", None))
-    body |= {"machineImageEncryptionKey": key} if key else {}
-    return call.operation("insert", path, number, [{"put": path, "body": body}])
 
 
-def _saved(disk: Json) -> Json:
-    size = str(int(disk["diskSizeGb"]) * _USED_SHARE)
+def _saved_disk(disk: Json) -> Json:
+    size = str(int(disk["diskSizeGb"]) * _BYTES_PER_GB)
     status = {"storageBytes": size, "storageBytesStatus": "UP_TO_DATE", "architecture": "X86_64"}
     return {"kind": "compute#savedDisk", "sourceDisk": disk["source"], **status}
 
 
 def _check_keys(call: Call, disks: list[Json]) -> None:
-    """Refuse to save disks that customers' keys protect without those keys."""
+    """Refuse disks that are protected by customer-supplied keys which the call does not give."""
     given = {
-        call.linked(item.get("sourceDisk", "")): item.get("diskEncryptionKey")
+        call.resolve(item.get("sourceDisk", "")): item.get("diskEncryptionKey")
         for item in call.body.get("sourceDiskEncryptionKeys") or ()
     }
-    for path in (call.linked(disk["source"]) for disk in disks if disk.get("source")):
-        check_opens("resource.sourceDiskEncryptionKeys", given.get(path), call.store.get(path) or {})
+    for path in (call.resolve(disk["source"]) for disk in disks if disk.get("source")):
+        check_key("resource.sourceDiskEncryptionKeys", given.get(path), call.store.get(path) or {})
 
 
 @handles("compute.machineImages.get")
 def get_image(call: Call) -> Json:
     """Read a machine image."""
-    return seen(call, call.found(f"{call.parent}/machineImages/{call.path['machineImage']}"))
+    return show(call, call.read(f"{call.parent}/machineImages/{call.path['machineImage']}"))
 
 
 @handles("compute.machineImages.list")
 def list_images(call: Call) -> Json:
-    """List a project's machine images."""
-    return listed(call, "machineImages", "compute#machineImageList")
+    """List the machine images of a project."""
+    return list_scope(call, "machineImages", "compute#machineImageList")
 
 
 @handles("compute.machineImages.delete")

@@ -1,4 +1,4 @@
-"""How Compute shows what it keeps: in the version asked for, and by scope."""
+"""Resources as a version of the API shows them."""
 
 from __future__ import annotations
 
@@ -6,49 +6,47 @@ from typing import Any
 
 import attrs
 
-from gcpx_emulator.compute.catalog import check_place, every_scope
-from gcpx_emulator.compute.outages import scope_warning, unreachable
-from gcpx_emulator.core.discovery import document
-from gcpx_emulator.core.handlers import Call
-from gcpx_emulator.core.listing import answer, stored
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.compute.call import Call
+from gcpx_emulator.core.json_data import Json
 
 
-def seen(call: Call, body: Json) -> Json:
-    """Show a resource in the version that is asked for: with its fields alone, and with its links.
+def show(call: Call, resource: Json) -> Json:
+    """Show a resource with the fields of the call's version only, and with links of that version.
 
-    Partner metadata shows in the full view alone, which is not the default.
+    Partner metadata is shown only in the full view, which is not the default.
     """
-    if "view" in call.parameters and call.query.get("view") != "FULL":
-        body = _without_partner_metadata(body)
-    schemas = document(f"compute.{call.version}").schemas
-    kind = body["kind"].partition("#")[2]
-    other = "/compute/v1/" if call.version == "beta" else "/compute/beta/"
-    walk = _Walk(schemas, other, f"/compute/{call.version}/")
-    shown: Json = walk.value({"$ref": kind[0].upper() + kind[1:]}, body)
+    if "view" in call.method.parameters and call.query.get("view") != "FULL":
+        resource = _without_partner_metadata(resource)
+    version = call.method.version
+    other = f"/compute/{'v1' if version == 'beta' else 'beta'}/"
+    kind = resource["kind"].partition("#")[2]
+    viewer = _Viewer(call.method.document.schemas, other, f"/compute/{version}/")
+    shown: Json = viewer.show({"$ref": kind[0].upper() + kind[1:]}, resource)
     return shown
 
 
-def _without_partner_metadata(body: Json) -> Json:
-    kept = {key: value for key, value in body.items() if key != "partnerMetadata"}
-    if "partnerMetadata" in body.get("properties", {}):
-        kept["properties"] = {key: value for key, value in body["properties"].items() if key != "partnerMetadata"}
+def _without_partner_metadata(resource: Json) -> Json:
+    kept = {key: value for key, value in resource.items() if key != "partnerMetadata"}
+    if "partnerMetadata" in resource.get("properties", {}):
+        kept["properties"] = {key: value for key, value in resource["properties"].items() if key != "partnerMetadata"}
     return kept
 
 
 @attrs.frozen
-class _Walk:
-    """One pass over a resource.
+class _Viewer:
+    """Shows values in one version.
 
     Attributes:
-        other: the version in links that is replaced by `wanted`.
+        schemas: of that version.
+        other: how links of the other version begin, which `wanted` replaces.
     """
 
     schemas: Json
     other: str
     wanted: str
 
-    def value(self, spec: Json, value: Any) -> Any:
+    def show(self, spec: Json, value: Any) -> Any:
+        """Show a value of a schema."""
         if isinstance(value, str):
             return value.replace(self.other, self.wanted) if "/compute/" in value else value
         if not isinstance(value, dict | list):
@@ -56,41 +54,8 @@ class _Walk:
         if "$ref" in spec:
             spec = self.schemas[spec["$ref"]]
         if isinstance(value, list):
-            return [self.value(spec.get("items", {}), item) for item in value]
+            return [self.show(spec.get("items", {}), item) for item in value]
         if "additionalProperties" in spec:
-            return {key: self.value(spec["additionalProperties"], item) for key, item in value.items()}
+            return {key: self.show(spec["additionalProperties"], item) for key, item in value.items()}
         known = spec.get("properties")
-        if known is None:
-            return value
-        return {key: self.value(known[key], item) for key, item in value.items() if key in known}
-
-
-def listed(call: Call, collection: str, kind: str) -> Json:
-    """List a collection of one scope."""
-    check_place(call)
-    path = f"{call.parent}/{collection}"
-    rows, token = stored(call.store, [path], call.query)
-    items = [seen(call, item) for _, item in rows]
-    return answer(kind, path, call.base, token) | ({"items": items} if items else {})
-
-
-def aggregated(call: Call, collection: str, kind: str, expected: list[str]) -> Json:
-    """List a collection of every scope; a scope that is out of reach ends it all, or itself alone."""
-    project = f"projects/{call.path['project']}"
-    scopes = every_scope() if call.query.get("includeAllScopes") == "true" else expected
-    lost = unreachable(call, scopes)
-    paths = {f"{project}/{scope}/{collection}": scope for scope in scopes if scope not in lost}
-    rows, token = stored(call.store, list(paths), call.query)
-    items: Json = {scope: {"warning": lost.get(scope) or _no_results(scope)} for scope in scopes}
-    for path, item in rows:
-        group = items[paths[path.rpartition("/")[0]]]
-        group.pop("warning", None)
-        group.setdefault(collection, []).append(seen(call, item))
-    head = answer(kind, f"{project}/aggregated/{collection}", call.base, token)
-    # Only some answers have the field, and all say it in each scope's warning.
-    named = {"unreachables": sorted(lost)} if lost and kind == "compute#instanceAggregatedList" else {}
-    return head | {"items": items} | named
-
-
-def _no_results(scope: str) -> Json:
-    return scope_warning("NO_RESULTS_ON_PAGE", f"There are no results for scope '{scope}' on this page.", scope)
+        return value if known is None else {key: self.show(known[key], value[key]) for key in value if key in known}

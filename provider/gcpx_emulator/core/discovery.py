@@ -1,6 +1,6 @@
-"""Google's published API descriptions: which methods there are, and what their requests may hold.
+"""Google's published API descriptions (discovery documents): the methods, and what their requests may hold.
 
-The documents come with the package google-api-python-client; one is read when its API is first called.
+The documents come with the package google-api-python-client. Each is read when its API is first called.
 """
 
 from __future__ import annotations
@@ -8,51 +8,51 @@ from __future__ import annotations
 import functools
 import json
 import re
+from collections.abc import Callable, Iterator
 from importlib import resources
 from typing import Any, Final
-from urllib.parse import unquote
 
 import attrs
 
-from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json
 
-Json = dict[str, Any]
-_PREFIXES: Final = {
-    "compute/v1": ("compute.v1",),
-    "compute/beta": ("compute.beta",),
-    "storage/v1": ("storage.v1",),
-    "upload/storage/v1": ("storage.v1",),
-    "resumable/upload/storage/v1": ("storage.v1",),
-    "download/storage/v1": ("storage.v1",),
-    "v1": ("oslogin.v1", "pubsub.v1", "iamcredentials.v1"),
-    "v1beta": ("oslogin.v1beta",),
-    "v1alpha": ("oslogin.v1alpha",),
-}
-_DOCUMENTED: Final = {
-    "tokeninfo": ("oauth2.tokeninfo", {"id_token": {"location": "query", "type": "string"}}),
-    "oauth2/v1/certs": ("oauth2.certs", {}),
-    "oauth2/v3/certs": ("oauth2.keys", {}),
-    "iap/verify/public_key": ("iap.publicKeys", {}),
-}
-"""Pages that the documentation has and no published description; each is only read."""
-_DIALECT: Final = frozenset({"$alt", "$fields", "$prettyPrint", "upload_id"})
-"""Parameters that Google's clients send and no description has."""
-_BETA_EXTRAS: Final[Json] = {"AttachedDisk": {"userLicenses": {"type": "array", "items": {"type": "string"}}}}
-"""Fields that the API documentation has and the published description of today does not."""
-_LIST_EXTRAS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
-"""Parameters that the documentation gives every list method, and the description of v1 leaves out."""
-_ENUM_EXTRAS: Final = {("GuestOsFeature", "type"): ["SUSPEND_RESUME_COMPATIBLE"]}
+_CLIENT_PARAMETERS: Final = frozenset({"$alt", "$fields", "$prettyPrint", "upload_id"})
+"""Query parameters that Google's clients send and no document has."""
+
+
+@attrs.frozen
+class Api:
+    """One version of an API that is emulated.
+
+    Attributes:
+        document: the name of its document, such as `compute.v1`.
+        prefixes: the beginnings of its paths, such as `compute/v1`.
+        amend: adds to the document what it lacks, before it is used.
+    """
+
+    document: str
+    prefixes: tuple[str, ...]
+    amend: Callable[[Json], None] = lambda _document: None
+
+
+APIS: Final[dict[str, Api]] = {}
+"""Every API that is emulated, by the name of its document."""
+
+
+def serve(*apis: Api) -> None:
+    """Register the APIs of a service."""
+    APIS.update((api.document, api) for api in apis)
 
 
 @attrs.frozen
 class Method:
-    """One method of an API.
+    """A method of an API.
 
     Attributes:
         id: such as `compute.instanceTemplates.insert`.
-        version: such as `beta`.
-        parameters: by name, with location and type.
-        request: the name of the request body's schema, if it has a body.
+        version: of the API, such as `beta`.
+        parameters: of path and query, by name, as the document describes them.
+        request: the name of the schema of the request's body, if it has one.
     """
 
     id: str
@@ -62,121 +62,83 @@ class Method:
     request: str | None
     document: Document
 
+    @property
+    def api(self) -> str:
+        """The API's name, such as `compute`."""
+        return self.id.partition(".")[0]
+
 
 @attrs.define
-class _Node:
-    literals: dict[str, _Node] = attrs.Factory(dict)
-    patterns: list[tuple[re.Pattern[str], _Node]] = attrs.Factory(list)
+class Node:
+    """A place in the tree of paths: what follows, literally or by pattern, and the methods that end here."""
+
+    literals: dict[str, Node] = attrs.Factory(dict)
+    patterns: list[tuple[re.Pattern[str], Node]] = attrs.Factory(list)
     methods: dict[str, Method] = attrs.Factory(dict)
+
+    def child(self, segment: str) -> Node:
+        """Give the node that follows by a path segment such as `zones` or `{zone}`; it is made if necessary."""
+        if "{" not in segment:
+            return self.literals.setdefault(segment, Node())
+        value = r"(?P<\1>[^/:]+)" if ":" in segment else r"(?P<\1>[^/]+)"
+        pattern = re.compile(re.sub(r"\{\+?(\w+)\}", value, segment))
+        for known, node in self.patterns:
+            if known.pattern == pattern.pattern:
+                return node
+        added = Node()
+        self.patterns.append((pattern, added))
+        self.patterns.sort(key=lambda item: -len(item[0].pattern))
+        return added
 
 
 @attrs.define(eq=False)
 class Document:
-    """One API version: its schemas, and its methods as a tree of path segments."""
+    """The description of one API version.
+
+    Attributes:
+        schemas: of objects, by name.
+        standard: query parameters that every method has.
+        root: the tree of the methods' paths.
+    """
 
     name: str
     schemas: Json
-    standard: frozenset[str]
-    root: _Node = attrs.Factory(_Node)
+    standard: frozenset[str] = _CLIENT_PARAMETERS
+    root: Node = attrs.Factory(Node)
 
-    def add(self, spec: Json) -> None:
-        """Take a method into the tree."""
+    def add(self, method: Json, path: str) -> None:
+        """Add a method to the tree."""
         node = self.root
-        for segment in (spec.get("flatPath") or spec["path"]).split("/"):
-            node = _child(node, segment)
-        request = spec.get("request", {}).get("$ref")
-        extras = _LIST_EXTRAS if "pageToken" in spec.get("parameters", {}) and self.name.startswith("compute") else {}
-        version = self.name.rpartition(".")[2]
-        node.methods[spec["httpMethod"]] = Method(
-            spec["id"], version, spec["httpMethod"], extras | spec.get("parameters", {}), request, self
+        for segment in path.split("/"):
+            node = node.child(segment)
+        request, version = method.get("request", {}).get("$ref"), self.name.rpartition(".")[2]
+        node.methods[method["httpMethod"]] = Method(
+            method["id"], version, method["httpMethod"], method.get("parameters", {}), request, self
         )
-
-
-def _child(node: _Node, segment: str) -> _Node:
-    if "{" not in segment:
-        return node.literals.setdefault(segment, _Node())
-    text = re.sub(r"\{\+?(\w+)\}", r"(?P<\1>[^/:]+)" if ":" in segment else r"(?P<\1>[^/]+)", segment)
-    pattern = re.compile(text)
-    for known, child in node.patterns:
-        if known.pattern == pattern.pattern:
-            return child
-    child = _Node()
-    node.patterns.append((pattern, child))
-    node.patterns.sort(key=lambda item: -len(item[0].pattern))
-    return child
 
 
 @functools.cache
 def document(name: str) -> Document:
-    """Read a document such as `compute.v1`."""
+    """Read a document, such as `compute.v1`."""
     folder = resources.files("googleapiclient") / "discovery_cache" / "documents"
-    spec = json.loads((folder / f"{name}.json").read_text())
-    schemas = spec["schemas"]
-    if name == "compute.beta":
-        for schema, extras in _BETA_EXTRAS.items():
-            schemas[schema]["properties"].update(extras)
-    for (schema, field), values in _ENUM_EXTRAS.items():
-        if schema in schemas:
-            schemas[schema]["properties"][field]["enum"].extend(values)
-    found = Document(name, schemas, frozenset(spec["parameters"]) | _DIALECT)
-    _collect(found, spec)
-    return found
-
-
-def _collect(found: Document, resource: Json) -> None:
-    versioned = not found.name.startswith(("compute", "storage"))
-    for method in resource.get("methods", {}).values():
+    content = json.loads((folder / f"{name}.json").read_text())
+    api = APIS[name]
+    api.amend(content)
+    read = Document(name, content["schemas"], frozenset(content["parameters"]) | _CLIENT_PARAMETERS)
+    for method in methods_of(content):
+        # Only the documents of some APIs repeat the prefix in their paths.
         path = method.get("flatPath") or method["path"]
-        # Some documents' paths begin with the version; for the others the prefix has been cut off.
-        found.add({**method, "flatPath": path.partition("/")[2] if versioned else path})
-    for child in resource.get("resources", {}).values():
-        _collect(found, child)
+        read.add(method, path.removeprefix(f"{api.prefixes[0]}/"))
+    return read
 
 
-def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
-    """Find the method a request is for, and the path's parameters; the path is as it came, with its escapes."""
-    clean = path.strip("/")
-    methods, parameters = _documented(clean) or _published(clean)
-    if not methods:
-        raise ApiError(404, f"{path} is not a path of any API that is emulated")
-    if http_method not in methods:
-        raise ApiError(405, f"{http_method} is not allowed on {path}; {', '.join(methods)} is")
-    return methods[http_method], {name: unquote(value) for name, value in parameters.items()}
+def methods_of(content: Json) -> Iterator[Json]:
+    """Give the methods in the content of a document."""
+    yield from content.get("methods", {}).values()
+    for child in content.get("resources", {}).values():
+        yield from methods_of(child)
 
 
-def _documented(path: str) -> tuple[dict[str, Method], dict[str, str]] | None:
-    if path not in _DOCUMENTED:
-        return None
-    method_id, parameters = _DOCUMENTED[path]
-    return {"GET": Method(method_id, "", "GET", parameters, None, Document("documented", {}, _DIALECT))}, {}
-
-
-def _published(path: str) -> tuple[dict[str, Method], dict[str, str]]:
-    for prefix, names in _PREFIXES.items():
-        for name in names if path.startswith(f"{prefix}/") else ():
-            node, parameters = _find(document(name).root, path.removeprefix(f"{prefix}/").split("/"), {})
-            if node is not None and node.methods:
-                return _in_session(prefix, node.methods), parameters
-    return {}, {}
-
-
-def _in_session(prefix: str, methods: dict[str, Method]) -> dict[str, Method]:
-    """Let an upload go on by PUT, as sessions do."""
-    return methods | {"PUT": methods["POST"]} if "upload" in prefix and "POST" in methods else methods
-
-
-def _find(node: _Node, segments: list[str], found: dict[str, str]) -> tuple[_Node | None, dict[str, str]]:
-    if not segments:
-        return (node if node.methods else None), found
-    head, *rest = segments
-    if head in node.literals:
-        literal, parameters = _find(node.literals[head], rest, found)
-        if literal is not None:
-            return literal, parameters
-    for pattern, child in node.patterns:
-        match = pattern.fullmatch(head)
-        if match:
-            result, parameters = _find(child, rest, found | match.groupdict())
-            if result is not None:
-                return result, parameters
-    return None, found
+def undocumented_method(method_id: str, parameters: dict[str, Any]) -> Method:
+    """Describe a GET method that has no discovery document."""
+    return Method(method_id, "", "GET", parameters, None, Document("undocumented", {}))

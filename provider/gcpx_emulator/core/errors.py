@@ -1,4 +1,4 @@
-"""Errors in Google's shape."""
+"""Errors in Google's format."""
 
 from __future__ import annotations
 
@@ -32,17 +32,23 @@ _REASON: Final[Mapping[int, str]] = {
 
 
 class ApiError(Exception):
-    """A refusal, with HTTP status and Google's reason."""
+    """A request that an API refuses.
+
+    Attributes:
+        status: the HTTP status.
+        message: for people.
+        reason: Google's short name of the error, such as `notFound`.
+    """
 
     def __init__(self, status: int, message: str, reason: str | None = None) -> None:
         super().__init__(message)
         self.status = status
-        # What a request holds may be no Unicode, and is repeated here.
+        # The message may repeat parts of the request that are not valid Unicode.
         self.message = message.encode(errors="backslashreplace").decode()
         self.reason = reason or _REASON.get(status, "backendError")
 
     def body(self) -> dict[str, Any]:
-        """Write it as Google does."""
+        """Give the body of the response."""
         return {
             "error": {
                 "code": self.status,
@@ -54,25 +60,25 @@ class ApiError(Exception):
 
 
 def invalid(field: str, value: Any, why: str) -> ApiError:
-    """Refuse a field's value."""
+    """Say that the value of a field is invalid."""
     return ApiError(400, f"Invalid value for field '{field}': '{value}'. {why}")
 
 
 def required(field: str) -> ApiError:
-    """Refuse a request that lacks a field."""
+    """Say that a required field is missing."""
     return ApiError(400, f"Invalid value for field '{field}': ''. The field is required.", "required")
 
 
 def stale(what: str) -> ApiError:
-    """Refuse a change that was made up from an older state."""
+    """Say that the fingerprint in a request is not the current one."""
     return ApiError(412, f"Supplied fingerprint does not match current {what} fingerprint.", "conditionNotMet")
 
 
-def not_found(what: str) -> ApiError:
-    """Say that there is no such resource."""
-    return ApiError(404, f"The resource '{what}' was not found")
+def not_found(path: str) -> ApiError:
+    """Say that a resource does not exist."""
+    return ApiError(404, f"The resource '{path}' was not found")
 
 
-def exists(what: str) -> ApiError:
-    """Say that the name is taken."""
-    return ApiError(409, f"The resource '{what}' already exists")
+def already_exists(path: str) -> ApiError:
+    """Say that a resource of this name already exists."""
+    return ApiError(409, f"The resource '{path}' already exists")

@@ -1,4 +1,4 @@
-"""Filters over resources: what a list method's `filter` lets through."""
+"""Filters and orders of list methods, applied to resources."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import re2
 
 from gcpx_emulator.core.comparing import pair, text
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.core.json_data import Json
 from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, parse
 from gcpx_filter import Any as AnyOf
 
-Test = Callable[[Json], bool]
+Predicate = Callable[[Json], bool]
 _ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">": lambda left, right: left > right,
     "<": lambda left, right: left < right,
@@ -24,11 +24,11 @@ _ORDERINGS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 @functools.lru_cache(maxsize=64)
-def predicate(filter_: str) -> Test | None:
-    """Compile a filter; None when it lets everything through."""
+def predicate(filter_: str) -> Predicate | None:
+    """Compile a filter, which may be empty; None accepts every resource."""
     try:
         expression = parse(filter_)
-        return None if expression is None else _test(expression)
+        return None if expression is None else _compiled(expression)
     except FilterError as error:
         raise ApiError(
             400, f"Invalid value for field 'filter': '{filter_}'. Invalid list filter expression, {error}."
@@ -36,7 +36,7 @@ def predicate(filter_: str) -> Test | None:
 
 
 def ordering(order: str) -> str:
-    """Check an order; gives it without blanks."""
+    """Check the value of `orderBy`; gives it without spaces around it."""
     try:
         check_order(order)
     except FilterError as error:
@@ -44,27 +44,27 @@ def ordering(order: str) -> str:
     return order.strip()
 
 
-def _test(expression: Expression) -> Test:
+def _compiled(expression: Expression) -> Predicate:
     if isinstance(expression, All | AnyOf):
-        tests = [_test(item) for item in expression.items]
+        predicates = [_compiled(item) for item in expression.items]
         combined = all if isinstance(expression, All) else any
-        return lambda item: combined(test(item) for test in tests)
+        return lambda item: combined(accepts(item) for accepts in predicates)
     if isinstance(expression, Not):
-        inner = _test(expression.item)
+        inner = _compiled(expression.item)
         return lambda item: not inner(item)
     return _match(expression) if isinstance(expression, Match) else _comparison(expression)
 
 
-def _match(expression: Match) -> Test:
+def _match(expression: Match) -> Predicate:
     try:
         pattern = re2.compile(expression.pattern)
     except re2.error as error:
-        raise FilterError(expression.position, f"{expression.pattern!r} is no RE2 expression: {error}") from None
+        raise FilterError(expression.position, f"{expression.pattern!r} is not an RE2 expression: {error}") from None
     wanted = expression.operator == "eq"
     return lambda item: (pattern.fullmatch(text(next(_values(item, expression.field), None))) is not None) == wanted
 
 
-def _comparison(expression: Comparison) -> Test:
+def _comparison(expression: Comparison) -> Predicate:
     field, operator, wanted = expression.field, expression.operator, expression.value
     if operator == ":":
         return lambda item: _has(item, field, wanted)
@@ -77,7 +77,7 @@ def _comparison(expression: Comparison) -> Test:
 
 
 def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
-    """Give what a field holds; through a list, what each of its elements holds."""
+    """Give the values of a field; within a list, those of each element."""
     if isinstance(item, list):
         for element in item:
             yield from _values(element, field)
@@ -89,12 +89,13 @@ def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
 
 
 def _has(item: Json, field: tuple[str, ...], wanted: str) -> bool:
-    """Test with `:`: something is there, an element or a key is, or a text contains it."""
-    found = list(_values(item, field))
+    """Apply `:`: the field has any value (`*`), a key, an equal element, or a text that contains the wanted one."""
+    values = list(_values(item, field))
     if wanted == "*":
-        return bool(found)
+        return bool(values)
     return any(
-        wanted in value if isinstance(value, dict) else _same(value, wanted) or wanted in text(value) for value in found
+        wanted in value if isinstance(value, dict) else _same(value, wanted) or wanted in text(value)
+        for value in values
     )
 
 

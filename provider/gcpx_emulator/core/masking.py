@@ -1,4 +1,4 @@
-"""Partial answers: what `fields` leaves of one."""
+"""Partial responses: the parameter `fields`, which names the fields that a response keeps."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.core.json_data import Json
 
 _TOKEN: Final = re.compile(r"[\w*.-]+|\S", re.ASCII)
 _NAME: Final = re.compile(r"[\w*.-]+", re.ASCII)
 _DEEPEST: Final = 50
 Mask = Json
-"""The fields that stay, each with the mask of what is below it; an empty mask leaves everything."""
+"""The fields to keep, each with the mask of its own fields. An empty mask keeps everything."""
 
 
-def cut(body: Any, mask: Mask) -> Any:
-    """Leave of an answer what a mask names."""
+def apply_mask(body: Any, mask: Mask) -> Any:
+    """Keep of a response the fields that a mask names."""
     if isinstance(body, list):
-        return [cut(item, mask) for item in body]
+        return [apply_mask(item, mask) for item in body]
     if not isinstance(body, dict) or not mask:
         return body
-    return {key: cut(item, _below(mask, key)) for key, item in body.items() if key in mask or "*" in mask}
+    return {key: apply_mask(item, _below(mask, key)) for key, item in body.items() if key in mask or "*" in mask}
 
 
 def _below(mask: Mask, key: str) -> Mask:
@@ -32,49 +32,49 @@ def _below(mask: Mask, key: str) -> Mask:
 
 
 def _union(left: Mask, right: Mask) -> Mask:
-    """Leave what either of two masks leaves."""
+    """Keep what either of two masks keeps."""
     if not left or not right:
         return {}
     both = {key: _union(left[key], right[key]) for key in left.keys() & right.keys()}
     return left | right | both
 
 
-def parse(fields: str) -> Mask:
-    """Read a mask, such as `items(name,disks/source),nextPageToken`; an empty text leaves everything."""
+def parse_mask(fields: str) -> Mask:
+    """Read a mask, such as `items(name,disks/source),nextPageToken`; an empty text keeps everything."""
     reader = _Reader(fields, _TOKEN.findall(fields)[::-1])
     if not reader.left:
         return {}
     mask = reader.fields(0)
     if reader.left:
-        raise reader.refused()
+        raise reader.error()
     return mask
 
 
 @attrs.define
 class _Reader:
-    """One reading of a mask, token by token.
+    """Reads a mask token by token.
 
     Attributes:
-        left: the tokens that are still to be read, the next one last.
+        left: the tokens that have not been read, the next one last.
     """
 
     text: str
     left: list[str]
 
-    def refused(self) -> ApiError:
+    def error(self) -> ApiError:
         return ApiError(400, f"Invalid field selection {self.text[:200]}", "invalidParameter")
 
     def fields(self, depth: int) -> Mask:
-        """Read fields between commas."""
+        """Read fields that are separated by commas."""
         mask = self._field(depth)
         while self._take(","):
             mask = _union(mask, self._field(depth))
         return mask
 
     def _field(self, depth: int) -> Mask:
-        """Read one field with what is below it."""
+        """Read one field with its own fields."""
         if depth > _DEEPEST or not self.left or not _NAME.fullmatch(self.left[-1]):
-            raise self.refused()
+            raise self.error()
         name = self.left.pop()
         if self._take("/"):
             return {name: self._field(depth + 1)}
@@ -82,11 +82,12 @@ class _Reader:
             return {name: {}}
         inner = self.fields(depth + 1)
         if not self._take(")"):
-            raise self.refused()
+            raise self.error()
         return {name: inner}
 
     def _take(self, token: str) -> bool:
-        found = bool(self.left) and self.left[-1] == token
-        if found:
+        """Skip the next token if it is this one; tells whether it is."""
+        is_next = bool(self.left) and self.left[-1] == token
+        if is_next:
             self.left.pop()
-        return found
+        return is_next

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def merge(target: Any, patch: Any) -> Any:
-    """Lay a patch over a value; a null takes a key away."""
+    """Apply a patch to a value, which stays unchanged; a null removes a key."""
     if not isinstance(patch, dict):
         return patch
     merged = dict(target) if isinstance(target, dict) else {}

@@ -1,30 +1,63 @@
-"""Compute operations: work that is taken on at once and takes effect later."""
+"""Operations: work that is accepted at once and takes effect later.
+
+They are kept in the store. What an API shows of one is up to that API (`Show`).
+"""
 
 from __future__ import annotations
 
 import json
-import time
-import uuid
-from datetime import UTC, datetime
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
 
 from gcpx_emulator.core.clock import Clock
-from gcpx_emulator.core.errors import ApiError, not_found
-from gcpx_emulator.core.store import Json, Store
+from gcpx_emulator.core.effects import Effect, apply, path_of
+from gcpx_emulator.core.errors import not_found
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.store import Store
 
-_PENDING_SHARE: Final = 0.2
-"""The part of an operation's time that it waits for its turn."""
-Effect = Json
-"""What an operation does when it is done: {"put": PATH, "body": ...}, {"delete": PATH}, or, to a disk that may have
-changed meanwhile, {"disk": PATH, "instance": PATH, "link": the instance's link or None when it lets go}."""
+_LONGEST_WAIT: Final = 120.0
+"""Seconds that one call waits for an operation."""
 
 
-def timestamp(moment: float | None = None) -> str:
-    """Write a time as Compute does."""
-    when = datetime.fromtimestamp(moment if moment is not None else time.time(), UTC)
-    return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+@attrs.frozen
+class Progress:
+    """When an operation begins and ends, and what time it is: in seconds since 1970."""
+
+    begins: float
+    ends: float
+    now: float
+
+    @property
+    def share(self) -> float:
+        """The part of the operation's time that has passed, from 0 to 1."""
+        return 1.0 if self.now >= self.ends else (self.now - self.begins) / (self.ends - self.begins)
+
+
+Show = Callable[[Json, Progress], Json]
+"""Writes an operation as its API shows it; gets the operation's body, and does not change it."""
+
+
+@attrs.frozen(kw_only=True)
+class Operation:
+    """An operation that is about to start.
+
+    Attributes:
+        scope: where in the project it is, such as `zones/us-east1-b`.
+        request_id: the ID that the client gave its request, if any.
+        body: what the API keeps of it.
+        begins: in seconds since 1970.
+        effects: what it does when it ends.
+    """
+
+    name: str
+    project: str
+    scope: str
+    request_id: str | None
+    body: Json
+    begins: float
+    effects: list[Effect]
 
 
 @attrs.define
@@ -32,113 +65,57 @@ class Operations:
     """The operations of all projects.
 
     Attributes:
-        latency: seconds that one takes.
-        clock: tells the time.
+        latency: the seconds that each operation takes.
     """
 
     store: Store
-    latency: float = 0.0
+    show: Show
     clock: Clock = attrs.Factory(Clock)
+    latency: float = 0.0
 
-    def start(
-        self,
-        *,
-        project: str,
-        scope: str,
-        kind: str,
-        target: str,
-        target_id: str,
-        base: str,
-        effects: list[Effect],
-        request_id: str | None,
-        error: Json | None = None,
-        extra: Json | None = None,
-    ) -> Json:
-        """Begin an operation; `error` makes it fail in the end, without effect."""
-        now = self.clock.now()
-        name = f"operation-{int(now * 1000)}-{uuid.uuid4().hex[:8]}"
-        link = f"{base}/projects/{project}/{scope}/operations/{name}"
-        body: Json = {
-            "kind": "compute#operation",
-            "id": str(10**18 + self.store.next()),
-            "name": name,
-            "operationType": kind,
-            "targetLink": f"{base}/{target}",
-            "targetId": target_id,
-            "user": "operator@example.com",
-            "insertTime": timestamp(now),
-            "selfLink": link,
-            **(extra or {}),
-        }
-        if request_id:
-            body["clientOperationId"] = request_id
-        if scope != "global":
-            body[scope.partition("/")[0].removesuffix("s")] = f"{base}/projects/{project}/{scope}"
-        if error:
-            body["_error"] = error
+    def start(self, operation: Operation) -> Json:
+        """Start an operation; gives it as it is shown at that moment, which is never as done."""
+        begins, body, effects = operation.begins, json.dumps(operation.body), json.dumps(operation.effects)
+        place = (operation.name, operation.project, operation.scope, operation.request_id)
         self.store.run(
             "insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, 0)",
-            (name, project, scope, request_id, json.dumps(body), now, now + self.latency,
-             json.dumps([] if error else effects)),
-        )  # fmt: skip
-        # The answer to the request is never the finished operation, however fast the work is.
-        return _view(body, now, now + max(self.latency, 1e-3), now)
+            (*place, body, begins, begins + self.latency, effects),
+        )
+        return self.show(operation.body, Progress(begins, begins + max(self.latency, 1e-3), begins))
 
-    def replay(self, project: str, request_id: str | None) -> Json | None:
-        """Find the operation that a request ID already started."""
-        if not request_id:
-            return None
-        try:
-            if uuid.UUID(request_id).int == 0:
-                raise ValueError  # noqa: TRY301 - both are the same refusal
-        except ValueError:
-            raise ApiError(400, f"Invalid value for field 'requestId': '{request_id}'. Must be a valid UUID.") from None
+    def of_request(self, project: str, request_id: str) -> Json | None:
+        """Find the operation that a request with this ID has started."""
         rows = self.store.run("select * from operations where project = ? and request = ?", (project, request_id))
         return self._shown(rows[0]) if rows else None
 
     def settle(self) -> None:
-        """Let everything that is due take effect."""
+        """Apply the effects of all operations that have ended."""
         with self.store.lock:
-            due = self.store.run(
+            ended = self.store.run(
                 "select * from operations where settled = 0 and ends <= ? order by ends", (self.clock.now(),)
             )
-            for row in due:
+            for row in ended:
                 for effect in json.loads(row["effect"]):
-                    self._apply(effect)
+                    apply(effect, self.store)
                 self.store.run("update operations set settled = 1 where name = ?", (row["name"],))
 
-    def _apply(self, effect: Effect) -> None:
-        if "put" in effect:
-            self.store.put(effect["put"], effect["body"])
-        elif "delete" in effect:
-            self.store.delete(effect["delete"])
-        else:
-            self._note_user(effect)
-
-    def _note_user(self, effect: Effect) -> None:
-        """Note that an instance uses a disk, or no longer does."""
-        disk = self.store.get(effect["disk"])
-        if disk is None:
-            return
-        others = [user for user in disk.get("users", []) if not user.endswith(f"/{effect['instance']}")]
-        self.store.put(effect["disk"], disk | {"users": [*others, effect["link"]] if effect["link"] else others})
-
-    def pending(self, path: str) -> bool:
-        """Tell whether an operation that is under way will make, change or delete this resource."""
+    def is_pending(self, path: str) -> bool:
+        """Tell whether an operation that has not ended yet will change this resource."""
         rows = self.store.run("select effect from operations where settled = 0")
-        effects = (effect for row in rows for effect in json.loads(row["effect"]))
-        return any(path in (effect.get("put"), effect.get("delete"), effect.get("disk")) for effect in effects)
+        return any(path == path_of(effect) for row in rows for effect in json.loads(row["effect"]))
+
+    async def wait(self, project: str, scope: str, name: str) -> None:
+        """Wait until an operation has ended, but not longer than two minutes; then settle."""
+        ends = float(self._row(project, scope, name)["ends"])
+        await self.clock.until(min(ends, self.clock.now() + _LONGEST_WAIT))
+        self.settle()
 
     def get(self, project: str, scope: str, name: str) -> Json:
-        """Read one."""
+        """Read the operation of this name or numeric ID."""
         return self._shown(self._row(project, scope, name))
 
-    def ends(self, project: str, scope: str, name: str) -> float:
-        """Say when one is done."""
-        return float(self._row(project, scope, name)["ends"])
-
     def list(self, project: str, scope: str) -> list[Json]:
-        """Read those of a scope, oldest first."""
+        """Read the operations of a scope, oldest first."""
         rows = self.store.run(
             "select * from operations where project = ? and scope = ? order by begins", (project, scope)
         )
@@ -154,35 +131,4 @@ class Operations:
         return rows[0]
 
     def _shown(self, row: Any) -> Json:
-        return _view(json.loads(row["body"]), row["begins"], row["ends"], self.clock.now())
-
-
-def _roll(body: Json, now: float, begins: float, ends: float) -> None:
-    """Show how far a bulk creation has come, zone by zone."""
-    zones = body.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
-    if now < ends:
-        for zone in zones.values():
-            zone |= {"status": "CREATING", "deletedVmCount": 0}
-            zone["createdVmCount"] = int(zone["createdVmCount"] * (now - begins) / (ends - begins))
-
-
-def _view(body: Json, begins: float, ends: float, now: float) -> Json:
-    """Show an operation as it stands at a moment."""
-    error = body.pop("_error", None)
-    _roll(body, now, begins, ends)
-    share = 1.0 if now >= ends else (now - begins) / (ends - begins)
-    if share < _PENDING_SHARE:
-        return {**body, "status": "PENDING", "progress": 0}
-    started = {**body, "startTime": timestamp(begins + _PENDING_SHARE * (ends - begins))}
-    if share < 1:
-        return {**started, "status": "RUNNING", "progress": int(share * 100)}
-    done = {**started, "status": "DONE", "progress": 100, "endTime": timestamp(ends)}
-    if error is None:
-        return done
-    status = error.get("httpErrorStatusCode", 400)
-    return {
-        **done,
-        "error": {"errors": error["errors"]},
-        "httpErrorStatusCode": status,
-        "httpErrorMessage": error.get("httpErrorMessage", "BAD REQUEST"),
-    }
+        return self.show(json.loads(row["body"]), Progress(row["begins"], row["ends"], self.clock.now()))

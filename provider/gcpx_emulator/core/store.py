@@ -1,4 +1,4 @@
-"""What exists, in SQLite: resources by full path, in the order they were made."""
+"""The resources that exist, by path, in the order of their creation; kept in SQLite."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-Json = dict[str, Any]
+from gcpx_emulator.core.json_data import Json
+
 _CHUNK: Final = 100
-"""Rows that a scan reads at once."""
+"""The number of rows that a scan reads at once."""
 _TABLES: Final = """
 create table if not exists resources (
     path text primary key, collection text not null, body text not null, number integer not null
@@ -28,10 +29,10 @@ create table if not exists counters (name text primary key, value integer not nu
 
 
 class Store:
-    """One emulator's data; in memory, or in a file that outlives it.
+    """The data of one emulator, in memory or in a file.
 
     Attributes:
-        lock: one thread at a time uses the connection; hold it over several statements that belong together.
+        lock: lets one thread at a time use the connection; hold it around statements that belong together.
     """
 
     def __init__(self, file: str = ":memory:") -> None:
@@ -41,17 +42,17 @@ class Store:
         self._database.executescript(_TABLES)
 
     def run(self, statement: str, values: Sequence[Any] = ()) -> Sequence[sqlite3.Row]:
-        """Run one statement, and read all of its rows before another thread can run one."""
+        """Run one statement and give its rows, all read before another thread can run a statement."""
         with self.lock:
             return self._database.execute(statement, values).fetchall()
 
     def reset(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
         for table in ("resources", "operations", "counters"):
             self.run(f"delete from {table}")  # noqa: S608 - names from this line
 
     def next(self, counter: str = "id") -> int:
-        """Count up."""
+        """Give the next number of a counter; the first is 1."""
         rows = self.run(
             "insert into counters values (?, 1) on conflict (name) do update set value = value + 1 returning value",
             (counter,),
@@ -59,12 +60,12 @@ class Store:
         return int(rows[0]["value"])
 
     def get(self, path: str) -> Json | None:
-        """Read one resource."""
+        """Read a resource; None if it does not exist."""
         rows = self.run("select body from resources where path = ?", (path,))
         return json.loads(rows[0]["body"]) if rows else None
 
-    def named(self, path: str) -> str:
-        """Replace a resource's numeric ID in its path with its name; leave other paths unchanged."""
+    def with_name(self, path: str) -> str:
+        """Replace the numeric ID at the end of a path with the resource's name; give other paths unchanged."""
         collection, _, last = path.rpartition("/")
         if not (last.isascii() and last.isdecimal()):
             return path
@@ -74,39 +75,39 @@ class Store:
         return str(rows[0]["path"]) if rows else path
 
     def put(self, path: str, body: Json) -> None:
-        """Write one resource; its place in the order stays."""
+        """Write a resource; one that is replaced keeps its place in the order of creation."""
         self.run(
             "insert into resources values (?, ?, ?, ?) on conflict (path) do update set body = excluded.body",
             (path, path.rpartition("/")[0], json.dumps(body), self.next("order")),
         )
 
     def delete(self, path: str) -> None:
-        """Remove one resource."""
+        """Delete a resource, if it exists."""
         self.run("delete from resources where path = ?", (path,))
 
     def list(self, collection: str) -> list[Json]:
-        """Read a collection, oldest first."""
+        """Read the resources of a collection, oldest first."""
         rows = self.run("select body from resources where collection = ? order by number", (collection,))
         return [json.loads(row["body"]) for row in rows]
 
     def scan(self, collections: Sequence[str], after: str = "") -> Iterator[tuple[str, Json]]:
-        """Give what comes after a path in collections, by path; rows are read in chunks, as they are needed."""
+        """Give the paths and resources of collections in order of path, from after a path; read only as needed."""
         for collection in sorted(collections):
-            rows, last = self._after(collection, after), after
+            rows, last = self._rows_after(collection, after), after
             while rows:
                 for row in rows:
                     last = row["path"]
                     yield last, json.loads(row["body"])
-                rows = self._after(collection, last)
+                rows = self._rows_after(collection, last)
 
-    def _after(self, collection: str, path: str) -> Sequence[sqlite3.Row]:
+    def _rows_after(self, collection: str, path: str) -> Sequence[sqlite3.Row]:
         return self.run(
             "select path, body from resources where collection = ? and path > ? order by path limit ?",
             (collection, path, _CHUNK),
         )
 
     def collections(self, prefix: str, suffix: str) -> Iterator[str]:
-        """Name the collections that hold something."""
+        """Name the collections that are not empty, by the beginning and end of their paths."""
         rows = self.run(
             "select distinct collection from resources where substr(collection, 1, ?) = ? order by collection",
             (len(prefix), prefix),
@@ -114,7 +115,7 @@ class Store:
         return (row["collection"] for row in rows if row["collection"].endswith(suffix))
 
     def counts(self) -> dict[str, int]:
-        """Count resources by kind."""
+        """Count the resources by the last part of their collection's path, such as `disks`."""
         rows = self.run("select collection from resources")
         kinds = [row["collection"].rpartition("/")[2] for row in rows]
         return {kind: kinds.count(kind) for kind in sorted(set(kinds))}

@@ -1,4 +1,4 @@
-"""Uploads: metadata and contents in one request, or in a session of several."""
+"""Media uploads: a resource's metadata and its content, in one request or in a session of several."""
 
 from __future__ import annotations
 
@@ -13,33 +13,48 @@ import attrs
 from starlette.responses import Response
 
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.failures import parsed
-from gcpx_emulator.core.store import Json
+from gcpx_emulator.core.json_data import Json, parse_json
 
 _RANGE: Final = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
-_SESSIONS: Final = 1000
+_MOST_SESSIONS: Final = 1000
+
+
+@attrs.frozen
+class Media:
+    """Uploaded content, and its media type if the client gave one."""
+
+    content: bytes = b""
+    content_type: str = ""
 
 
 @attrs.frozen
 class Upload:
-    """What came in: the metadata, the contents, and their type."""
+    """A complete upload: the metadata as JSON, and the content."""
 
     metadata: Any
-    media: bytes | None
+    media: Media = attrs.Factory(Media)
+
+
+@attrs.define
+class _Session:
+    """A resumable upload, and the content that has been received."""
+
+    metadata: Json
     content_type: str
+    received: bytearray = attrs.Factory(bytearray)
 
 
 @attrs.define
 class Uploads:
-    """Sessions of resumable uploads."""
+    """The resumable uploads that are not complete yet."""
 
-    _sessions: dict[str, tuple[Json, str, bytearray]] = attrs.Factory(dict)
+    _sessions: dict[str, _Session] = attrs.Factory(dict)
 
-    def take(self, query: Mapping[str, str], headers: Mapping[str, str], raw: bytes, url: str) -> Upload | Response:
-        """Read an upload; a session that is not finished gets its answer instead."""
+    def receive(self, query: Mapping[str, str], headers: Mapping[str, str], raw: bytes, url: str) -> Upload | Response:
+        """Read a request; a session that is not complete gives the response to its client instead."""
         kind = query.get("uploadType", "")
         if kind == "media":
-            return Upload({}, raw, headers.get("content-type", ""))
+            return Upload({}, Media(raw, headers.get("content-type", "")))
         if kind == "multipart":
             return _multipart(headers.get("content-type", ""), raw)
         if kind == "resumable":
@@ -49,33 +64,32 @@ class Uploads:
 
     def _begin(self, headers: Mapping[str, str], raw: bytes, url: str) -> Response:
         session = uuid.uuid4().hex
-        if len(self._sessions) >= _SESSIONS:
+        if len(self._sessions) >= _MOST_SESSIONS:
             self._sessions.pop(next(iter(self._sessions)))
-        metadata = parsed(raw) or {}
-        self._sessions[session] = (metadata, headers.get("x-upload-content-type", ""), bytearray())
+        self._sessions[session] = _Session(parse_json(raw) or {}, headers.get("x-upload-content-type", ""))
         return Response(headers={"Location": f"{url}&upload_id={session}", "X-GUploader-UploadID": session})
 
-    def _continue(self, session: str, headers: Mapping[str, str], raw: bytes) -> Upload | Response:
-        if session not in self._sessions:
+    def _continue(self, name: str, headers: Mapping[str, str], raw: bytes) -> Upload | Response:
+        session = self._sessions.get(name)
+        if session is None:
             raise ApiError(404, "There is no such upload session.")
-        metadata, kind, so_far = self._sessions[session]
-        found = _RANGE.fullmatch(headers.get("content-range", ""))
-        if found and found[1] and int(found[1]) != len(so_far):
-            raise ApiError(400, f"Invalid range: {len(so_far)} bytes were received so far.")
-        so_far += raw
-        if found and (found[3] == "*" or len(so_far) < int(found[3])):
-            return Response(status_code=308, headers={"Range": f"bytes=0-{len(so_far) - 1}"} if so_far else {})
-        del self._sessions[session]
-        return Upload(metadata, bytes(so_far), kind)
+        received, sent = session.received, _RANGE.fullmatch(headers.get("content-range", ""))
+        if sent and sent[1] and int(sent[1]) != len(received):
+            raise ApiError(400, f"Invalid range: {len(received)} bytes were received so far.")
+        received += raw
+        if sent and (sent[3] == "*" or len(received) < int(sent[3])):
+            return Response(status_code=308, headers={"Range": f"bytes=0-{len(received) - 1}"} if received else {})
+        del self._sessions[name]
+        return Upload(session.metadata, Media(bytes(received), session.content_type))
 
 
 def _multipart(content_type: str, raw: bytes) -> Upload:
-    """Read two parts: the metadata as JSON, and the contents."""
+    """Read a body of two parts: the metadata as JSON, and the content."""
     head = f"Content-Type: {content_type}\r\n\r\n".encode()
     message: Any = email.parser.BytesParser(policy=email.policy.HTTP).parsebytes(head + raw)
     parts = list(message.iter_parts()) if message.is_multipart() else []
-    if len(parts) != 2:  # noqa: PLR2004 - metadata and contents
+    if len(parts) != 2:  # noqa: PLR2004 - metadata and content
         raise ApiError(400, "A multipart upload has two parts: metadata and contents.")
     metadata, media = parts
-    payload = media.get_payload(decode=True)
-    return Upload(parsed(metadata.get_payload(decode=True)), payload, media.get_content_type())
+    content = Media(media.get_payload(decode=True), media.get_content_type())
+    return Upload(parse_json(metadata.get_payload(decode=True)), content)

@@ -1,4 +1,4 @@
-"""One POST, whose answer may be an informational status: HTTP clients pass those over and go on waiting."""
+"""A POST whose response may be an informational status, which HTTP clients skip while they wait for another one."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from typing import Final
 import h11
 import httpx
 
-ANSWERS: Final = frozenset({102})
-"""Informational statuses that Pub/Sub takes for an answer; after any other, the answer is still to come."""
+FINAL_INFORMATIONAL: Final = frozenset({102})
+"""Informational statuses that Pub/Sub takes for the response; after any other, the response is still to come."""
 _CHUNK: Final = 1 << 16
 
 
 class BrokenAnswerError(Exception):
-    """What came back is not HTTP, or ended too early."""
+    """The response is not HTTP, or it ended too early."""
 
 
 async def post(endpoint: str, headers: Mapping[str, str], body: bytes) -> int:
-    """Post a body; gives the status of the answer as soon as it is known.
+    """Post a body to a URL; gives the status of the response as soon as it is known.
 
     Raises:
-        BrokenAnswerError: when the other side does not speak HTTP.
-        OSError: when it cannot be reached.
+        BrokenAnswerError: when the response is not HTTP.
+        OSError: when the endpoint cannot be reached.
     """
     url = httpx.URL(endpoint)
-    named = {"Host": url.netloc.decode(), "Content-Length": str(len(body)), "Connection": "close", **headers}
+    all_headers = {"Host": url.netloc.decode(), "Content-Length": str(len(body)), "Connection": "close", **headers}
     connection = h11.Connection(h11.CLIENT)
-    request = h11.Request(method="POST", target=url.raw_path, headers=list(named.items()))
-    sent = b"".join(connection.send(event) or b"" for event in (request, h11.Data(data=body), h11.EndOfMessage()))
+    request = h11.Request(method="POST", target=url.raw_path, headers=list(all_headers.items()))
+    raw = b"".join(connection.send(event) or b"" for event in (request, h11.Data(data=body), h11.EndOfMessage()))
     async with _connected(url) as (reader, writer):
-        writer.write(sent)
+        writer.write(raw)
         try:
             return await _status(connection, reader)
         except h11.RemoteProtocolError as error:
@@ -42,7 +42,7 @@ async def post(endpoint: str, headers: Mapping[str, str], body: bytes) -> int:
 
 @asynccontextmanager
 async def _connected(url: httpx.URL) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Connect, and close without waiting for the other side."""
+    """Open a connection; at the end it is closed without waiting for the endpoint."""
     secure = ssl.create_default_context() if url.scheme == "https" else None
     port = url.port or (443 if secure else 80)
     reader, writer = await asyncio.open_connection(url.host, port, ssl=secure)
@@ -53,14 +53,14 @@ async def _connected(url: httpx.URL) -> AsyncIterator[tuple[asyncio.StreamReader
 
 
 async def _status(connection: h11.Connection, reader: asyncio.StreamReader) -> int:
-    """Read until there is an answer."""
+    """Read until the status of the response is known."""
     while True:
         event = connection.next_event()
         if event is h11.NEED_DATA:
             connection.receive_data(await reader.read(_CHUNK))
         elif isinstance(event, h11.Response) or (
-            isinstance(event, h11.InformationalResponse) and event.status_code in ANSWERS
+            isinstance(event, h11.InformationalResponse) and event.status_code in FINAL_INFORMATIONAL
         ):
             return event.status_code
         elif not isinstance(event, h11.InformationalResponse):
-            raise BrokenAnswerError("the connection was closed without an answer")
+            raise BrokenAnswerError("the connection was closed without a response")

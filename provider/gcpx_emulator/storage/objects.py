@@ -1,182 +1,165 @@
-"""Cloud Storage: objects, and the events that they cause."""
+"""Objects."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
-from collections.abc import Iterator
 from typing import Final
 
 import google_crc32c
 from starlette.responses import Response
 
+from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError, invalid, required
-from gcpx_emulator.core.handlers import Call, handles
-from gcpx_emulator.core.listing import page
-from gcpx_emulator.core.operations import timestamp
-from gcpx_emulator.core.store import Json
-from gcpx_emulator.pubsub.messages import deliver
-from gcpx_emulator.storage.buckets import bucket_of
+from gcpx_emulator.core.handlers import handles
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import page_of
+from gcpx_emulator.storage.buckets import bucket_path, read_bucket
+from gcpx_emulator.storage.events import publish_event
 
 _SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
                     "customTime", "metadata", "storageClass")  # fmt: skip
-_HIDDEN: Final = "_media"
+_CONTENT: Final = "_media"
+"""Where the store keeps an object's content, in base64."""
+_DEFAULT_TYPE: Final = "application/octet-stream"
 
 
 def _path(call: Call, name: str) -> str:
-    # A slash in an object's name is no level of ours.
-    return f"b/{call.path['bucket']}/o/{name.replace('%', '%25').replace('/', '%2F')}"
+    """Give the path of an object; a slash in its name does not divide the path."""
+    return f"{bucket_path(call)}/o/{name.replace('%', '%25').replace('/', '%2F')}"
 
 
-def _shown(body: Json) -> Json:
-    return {key: value for key, value in body.items() if key != _HIDDEN}
+def _metadata(stored: Json) -> Json:
+    return {name: value for name, value in stored.items() if name != _CONTENT}
 
 
-def _check_generation(call: Call, body: Json | None) -> None:
-    wanted = call.query.get("ifGenerationMatch")
-    if wanted is not None and wanted != (body or {}).get("generation", "0"):
+def _check_generation(call: Call, stored: Json | None) -> None:
+    """Refuse a call whose precondition does not hold; an object that does not exist has generation 0."""
+    expected = call.query.get("ifGenerationMatch")
+    if expected is not None and expected != (stored or {}).get("generation", "0"):
         raise ApiError(412, "At least one of the pre-conditions you specified did not hold.", "conditionNotMet")
 
 
 @handles("storage.objects.insert")
 def insert_object(call: Call) -> Json:
-    """Keep an object; one of that name is overwritten."""
-    bucket_of(call)
+    """Create an object, or replace the one of its name."""
+    read_bucket(call)
     name = call.query.get("name") or call.body.get("name")
     if not name:
         raise required("name")
-    before = call.store.get(_path(call, name))
-    _check_generation(call, before)
-    media = call.media or b""
-    made = _made(call, name, media)
-    for key in ("md5Hash", "crc32c"):
-        if call.body.get(key) not in (None, made[key]):
-            raise ApiError(400, f"Provided {key} '{call.body[key]}' doesn't match calculated '{made[key]}'.")
-    call.store.put(_path(call, name), made | {_HIDDEN: base64.b64encode(media).decode()})
-    replaced = {"overwroteGeneration": before["generation"]} if before else {}
-    if before:
-        _publish(call, "OBJECT_DELETE", before, {"overwrittenByGeneration": made["generation"]})
-    _publish(call, "OBJECT_FINALIZE", made, replaced)
-    return made
+    replaced = call.store.get(_path(call, name))
+    _check_generation(call, replaced)
+    metadata = _new_metadata(call, name)
+    for field in ("md5Hash", "crc32c"):
+        if call.body.get(field) not in (None, metadata[field]):
+            raise ApiError(400, f"Provided {field} '{call.body[field]}' doesn't match calculated '{metadata[field]}'.")
+    call.store.put(_path(call, name), metadata | {_CONTENT: base64.b64encode(call.media.content).decode()})
+    if replaced:
+        by = {"overwrittenByGeneration": metadata["generation"]}
+        publish_event(call, "OBJECT_DELETE", _metadata(replaced), by)
+    overwrote = {"overwroteGeneration": replaced["generation"]} if replaced else {}
+    publish_event(call, "OBJECT_FINALIZE", metadata, overwrote)
+    return metadata
 
 
-def _checked_type(kind: str) -> str:
-    """Refuse a content type that no header of an answer can hold."""
-    if not (kind.isascii() and kind.isprintable()):
-        raise invalid("contentType", kind, "It is no media type.")
-    return kind
-
-
-def _made(call: Call, name: str, media: bytes) -> Json:
-    now, number = timestamp(), str(10**15 + call.store.next("generations"))
-    bucket = call.path["bucket"]
-    given: Json = {key: call.body[key] for key in _SETTABLE if key in call.body}
-    kind = _checked_type(given.get("contentType") or call.content_type or "application/octet-stream")
-    sums = {
-        "md5Hash": base64.b64encode(hashlib.md5(media, usedforsecurity=False).digest()).decode(),
-        "crc32c": base64.b64encode(google_crc32c.Checksum(media).digest()).decode(),
-    }
-    times = {"timeCreated": now, "updated": now, "timeFinalized": now, "timeStorageClassUpdated": now}
+def _new_metadata(call: Call, name: str) -> Json:
+    bucket, content = call.path["bucket"], call.media.content
+    generation = str(10**15 + call.store.next("generations"))
+    given: Json = {field: call.body[field] for field in _SETTABLE if field in call.body}
     link = f"https://www.googleapis.com/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}"
     return {
         "kind": "storage#object",
-        "id": f"{bucket}/{name}/{number}",
+        "id": f"{bucket}/{name}/{generation}",
         "selfLink": link,
-        "mediaLink": f"{link}?generation={number}&alt=media",
+        "mediaLink": f"{link}?generation={generation}&alt=media",
         "name": name,
         "bucket": bucket,
-        "generation": number,
+        "generation": generation,
         "metageneration": "1",
         "etag": "CAE=",
-        "size": str(len(media)),
+        "size": str(len(content)),
         "storageClass": "STANDARD",
-        **sums,
-        **times,
+        **_checksums(content),
+        **dict.fromkeys(("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated"), timestamp()),
         **given,
-        "contentType": kind,
+        "contentType": _checked_type(given.get("contentType") or call.media.content_type or _DEFAULT_TYPE),
     }
 
 
-def _found(call: Call) -> Json:
-    bucket_of(call)
-    body = call.store.get(_path(call, call.path["object"]))
-    if body is None:
+def _checksums(content: bytes) -> Json:
+    md5 = hashlib.md5(content, usedforsecurity=False).digest()
+    crc32c = google_crc32c.Checksum(content).digest()
+    return {"md5Hash": base64.b64encode(md5).decode(), "crc32c": base64.b64encode(crc32c).decode()}
+
+
+def _checked_type(content_type: str) -> str:
+    """Refuse a content type that a header cannot hold."""
+    if not (content_type.isascii() and content_type.isprintable()):
+        raise invalid("contentType", content_type, "Must be a media type.")
+    return content_type
+
+
+def _read_object(call: Call) -> Json:
+    """Read the object that a call names, as the store keeps it."""
+    read_bucket(call)
+    stored = call.store.get(_path(call, call.path["object"]))
+    if stored is None:
         raise ApiError(404, f"No such object: {call.path['bucket']}/{call.path['object']}")
-    return body
+    return stored
 
 
 @handles("storage.objects.get")
 def get_object(call: Call) -> Json | Response:
-    """Read an object, or with `alt=media` what it holds."""
-    body = _found(call)
+    """Read an object's metadata, or with `alt=media` its content."""
+    stored = _read_object(call)
     if call.query.get("alt") != "media":
-        return _shown(body)
-    sums = {"X-Goog-Hash": f"crc32c={body['crc32c']},md5={body['md5Hash']}", "X-Goog-Generation": body["generation"]}
-    return Response(base64.b64decode(body[_HIDDEN]), media_type=body["contentType"], headers=sums)
+        return _metadata(stored)
+    checksums = f"crc32c={stored['crc32c']},md5={stored['md5Hash']}"
+    headers = {"X-Goog-Hash": checksums, "X-Goog-Generation": stored["generation"]}
+    return Response(base64.b64decode(stored[_CONTENT]), media_type=stored["contentType"], headers=headers)
 
 
 @handles("storage.objects.list")
 def list_objects(call: Call) -> Json:
-    """List objects; with a delimiter, what lies deeper as prefixes."""
-    bucket_of(call)
+    """List objects; with a delimiter, names that contain it after the prefix are listed by their beginning only."""
+    read_bucket(call)
     prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
-    stored = [_shown(item) for item in call.store.list(f"b/{call.path['bucket']}/o")]
-    items = [item for item in stored if item["name"].startswith(prefix)]
-    deeper = {item["name"]: item["name"][len(prefix) :].partition(delimiter) for item in items} if delimiter else {}
-    prefixes = sorted({prefix + head + mark for head, mark, _ in deeper.values() if mark})
-    shown, token = page([item for item in items if not deeper.get(item["name"], ("", "", ""))[1]], call.query)
-    found = {"prefixes": prefixes} if prefixes else {}
-    return {"kind": "storage#objects", "items": shown, **found} | ({"nextPageToken": token} if token else {})
+    stored = [_metadata(item) for item in call.store.list(f"{bucket_path(call)}/o")]
+    names = [item["name"] for item in stored if item["name"].startswith(prefix)]
+    prefixes = {name: _common_prefix(name, prefix, delimiter) for name in names}
+    shown, token = page_of([item for item in stored if prefixes.get(item["name"]) == ""], call.query)
+    common = sorted({common for common in prefixes.values() if common})
+    deeper = {"prefixes": common} if common else {}
+    return {"kind": "storage#objects", "items": shown, **deeper} | ({"nextPageToken": token} if token else {})
+
+
+def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
+    """Give a name up to the first delimiter after a prefix; empty if there is none."""
+    head, mark, _ = name[len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
+    return prefix + head + mark if mark else ""
 
 
 @handles("storage.objects.patch", "storage.objects.update")
 def patch_object(call: Call) -> Json:
-    """Change an object's metadata."""
-    body = _found(call)
-    _check_generation(call, body)
-    if call.method.endswith("update"):
-        body = {key: value for key, value in body.items() if key not in {"metadata", "cacheControl"}}
+    """Change an object's metadata; an update also removes the fields that it leaves out."""
+    stored = _read_object(call)
+    _check_generation(call, stored)
+    if call.method.id.endswith("update"):
+        stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
     _checked_type(call.body.get("contentType", ""))
-    for key in _SETTABLE:
-        if key in call.body:
-            body[key] = call.body[key]
-    body |= {"metageneration": str(int(body["metageneration"]) + 1), "updated": timestamp()}
-    call.store.put(_path(call, body["name"]), {key: value for key, value in body.items() if value is not None})
-    _publish(call, "OBJECT_METADATA_UPDATE", body, {})
-    return _shown(body)
+    stored |= {field: call.body[field] for field in _SETTABLE if field in call.body}
+    stored |= {"metageneration": str(int(stored["metageneration"]) + 1), "updated": timestamp()}
+    kept = {name: value for name, value in stored.items() if value is not None}
+    call.store.put(_path(call, stored["name"]), kept)
+    publish_event(call, "OBJECT_METADATA_UPDATE", _metadata(stored), {})
+    return _metadata(stored)
 
 
 @handles("storage.objects.delete")
 def delete_object(call: Call) -> None:
     """Delete an object."""
-    body = _found(call)
-    _check_generation(call, body)
-    call.store.delete(_path(call, body["name"]))
-    _publish(call, "OBJECT_DELETE", body, {})
-
-
-def _publish(call: Call, event: str, body: Json, more: Json) -> None:
-    """Tell every topic whose configuration asks for this event."""
-    for config in _interested(call, event, body["name"]):
-        where = f"b/{body['bucket']}/notificationConfigs/{config['id']}"
-        attributes = {
-            "notificationConfig": f"projects/_/{where.replace('b/', 'buckets/', 1)}",
-            "eventType": event,
-            "payloadFormat": config["payload_format"],
-            "bucketId": body["bucket"],
-            "objectId": body["name"],
-            "objectGeneration": body["generation"],
-            "eventTime": timestamp(),
-            **more,
-            **config.get("custom_attributes", {}),
-        }
-        payload = json.dumps(_shown(body)).encode() if config["payload_format"] == "JSON_API_V1" else b""
-        topic = config["topic"].removeprefix("//pubsub.googleapis.com/")
-        deliver(call, topic, {"data": base64.b64encode(payload).decode(), "attributes": attributes})
-
-
-def _interested(call: Call, event: str, name: str) -> Iterator[Json]:
-    for config in call.store.list(f"b/{call.path['bucket']}/notificationConfigs"):
-        if event in config.get("event_types", [event]) and name.startswith(config.get("object_name_prefix", "")):
-            yield config
+    stored = _read_object(call)
+    _check_generation(call, stored)
+    call.store.delete(_path(call, stored["name"]))
+    publish_event(call, "OBJECT_DELETE", _metadata(stored), {})

@@ -1,4 +1,4 @@
-"""Raw requests are held to every limit of the API's documentation: what is at a limit is taken, what is beyond is not."""
+"""Raw requests are held to every limit of the API's documentation: what is at a limit is accepted, what is beyond is not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx
 import pytest
 from programs import PROJECT, ZONE, properties
 
-from gcpx_emulator.compute.constraints.checks import RULES
+from gcpx_emulator.compute.constraints.checks import CONSTRAINTS
 
 BASE = f"/compute/beta/projects/{PROJECT}"
 REGION = "us-east1"
@@ -152,38 +152,39 @@ def _put(body, path, fragment):
 
 @attrs.frozen
 class Case:
-    """Both sides of a rule.
+    """Values on both sides of a constraint.
 
     Attributes:
-        words: how the rule's words begin, where its field has several rules.
+        message: how the constraint's message begins, where its field has several constraints.
         places: fewer places than the schema has.
     """
 
     schema: str
     field: str
-    taken: list
+    accepted: list
     refused: list
-    words: str = ""
+    message: str = ""
     places: list | None = None
 
     @property
     def id(self):
-        return f"{self.schema}.{self.field} {self.words}".strip()
+        return f"{self.schema}.{self.field} {self.message}".strip()
 
     @property
-    def rule(self):
-        found = [
-            rule
-            for rule in RULES
-            if (rule.schema, rule.field) == (self.schema, self.field) and rule.words.startswith(self.words)
+    def constraint(self):
+        matching = [
+            constraint
+            for constraint in CONSTRAINTS
+            if (constraint.schema, constraint.field) == (self.schema, self.field)
+            and constraint.message.startswith(self.message)
         ]
-        assert len(found) == 1, f"{self.id} names {len(found)} rules"
-        return found[0]
+        assert len(matching) == 1, f"{self.id} names {len(matching)} constraints"
+        return matching[0]
 
 
-def _each(name, taken, refused):
+def _each(name, accepted, refused):
     """Give fragments of one field."""
-    return {"taken": [{name: value} for value in taken], "refused": [{name: value} for value in refused]}
+    return {"accepted": [{name: value} for value in accepted], "refused": [{name: value} for value in refused]}
 
 
 NEW, NIC, REQUEST = "AttachedDiskInitializeParams", "NetworkInterface", "BulkInsertInstanceResource"
@@ -235,7 +236,7 @@ def _labels(schema):
     keys, values = ["a", "a_b-1", "größe", "鍵", LONGEST], ["", "v", "1", "größe", LONGEST]
     wrong_keys, wrong_values = ["", "A", "1a", "a b", "a/b", f"{LONGEST}a"], ["V", "a b", "a.b", f"{LONGEST}a"]
     return [
-        Case(schema, "labels", **_each("labels", [few], [many]), words="At most"),
+        Case(schema, "labels", **_each("labels", [few], [many]), message="At most"),
         Case(schema, "labels{}", **_each("labels", [{key: "v"} for key in keys], [{key: "v"} for key in wrong_keys])),
         Case(
             schema,
@@ -272,7 +273,7 @@ def _access(owner, kind, other, foreign):
 
 def _of_instances(schema, url, places=None):
     machines = ([{"machineType": f"{url}{machine}"} for machine in side] for side in MACHINES)
-    taken, refused = machines
+    accepted, refused = machines
     boot = properties()["disks"][0]
     devices = ([boot, {"deviceName": "a"}, {"deviceName": name}] for name in ("b", "a"))
     gpu = {"guestAccelerators": [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]}
@@ -280,7 +281,7 @@ def _of_instances(schema, url, places=None):
     moved = {"scheduling": {"onHostMaintenance": "MIGRATE"}}
     account = {"email": "default"}
     return [
-        Case(schema, "machineType", taken, refused, "Custom machine"),
+        Case(schema, "machineType", accepted, refused, "Custom machine"),
         Case(schema, "disks", **_each("disks", [next(devices)], [next(devices)])),
         Case(schema, "scheduling.onHostMaintenance", [gpu, {**none, **moved}], [{**gpu, **moved}]),
         Case(schema, "serviceAccounts", **_each("serviceAccounts", [[], [account]], [[account, account]])),
@@ -309,14 +310,14 @@ CASES = [
         NEW,
         "replicaZones",
         **_each("replicaZones", [[f"zones/{REGION}-b", f"zones/{REGION}-c"]], [[f"zones/{REGION}-b", f"zones/{REGION}-b"], [f"zones/{REGION}-b", "zones/us-central1-a"]]),
-        words="Must be two",
+        message="Must be two",
         places=[(_template, "properties.disks.+.initializeParams")],
     ),
     Case(
         NEW,
         "replicaZones",
         **_each("replicaZones", [[f"zones/{REGION}-b", f"zones/{REGION}-c"]], [[], [f"zones/{REGION}-b"], [f"zones/{REGION}-{letter}" for letter in "bcd"]]),
-        words="Exactly two",
+        message="Exactly two",
     ),
     Case(
         "Disk",
@@ -330,7 +331,7 @@ CASES = [
     Case(NEW, "resourcePolicies[]", **_each("resourcePolicies", [["daily"]], [["regions/us-east1/resourcePolicies/daily"]]), places=[(make, f"{path}.disks.+.initializeParams") for make, path in TEMPLATES]),
     Case("AttachedDisk", "diskSizeGb", [{"diskSizeGb": "10", "initializeParams": {}}, {"diskSizeGb": "4", "initializeParams": {"diskType": "hyperdisk-balanced"}}], [{"diskSizeGb": "9", "initializeParams": {}}]),
     Case("AttachedDisk", "source", [{"source": "data"}, {"source": "regions/us-east1/disks/data"}], [{"source": f"zones/{ZONE}/disks/data"}, {"source": "global/disks/d"}], places=[(make, f"{path}.disks.+") for make, path in TEMPLATES]),
-    Case("CustomerEncryptionKey", "rawKey", **_each("rawKey", [RAW], [OTHER_RAW, "?", f"{RAW}AAAA"]), words="Must be"),
+    Case("CustomerEncryptionKey", "rawKey", **_each("rawKey", [RAW], [OTHER_RAW, "?", f"{RAW}AAAA"]), message="Must be"),
     Case("CustomerEncryptionKey", "rsaEncryptedKey", **_each("rsaEncryptedKey", [WRAPPED], [OTHER_WRAPPED, RAW])),
     Case("CustomerEncryptionKey", "rawKey", [{"kmsKeyName": "k"}], [{"kmsKeyName": "k", "rawKey": RAW}, {"rawKey": RAW, "rsaEncryptedKey": WRAPPED}], "Conflicts"),
     *_access("accessConfigs", "ONE_TO_ONE_NAT", "DIRECT_IPV6", {"externalIpv6": "2001:db8::", "externalIpv6PrefixLength": 96}),
@@ -346,10 +347,10 @@ CASES = [
     Case(NIC, "networkAttachment", **_each("networkAttachment", ["projects/1/regions/us-east1/networkAttachments/a"], ["regions/us-east1/networkAttachments/a", "a"])),
     Case("AliasIpRange", "ipCidrRange", **_each("ipCidrRange", ["10.2.3.4", "/24", "10.1.2.0/24"], ["/129", "10.1.2.0/33", "ten"])),
     Case(REQUEST, "count", **_each("count", ["1", "3"], ["0", "-1"])),
-    Case(REQUEST, "minCount", **_each("minCount", ["0", "1"], ["-1"]), words="Must not be negative"),
+    Case(REQUEST, "minCount", **_each("minCount", ["0", "1"], ["-1"]), message="Must not be negative"),
     Case(REQUEST, "minCount", [{"count": "2", "minCount": "2"}], [{"count": "2", "minCount": "3"}], "Must not be above"),
-    Case(REQUEST, "namePattern", **_each("namePattern", ["one-#", f"a{'#' * 18}"], ["none", "a-#-#", f"a{'#' * 19}"]), words="Must hold"),
-    Case(REQUEST, "namePattern", **_each("namePattern", [f"{'a' * 62}#", "a#b"], [f"{'a' * 63}#", "#a", "A-#", "a-#-", "a_#"]), words="Must make"),
+    Case(REQUEST, "namePattern", **_each("namePattern", ["one-#", f"a{'#' * 18}"], ["none", "a-#-#", f"a{'#' * 19}"]), message="Must hold"),
+    Case(REQUEST, "namePattern", **_each("namePattern", [f"{'a' * 62}#", "a#b"], [f"{'a' * 63}#", "#a", "A-#", "a-#-", "a_#"]), message="Must make"),
     Case(REQUEST, "namePattern", [{"namePattern": "few-#", "count": "9"}], [{"namePattern": "few-#", "count": "10"}], "Has too few", [(_bulk, "")]),
     Case(REQUEST, "perInstanceProperties{}", [{"perInstanceProperties": {name: {}}} for name in NAMES[0]], [{"perInstanceProperties": {name: {}}} for name in NAMES[1]], places=[(_bulk_by_name, "")]),
     Case("LocationPolicy", "locations{}", **_each("locations", [{f"zones/{ZONE}": {}}], [{ZONE: {}}, {f"regions/{REGION}": {}}])),
@@ -358,8 +359,8 @@ CASES = [
     Case("SchedulingNodeAffinity", "key", [{"key": "mine", "operator": "IN", "values": ["a"]}], [{"key": "compute.googleapis.com/node-group-name", "operator": "IN", "values": ["a"]}]),
     *_of_instances("Instance", f"zones/{ZONE}/machineTypes/"),
     *_of_instances("InstanceProperties", ""),
-    Case("InstanceProperties", "machineType", **_each("machineType", ["e2-custom-micro-1024"], ["e2-custom-tiny-1024"]), words="Custom machine", places=TEMPLATES),
-    Case("InstanceProperties", "machineType", **_each("machineType", ["e2-small"], [f"zones/{ZONE}/machineTypes/e2-small"]), words="The machine type"),
+    Case("InstanceProperties", "machineType", **_each("machineType", ["e2-custom-micro-1024"], ["e2-custom-tiny-1024"]), message="Custom machine", places=TEMPLATES),
+    Case("InstanceProperties", "machineType", **_each("machineType", ["e2-small"], [f"zones/{ZONE}/machineTypes/e2-small"]), message="The machine type"),
     Case("InstanceProperties", "resourcePolicies[]", **_each("resourcePolicies", [["daily"]], [["regions/us-east1/resourcePolicies/daily"]])),
     Case("Instance", "hostname", **_each("hostname", *HOSTS)),
     Case("BulkInsertInstanceResourcePerInstanceProperties", "hostname", **_each("hostname", HOSTS[0][-1:], HOSTS[1])),
@@ -379,7 +380,7 @@ CASES = [
     Case("Scheduling", "localSsdRecoveryTimeout.seconds", **_each("localSsdRecoveryTimeout", [{"seconds": "0"}, {"seconds": "604800"}], [{"seconds": "1800"}, {"seconds": "608400"}])),
     Case("Scheduling", "localSsdRecoveryTimeout.nanos", **_each("localSsdRecoveryTimeout", [{"nanos": 0}], [{"nanos": 1}])),
     Case("Scheduling", "terminationTime", [{"maxRunDuration": {"seconds": "60"}}], [{"maxRunDuration": {"seconds": "60"}, "terminationTime": "2040-01-01T00:00:00Z"}], "Conflicts"),
-    Case("Scheduling", "terminationTime", **_each("terminationTime", ["2040-01-01T00:00:00Z", "2040-01-01T00:00:00.5+02:00"], ["tomorrow", "2040-01-01", "2040-01-01T00:00:00", "20400101T000000Z", "2040-13-01T00:00:00Z"]), words="Must be a time"),
+    Case("Scheduling", "terminationTime", **_each("terminationTime", ["2040-01-01T00:00:00Z", "2040-01-01T00:00:00.5+02:00"], ["tomorrow", "2040-01-01", "2040-01-01T00:00:00", "20400101T000000Z", "2040-13-01T00:00:00Z"]), message="Must be a time"),
     Case("Scheduling", "preemptible", [{"preemptible": True}, {"provisioningModel": "SPOT", "automaticRestart": False}], [{"preemptible": True, "automaticRestart": True}, {"provisioningModel": "SPOT", "onHostMaintenance": "MIGRATE"}]),
     *(case for schema in ("AttachedDiskInitializeParams", "Disk", "GlobalSetLabelsRequest", "Instance", "InstanceProperties", "InstancesSetLabelsRequest", "MachineImage") for case in _labels(schema)),
     *(case for schema in ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties") for case in _manager_tags(schema)),
@@ -400,8 +401,8 @@ def _tried(case, fragments):
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_what_is_at_a_limit_is_taken_and_what_is_beyond_is_refused(http, case):
-    for (make, path), fragment in _tried(case, case.taken):
+def test_values_within_a_constraint_are_accepted_and_others_are_refused(http, case):
+    for (make, path), fragment in _tried(case, case.accepted):
         answer = _asked(http, make, path, fragment)
         assert answer.status_code == 200, (make.__name__, fragment, answer.text)
     for (make, path), fragment in _tried(case, case.refused):
@@ -409,12 +410,12 @@ def test_what_is_at_a_limit_is_taken_and_what_is_beyond_is_refused(http, case):
         assert answer.status_code == 400, (make.__name__, fragment, answer.text[:400])
         error = answer.json()["error"]
         assert error["message"].startswith("Invalid value for field 'resource."), error
-        assert error["message"].endswith(case.rule.words), error
+        assert error["message"].endswith(case.constraint.message), error
         assert (error["code"], error["status"], error["errors"][0]["reason"]) == (400, "INVALID_ARGUMENT", "invalid")
 
 
-def test_every_rule_has_a_case():
-    assert {id(rule) for rule in RULES} == {id(case.rule) for case in CASES}
+def test_every_constraint_has_a_case():
+    assert {id(constraint) for constraint in CONSTRAINTS} == {id(case.constraint) for case in CASES}
 
 
 @pytest.mark.parametrize(
@@ -436,7 +437,7 @@ def test_a_refusal_names_the_field_and_shows_no_key(http, make, path, fragment, 
     assert answer.json()["error"]["message"].startswith(f"Invalid value for field 'resource.{field}': '{value}'. ")
 
 
-def test_what_is_merged_into_a_template_is_held_to_the_rules_as_a_whole(http):
+def test_properties_merged_into_a_template_are_checked_as_a_whole(http):
     url, template = _template(http)
     template["properties"]["reservationAffinity"] = {
         "consumeReservationType": "SPECIFIC_RESERVATION",

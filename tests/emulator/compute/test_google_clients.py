@@ -469,7 +469,7 @@ def test_a_bulk_creation_that_falls_short_is_rolled_back(cloud):
         ({"count": 1, "min_count": 2, "name_pattern": "a-#"}, "minCount"),
         (
             {"count": 1, "name_pattern": "a-#", "location_policy": {"locations": {"zones/nowhere": {}}}},
-            "No zone of the region",
+            "Not a zone of the region",
         ),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 from programs import PROJECT, ZONE, properties
 
 from gcpx.resources.images import link_of
-from gcpx_emulator.compute.images import OLD, PUBLIC
+from gcpx_emulator.compute.public_images import DEPRECATED, FAMILIES
 
 BASE = "https://www.googleapis.com/compute/v1"
 DEBIAN = f"{BASE}/projects/debian-cloud/global/images/debian-12-bookworm-v20261014"
@@ -105,7 +105,7 @@ def test_a_malformed_project_is_refused(api, project):
     assert "'project'" in answer.json()["error"]["message"]
 
 
-@pytest.mark.parametrize(("project", "family"), [(name, family) for name in PUBLIC for family in PUBLIC[name]])
+@pytest.mark.parametrize(("project", "family"), [(name, family) for name in FAMILIES for family in FAMILIES[name]])
 def test_the_provider_knows_the_families_that_there_are(project, family):
     whole = f"projects/{project}/global/images/family/{family}"
 
@@ -113,7 +113,7 @@ def test_the_provider_knows_the_families_that_there_are(project, family):
 
 
 @pytest.mark.parametrize(
-    ("project", "image"), [(name, image) for name in PUBLIC for image in (*PUBLIC[name].values(), *OLD.get(name, ()))]
+    ("project", "image"), [(name, image) for name in FAMILIES for image in (*FAMILIES[name].values(), *DEPRECATED.get(name, ()))]
 )
 def test_the_provider_knows_the_images_that_there_are(project, image):
     whole = f"projects/{project}/global/images/{image}"

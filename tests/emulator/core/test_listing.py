@@ -11,7 +11,7 @@ from google.cloud import compute_v1
 from programs import PROJECT
 
 from gcpx_emulator.core.filtering import predicate
-from gcpx_emulator.core.masking import cut, parse
+from gcpx_emulator.core.masking import apply_mask, parse_mask
 
 BASE = f"/compute/v1/projects/{PROJECT}"
 FIRST, SECOND = 9007199254740993, 9007199254740992
@@ -127,7 +127,7 @@ BODY = {"kind": "k", "items": [{"name": "n", "id": "1", "quotas": [{"metric": "m
     ("*", BODY), ("kind, items( name )", {"kind": "k", "items": [{"name": "n"}]}),
 ])  # fmt: skip
 def test_every_part_of_a_mask_counts(mask, shown):
-    assert cut(BODY, parse(mask)) == shown
+    assert apply_mask(BODY, parse_mask(mask)) == shown
 
 
 @pytest.mark.parametrize(

@@ -1,39 +1,36 @@
-"""Every rule that requests are held to, and the one place where they are."""
+"""Checks the bodies of Compute Engine's requests against the constraints of their objects."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Final
 
 from gcpx_emulator.compute.constraints import bulk_insert, disks, instances, labels, network_interfaces
-from gcpx_emulator.core.constraints import Rule, objects
-from gcpx_emulator.core.discovery import Document, Json, Method, document
+from gcpx_emulator.core.constraints import Constraint, ConstraintTable
+from gcpx_emulator.core.discovery import Method
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.validation import checks_bodies
 
-RULES: Final = (*bulk_insert.RULES, *disks.RULES, *instances.RULES, *labels.RULES, *network_interfaces.RULES)
-_BY_SCHEMA: Final[defaultdict[str, list[Rule]]] = defaultdict(list)
-for _rule in RULES:
-    _BY_SCHEMA[_rule.schema].append(_rule)
+CONSTRAINTS: Final[tuple[Constraint, ...]] = (
+    *bulk_insert.CONSTRAINTS,
+    *disks.CONSTRAINTS,
+    *instances.CONSTRAINTS,
+    *labels.CONSTRAINTS,
+    *network_interfaces.CONSTRAINTS,
+)
+_TABLE: Final = ConstraintTable(CONSTRAINTS)
 
 
+@checks_bodies("compute")
 def check_body(method: Method, body: Json) -> None:
-    """Refuse a body that breaks a rule.
+    """Refuse a body that violates a constraint.
 
-    Properties that are to be merged into a template's are only checked when they are.
+    Properties that will be merged into those of a template are left to `check_merged_properties`.
     """
-    if method.request is None or not method.id.startswith("compute."):
-        return
     if body.get("sourceInstanceTemplate"):
         body = {key: value for key, value in body.items() if key != "instanceProperties"}
-    _check(method.document, method.id, method.request, body, "resource")
+    _TABLE.check(method, str(method.request), body, "resource")
 
 
-def check_merged(version: str, method: str, properties: Json) -> None:
-    """Refuse properties of a bulk creation, as they are when the template's are in them."""
-    found = document(f"compute.{version}")
-    _check(found, method, "InstanceProperties", properties, "resource.instanceProperties")
-
-
-def _check(within: Document, method: str, schema: str, body: Json, where: str) -> None:
-    for name, path, found in objects(within, schema, body, where):
-        for rule in _BY_SCHEMA[name]:
-            rule.check(method, path, found)
+def check_merged_properties(method: Method, properties: Json) -> None:
+    """Refuse the properties of a bulk creation, merged into those of the template, if they violate a constraint."""
+    _TABLE.check(method, "InstanceProperties", properties, "resource.instanceProperties")

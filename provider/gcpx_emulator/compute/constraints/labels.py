@@ -1,4 +1,4 @@
-"""Labels, network tags and resource manager tags in all requests."""
+"""Constraints of labels, network tags and resource manager tags."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import re2
 
-from gcpx_emulator.core.constraints import NAME, NAME_WORDS, Rule, like
+from gcpx_emulator.compute.names import NAME, NAME_MESSAGE
+from gcpx_emulator.core.constraints import Constraint, matches
 
-_LABELLED: Final = (
+_WITH_LABELS: Final = (
     "AttachedDiskInitializeParams",
     "Disk",
     "GlobalSetLabelsRequest",
@@ -17,30 +18,25 @@ _LABELLED: Final = (
     "InstancesSetLabelsRequest",
     "MachineImage",
 )
-_TAGGED: Final = ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties")
-_MOST: Final = 64
+_WITH_MANAGER_TAGS: Final = ("AttachedDiskInitializeParams", "DiskParams", "InstanceParams", "InstanceProperties")
+_MOST_LABELS: Final = 64
 _LONGEST: Final = 63
 _KEY: Final = re2.compile(r"[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]*")
 _VALUE: Final = re2.compile(r"[\p{Ll}\p{Lo}\p{N}_-]*")
+_CHARACTERS: Final = "lower-case letters, digits, underscores and hyphens"
+"""Letters of scripts without upper case are allowed too."""
 
 
-def _labels(schema: str) -> tuple[Rule, ...]:
-    """Write the rules of labels; letters of every script without upper-case are allowed."""
-    characters = "lower-case letters, digits, underscores and hyphens"
+def _labels(schema: str) -> tuple[Constraint, ...]:
     return (
-        Rule(schema=schema, field="labels", words=f"At most {_MOST} labels are allowed.", holds=_are_few),
-        Rule(
-            schema=schema,
-            field="labels{}",
-            words=f"A key is 1 to 63 {characters}, beginning with a letter.",
-            holds=_is_key,
-        ),
-        Rule(schema=schema, field="labels.*", words=f"A value is at most 63 {characters}.", holds=_is_value),
+        Constraint(schema, "labels", f"At most {_MOST_LABELS} labels are allowed.", _are_few),
+        Constraint(schema, "labels{}", f"A key is 1 to 63 {_CHARACTERS}, beginning with a letter.", _is_key),
+        Constraint(schema, "labels.*", f"A value is at most 63 {_CHARACTERS}.", _is_value),
     )
 
 
 def _are_few(labels: Any) -> bool:
-    return len(labels) <= _MOST
+    return len(labels) <= _MOST_LABELS
 
 
 def _is_key(key: Any) -> bool:
@@ -51,17 +47,16 @@ def _is_value(value: Any) -> bool:
     return len(value) <= _LONGEST and _VALUE.fullmatch(value) is not None
 
 
-def _manager_tags(schema: str) -> tuple[Rule, ...]:
-    words = "Must be tagKeys/ID with tagValues/ID, or PARENT/KEY with VALUE."
-    key, value = like(r"tagKeys/\d+|[^\s/]+/[^\s/]+"), like(r"tagValues/\d+|[^\s/]+")
+def _manager_tags(schema: str) -> tuple[Constraint, ...]:
+    message = "Must be tagKeys/ID with tagValues/ID, or PARENT/KEY with VALUE."
     return (
-        Rule(schema=schema, field="resourceManagerTags{}", words=words, holds=key),
-        Rule(schema=schema, field="resourceManagerTags.*", words=words, holds=value),
+        Constraint(schema, "resourceManagerTags{}", message, matches(r"tagKeys/\d+|[^\s/]+/[^\s/]+")),
+        Constraint(schema, "resourceManagerTags.*", message, matches(r"tagValues/\d+|[^\s/]+")),
     )
 
 
-RULES: Final = (
-    *(rule for schema in _LABELLED for rule in _labels(schema)),
-    *(rule for schema in _TAGGED for rule in _manager_tags(schema)),
-    Rule(schema="Tags", field="items[]", words=NAME_WORDS, holds=like(NAME)),
+CONSTRAINTS: Final = (
+    *(constraint for schema in _WITH_LABELS for constraint in _labels(schema)),
+    *(constraint for schema in _WITH_MANAGER_TAGS for constraint in _manager_tags(schema)),
+    Constraint("Tags", "items[]", NAME_MESSAGE, matches(NAME)),
 )
