@@ -1,4 +1,4 @@
-"""The command `gcpx-emulator`: what it needs, and where it listens."""
+"""The command `gcpx-emulator`: what it needs, where it listens and what it keeps."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import httpx
 import pytest
-from workspace import ROOT
+from steered import HANGS
+from workspace import ROOT, emulator
 
 from gcpx_emulator.__main__ import NEEDED
 
@@ -60,6 +62,29 @@ def test_what_the_command_needs_is_what_the_extra_brings():
     owners = importlib.metadata.packages_distributions()
 
     assert {re.sub("_", "-", owner) for name in NEEDED for owner in owners[name]} == extra
+
+
+def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
+    file = str(tmp_path / "data.sqlite")
+    with emulator("--data", file) as host:
+        assert (
+            httpx.post(
+                f"http://{host}/storage/v1/b?project=p", json={"name": "kept-bucket"}, trust_env=False, timeout=HANGS
+            ).status_code
+            == 200
+        )
+    with emulator("--data", file) as host:
+        assert httpx.get(f"http://{host}/storage/v1/b/kept-bucket", trust_env=False, timeout=HANGS).status_code == 200
+
+
+def test_a_port_that_is_in_use_is_named():
+    with emulator() as host:
+        command = [sys.executable, "-m", "gcpx_emulator", "--port", host.rpartition(":")[2]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+
+    assert done.returncode == 1
+    assert "cannot be opened" in done.stderr
+    assert "--port" in done.stderr
 
 
 def test_a_number_outside_the_range_of_ports_is_named():

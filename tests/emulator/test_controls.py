@@ -1,12 +1,11 @@
-"""Orders at `/_emulator` are taken as they are meant, or refused in Google's error shape with what they may hold."""
+"""Requests to `/_emulator`: valid ones take effect; others are refused in Google's format, with what is accepted."""
 
 from __future__ import annotations
 
 import json
 
-import httpx
 import pytest
-from programs import BUCKET
+from programs import BUCKET, PROJECT
 
 BUCKET_PATH = f"resources/b/{BUCKET}"
 METHOD = "compute.regions.list"
@@ -17,12 +16,11 @@ def _operation(**info):
     return {"method": METHOD, "operation": {"errors": [ERROR | {"errorDetails": [{"errorInfo": info}]}]}}
 
 
-def _ask(cloud, path, **content):
-    method = "PATCH" if path == BUCKET_PATH else "POST"
-    return httpx.request(method, f"http://{cloud.host}/_emulator/{path}", trust_env=False, **content)
+def _send(http, path, **content):
+    return http.request("PATCH" if path == BUCKET_PATH else "POST", f"/_emulator/{path}", **content)
 
 
-TAKEN = [
+ACCEPTED = [
     ("limits", {}),
     ("limits", {"zones": {"us-east1-b": 0}, "instances": {"us-east1": 3}}),
     ("outages", {"scopes": ["global", "zones/us-east1-b"], "quotas": ["us-east1"], "requireBasicQuota": True}),
@@ -38,13 +36,13 @@ TAKEN = [
 ]
 
 
-@pytest.mark.parametrize(("path", "order"), TAKEN)
-def test_an_order_is_taken(cloud, path, order):
-    answer = _ask(cloud, path, content=json.dumps(order))
+@pytest.mark.parametrize(("path", "body"), ACCEPTED)
+def test_valid_control_requests_are_accepted(http, path, body):
+    answer = _send(http, path, content=json.dumps(body))
 
     assert answer.status_code == 200, answer.text
     if path in {"limits", "outages"}:
-        assert answer.json() == order
+        assert answer.json() == body
 
 
 REFUSED = [
@@ -57,21 +55,13 @@ REFUSED = [
     ("limits", {"instances": 3}, "'instances'"),
     ("limits", [], "must be a JSON object, not a list."),
     ("limits", None, "must be a JSON object, not null."),
-    (
-        "outages",
-        {"scope": ["global"]},
-        "has unknown keys: scope. It may have quotas, requireBasicQuota, scopes.",
-    ),
+    ("outages", {"scope": ["global"]}, "has unknown keys: scope. It may have quotas, requireBasicQuota, scopes."),
     ("outages", {"scopes": "global"}, "'scopes' must be a list of scopes (global"),
     ("outages", {"scopes": ["us-east1-b"]}, "'scopes'"),
     ("outages", {"scopes": [["global"]]}, "'scopes'"),
     ("outages", {"quotas": ["zones/us-east1-b"]}, "'quotas' must be a list of regions"),
     ("outages", {"requireBasicQuota": "yes"}, "'requireBasicQuota' must be true or false."),
-    (
-        "tokens",
-        {"mail": "a@example.com"},
-        "has unknown keys: mail. It may have audience, claims, email, iap.",
-    ),
+    ("tokens", {"mail": "a@example.com"}, "has unknown keys: mail. It may have audience, claims, email, iap."),
     ("tokens", {"email": 1}, "'email' must be a string."),
     ("tokens", {"claims": ["iss"]}, "'claims' must be an object."),
     ("tokens", {"iap": "true"}, "'iap' must be true or false."),
@@ -98,10 +88,10 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("path", "order", "words"), REFUSED)
-def test_an_order_of_another_form_is_refused_and_changes_nothing(cloud, path, order, words):
+@pytest.mark.parametrize(("path", "body", "words"), REFUSED)
+def test_invalid_control_requests_are_refused_and_change_nothing(cloud, http, path, body, words):
     before, keys = dict(cloud.emulator.store.counts()), cloud.emulator.signer.certificates()
-    answer = _ask(cloud, path, content=json.dumps(order))
+    answer = _send(http, path, content=json.dumps(body))
     error = answer.json()["error"]
 
     assert (answer.status_code, error["code"], error["status"]) == (400, 400, "INVALID_ARGUMENT")
@@ -116,12 +106,51 @@ def test_an_order_of_another_form_is_refused_and_changes_nothing(cloud, path, or
 @pytest.mark.parametrize("content", [
     b"{", b"\xff", b"[" * 100_000, b'{"\\ud800": 1}', b'{"email": "\\udc00"}', b'{"delay": NaN}', b'{"delay": 1e999}',
 ])  # fmt: skip
-def test_an_order_that_is_not_json_is_refused(cloud, path, content):
-    answer = _ask(cloud, path, content=content)
+def test_control_requests_that_are_not_json_are_refused(http, path, content):
+    answer = _send(http, path, content=content)
 
     assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "parseError")
     assert "must be JSON: " in answer.json()["error"]["message"]
 
 
-def test_an_order_without_a_body_asks_for_nothing_more(cloud):
-    assert [_ask(cloud, path).status_code for path in ("keys/rotate", "reset", "tokens")] == [200, 200, 200]
+def test_control_requests_may_have_no_body(http):
+    assert [_send(http, path).status_code for path in ("keys/rotate", "reset", "tokens")] == [200, 200, 200]
+
+
+def test_requests_are_logged_and_can_be_removed(http):
+    headers = {"Authorization": "Bearer hunter2", "X-Goog-Request-Reason": "why"}
+    http.get(f"/compute/v1/projects/{PROJECT}/regions", headers=headers)
+    kept = http.get("/_emulator/requests")
+
+    assert kept.json()[0]["method"] == "compute.regions.list"
+    assert (kept.json()[0]["status"], kept.json()[0]["authorized"]) == (200, True)
+    assert kept.json()[0]["headers"]["x-goog-request-reason"] == "why"
+    assert "hunter2" not in kept.text
+    http.delete("/_emulator/requests")
+    assert http.get("/_emulator/requests").json() == []
+
+
+def test_resources_are_changed_without_their_api(http):
+    path = f"/_emulator/resources/b/{BUCKET}"
+
+    assert http.patch(path, json={"location": "EU", "id": None}).json()["location"] == "EU"
+    assert "id" not in http.get(f"/storage/v1/b/{BUCKET}").json()
+    http.delete(path)
+    assert http.get(path).status_code == 404
+    http.post("/storage/v1/b?project=p", json={"name": "another-one"})
+    http.post("/_emulator/reset")
+    assert http.get("/storage/v1/b/another-one").status_code == 404
+
+
+def test_limits_stay_until_they_are_set_again(http):
+    http.post("/_emulator/limits", json={"zones": {"us-east1-b": 1}})
+
+    assert http.get("/_emulator/limits").json() == {"zones": {"us-east1-b": 1}}
+
+
+@pytest.mark.parametrize("number", ["x", "-1", "1.5", "1000", ""])
+def test_deliveries_are_waited_for_by_number(http, number):
+    answer = http.get("/_emulator/deliveries", params={"atLeast": number})
+
+    assert answer.status_code == 400
+    assert "atLeast" in answer.json()["error"]["message"]

@@ -26,27 +26,22 @@ from gcpx_emulator.core.merge_patch import merge
 def bulk_insert(call: Call) -> Json:
     """Create instances; if fewer than the minimum can be created, none is."""
     check_location(call)
-    properties = _properties(call)
+    properties = _merged_properties(call)
     check_instance(properties | {"machineType": last_part(str(properties.get("machineType", "")))})
     _check_keys(properties)
     count = _count(call.body)
     _check_shared_disks(properties, count)
     placement, minimum = place(call, count), int(call.body.get("minCount") or count)
     names = _names_by_zone(call, placement, count)
-    is_enough = placement.total >= minimum
-    succeeds = is_enough and call.failure is None
-    work = Work(
-        kind="bulkInsert",
-        target=call.parent,
-        target_id="0",
-        effects=list(_effects(call, properties, names)) if succeeds else [],
-        failure=None if is_enough else _minimum_not_reached(placement, minimum),
-        details=image_warnings(call, properties) | _progress(placement, succeeds=succeeds),
-    )
+    failure = None if placement.total >= minimum else _minimum_not_reached(placement, minimum)
+    succeeds = failure is None and call.failure is None
+    effects = list(_effects(call, properties, names)) if succeeds else []
+    details = image_warnings(call, properties) | _progress(placement, succeeds=succeeds)
+    work = Work(kind="bulkInsert", target=call.parent, target_id="0", effects=effects, failure=failure, details=details)
     return call.start(work)
 
 
-def _properties(call: Call) -> Json:
+def _merged_properties(call: Call) -> Json:
     """Give the properties in the call, merged into those of the template if it names one (RFC 7396)."""
     own, link = call.body.get("instanceProperties") or {}, call.body.get("sourceInstanceTemplate")
     if not link:

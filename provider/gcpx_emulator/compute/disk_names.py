@@ -19,17 +19,26 @@ def disk_path(call: Call, instance: str, disk: Json, parameters: Json) -> str:
         # Templates name a disk of the instance's zone by its name alone.
         return call.resolve(disk["source"]) if "/" in disk["source"] else f"{parent}/disks/{disk['source']}"
     disk_name = parameters.get("diskName") or (f"{name}-{disk['index']}" if disk["index"] else name)
-    zone = last_part(parent)
-    zonal = f"{parent}/disks/{disk_name}"
-    regional = f"{parent.rpartition('/zones/')[0]}/regions/{region_of(zone)}/disks/{disk_name}"
     if parameters.get("replicaZones"):
         field = f"resource.disks[{disk['index']}].initializeParams.replicaZones"
-        _check_replica_zones(field, parameters["replicaZones"], zone)
-        return regional
+        _check_replica_zones(field, parameters["replicaZones"], last_part(parent))
+        return _regional_path(parent, disk_name)
+    return _existing_or_zonal_path(call, parent, disk_name)
+
+
+def _regional_path(parent: str, disk_name: str) -> str:
+    """Give the path of a disk in the region of a zone, whose path is `parent`."""
+    project, _, zone = parent.rpartition("/zones/")
+    return f"{project}/regions/{region_of(zone)}/disks/{disk_name}"
+
+
+def _existing_or_zonal_path(call: Call, parent: str, disk_name: str) -> str:
+    """Give the path of the disk of this name in a zone, or of one that the region replicates to the zone."""
+    zonal, regional = f"{parent}/disks/{disk_name}", _regional_path(parent, disk_name)
     if call.store.get(zonal) is not None:
         return zonal
     replicas = {last_part(link) for link in (call.store.get(regional) or {}).get("replicaZones") or ()}
-    return regional if zone in replicas else zonal
+    return regional if last_part(parent) in replicas else zonal
 
 
 def _check_replica_zones(field: str, zones: list[str], zone: str) -> None:

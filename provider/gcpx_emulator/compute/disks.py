@@ -25,15 +25,12 @@ _DEFAULT_TYPE: Final = "pd-standard"
 def new_disk(call: Call, path: str, body: Json) -> Json:
     """Write a new disk from the fields of a `Disk` or of an attached disk's `initializeParams`."""
     parent, _, name = path.rpartition("/disks/")
-    kind = "zone" if parent.rpartition("/")[0].endswith("zones") else "region"
+    location = "region" if "/regions/" in parent else "zone"
     disk_type = last_part(str(body.get("type") or body.get("diskType") or _DEFAULT_TYPE))
-    key = shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
     image = linked_image(call, "resource.sourceImage", body["sourceImage"]) if body.get("sourceImage") else {}
     return {
-        **{field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)},
-        **({"diskEncryptionKey": key} if key else {}),
+        **_kept_fields(call, body),
         **({"sourceImage": image["selfLink"], "sourceImageId": image["id"]} if image else {}),
-        **_replica_zones(call, body),
         "kind": "compute#disk",
         "id": call.new_id(),
         "name": name,
@@ -41,15 +38,19 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
         "sizeGb": str(body.get("sizeGb") or body.get("diskSizeGb") or image.get("diskSizeGb", _DEFAULT_SIZE)),
         "type": call.url(f"{parent}/diskTypes/{disk_type}"),
         "status": "READY",
-        kind: call.url(parent),
+        location: call.url(parent),
         "selfLink": call.url(path),
         "users": body.get("users", []),
     }
 
 
-def _replica_zones(call: Call, body: Json) -> Json:
-    zones = body.get("replicaZones") or []
-    return {"replicaZones": [call.full_url(zone) for zone in zones]} if zones else {}
+def _kept_fields(call: Call, body: Json) -> Json:
+    """Give the fields that a disk keeps from the request."""
+    kept = {field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)}
+    if body.get("replicaZones"):
+        kept["replicaZones"] = [call.full_url(zone) for zone in body["replicaZones"]]
+    key = shown_key("resource.diskEncryptionKey", body.get("diskEncryptionKey"))
+    return kept | ({"diskEncryptionKey": key} if key else {})
 
 
 def use_disk(call: Call, path: str, instance: str) -> Effect:

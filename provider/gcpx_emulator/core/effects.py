@@ -31,7 +31,7 @@ def relink(path: str, field: str, target: str, link: str | None) -> Effect:
     return {"relink": path, "field": field, "target": target, "link": link}
 
 
-def path_of(effect: Effect) -> str:
+def changed_path(effect: Effect) -> str:
     """Give the path of the resource that an effect changes."""
     return str(effect.get("put") or effect.get("delete") or effect.get("relink"))
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx_emulator.core.clock import Clock
-from gcpx_emulator.core.effects import Effect, apply, path_of
+from gcpx_emulator.core.effects import Effect, apply, changed_path
 from gcpx_emulator.core.errors import not_found
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
@@ -102,7 +102,7 @@ class Operations:
     def is_pending(self, path: str) -> bool:
         """Tell whether an operation that has not ended yet will change this resource."""
         rows = self.store.run("select effect from operations where settled = 0")
-        return any(path == path_of(effect) for row in rows for effect in json.loads(row["effect"]))
+        return any(path == changed_path(effect) for row in rows for effect in json.loads(row["effect"]))
 
     async def wait(self, project: str, scope: str, name: str) -> None:
         """Wait until an operation has ended, but not longer than two minutes; then settle."""

@@ -31,24 +31,20 @@ def insert_config(call: Call) -> Json:
         if not call.body.get(field):
             raise required(field)
     topic = _existing_topic(call, call.body["topic"])
-    _check(call.body)
+    _check_options(call.body)
     path = configs_path(call)
     if len(call.store.list(path)) >= _MOST_CONFIGS:
         raise ApiError(400, f"A bucket has at most {_MOST_CONFIGS} notification configurations.", "limitExceeded")
     number = str(call.store.next(path))
-    config = {
-        **{name: value for name, value in call.body.items() if value not in (None, [], {}, "")},
-        "topic": topic,
-        "kind": "storage#notification",
-        "id": number,
-        "etag": number,
-        "selfLink": f"https://www.googleapis.com/storage/v1/{path}/{number}",
-    }
+    given = {name: value for name, value in call.body.items() if value not in (None, [], {}, "")}
+    link = f"https://www.googleapis.com/storage/v1/{path}/{number}"
+    head = {"kind": "storage#notification", "id": number, "etag": number, "selfLink": link}
+    config = given | head | {"topic": topic}
     call.store.put(f"{path}/{number}", config)
     return config
 
 
-def _check(body: Json) -> None:
+def _check_options(body: Json) -> None:
     if body["payload_format"] not in {"JSON_API_V1", "NONE"}:
         raise ApiError(400, f"Invalid argument for payload_format: {body['payload_format']}")
     unknown = set(body.get("event_types") or ()) - _EVENTS

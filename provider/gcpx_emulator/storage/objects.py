@@ -64,9 +64,21 @@ def insert_object(call: Call) -> Json:
 
 
 def _new_metadata(call: Call, name: str) -> Json:
-    bucket, content = call.path["bucket"], call.media.content
-    generation = str(10**15 + call.store.next("generations"))
     given: Json = {field: call.body[field] for field in _SETTABLE if field in call.body}
+    return {
+        **_identity(call.path["bucket"], name, str(10**15 + call.store.next("generations"))),
+        "metageneration": "1",
+        "etag": "CAE=",
+        "size": str(len(call.media.content)),
+        "storageClass": "STANDARD",
+        **_checksums(call.media.content),
+        **dict.fromkeys(("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated"), timestamp()),
+        **given,
+        "contentType": _checked_type(given.get("contentType") or call.media.content_type or _DEFAULT_TYPE),
+    }
+
+
+def _identity(bucket: str, name: str, generation: str) -> Json:
     link = f"https://www.googleapis.com/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}"
     return {
         "kind": "storage#object",
@@ -76,14 +88,6 @@ def _new_metadata(call: Call, name: str) -> Json:
         "name": name,
         "bucket": bucket,
         "generation": generation,
-        "metageneration": "1",
-        "etag": "CAE=",
-        "size": str(len(content)),
-        "storageClass": "STANDARD",
-        **_checksums(content),
-        **dict.fromkeys(("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated"), timestamp()),
-        **given,
-        "contentType": _checked_type(given.get("contentType") or call.media.content_type or _DEFAULT_TYPE),
     }
 
 

@@ -1,29 +1,25 @@
-"""New disks of instances: a name that is taken attaches the disk, and two replica zones make it regional."""
+"""New disks of instances: an existing disk of the name is attached, and two replica zones make a disk regional."""
 
 from __future__ import annotations
 
 import httpx
 import pytest
 from google.api_core import exceptions
-from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
-from programs import PROJECT, ZONE
-from steered import HANGS
+from google_clients import connect
+from programs import DEBIAN, PROJECT, ZONE
 
-IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 ZONES = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bcd"]
 DISKS = f"projects/{PROJECT}/zones/{ZONE}/disks"
 
 
 @pytest.fixture
 def instances(cloud):
-    options = {"host": cloud.host, "url_scheme": "http", "credentials": AnonymousCredentials()}
-    client = compute_v1.InstancesClient
-    return client(transport=client.get_transport_class("rest")(**options))
+    return connect(compute_v1.InstancesClient, cloud)
 
 
 def _disk(*, boot=False, **parameters):
-    given = {"source_image": IMAGE, **parameters} if boot else parameters
+    given = {"source_image": DEBIAN, **parameters} if boot else parameters
     return compute_v1.AttachedDisk(
         boot=boot, auto_delete=True, initialize_params=compute_v1.AttachedDiskInitializeParams(**given)
     )
@@ -41,7 +37,7 @@ def _make(cloud, instances, *disks, **more):
 
 
 @pytest.mark.parametrize(("name", "parameters"), [("kept", {"disk_name": "kept"}), ("vm-1", {})])
-def test_a_disk_whose_name_is_taken_is_attached_and_left_as_it_is(cloud, instances, name, parameters):
+def test_an_existing_disk_of_that_name_is_attached_unchanged(cloud, instances, name, parameters):
     path = cloud.make_disk(name)
     cloud.change(path, lambda body: body.update(labels={"precious": "yes"}))
     before = cloud.get(path)
@@ -86,7 +82,7 @@ def test_a_disk_of_that_name_that_another_instance_writes_to_is_refused(cloud, i
         _insert(instances, _disk(boot=True, disk_name="one"), name="second")
 
 
-def test_a_disk_is_free_when_its_instance_was_taken_away(cloud, instances):
+def test_a_disk_is_unused_after_its_instance_was_removed(cloud, instances):
     _make(cloud, instances, _disk(boot=True, disk_name="one"))
     httpx.delete(
         f"http://{cloud.host}/_emulator/resources/projects/{PROJECT}/zones/{ZONE}/instances/vm", trust_env=False
@@ -140,60 +136,3 @@ def test_two_replica_zones_make_a_regional_disk(cloud, instances):
 def test_replica_zones_are_two_of_the_region_one_of_them_the_instances(instances, zones):
     with pytest.raises(exceptions.BadRequest, match="replicaZones"):
         _insert(instances, _disk(boot=True), _disk(replica_zones=zones))
-
-
-def test_a_read_only_disk_is_used_by_every_instance_of_a_bulk_creation(cloud):
-    cloud.make_disk("shared-data")
-    disks = [
-        {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": IMAGE}},
-        {"source": "shared-data", "mode": "READ_ONLY"},
-    ]
-    body = {
-        "count": "3",
-        "namePattern": "w-#",
-        "instanceProperties": {"machineType": "e2-small", "disks": disks, "networkInterfaces": [{}]},
-    }
-    cloud.post(f"/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances/bulkInsert", body)
-    users = [user.rpartition("/")[2] for user in cloud.get(f"{DISKS}/shared-data")["users"]]
-
-    assert users == ["w-1", "w-2", "w-3"]
-    disks[1]["mode"] = "READ_WRITE"
-    cloud.make_disk("other-data")
-    disks[1]["source"] = "other-data"
-    path = f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/{ZONE}/instances/bulkInsert"
-    refused = httpx.post(path, json=body, trust_env=False)
-    assert (refused.status_code, "read-only" in refused.text) == (400, True)
-
-
-def test_two_changes_under_way_both_count(cloud, instances):
-    path = cloud.make_disk("data")
-    names = ("one", "two")
-    for name in names:
-        _make(cloud, instances, _disk(boot=True), name=name)
-    cloud.emulator.operations.latency = 60
-    for name in names:
-        disk = compute_v1.AttachedDisk(source=path, mode="READ_ONLY")
-        instances.attach_disk_unary(project=PROJECT, zone=ZONE, instance=name, attached_disk_resource=disk)
-    cloud.emulator.store.run("update operations set ends = 0 where settled = 0")
-
-    assert [user.rpartition("/")[2] for user in cloud.get(path)["users"]] == ["one", "two"]
-
-
-def test_a_disk_that_is_being_attached_is_not_attached_elsewhere_or_deleted(cloud):
-    first, second = (cloud.make_instance(name) for name in ("first", "second"))
-    disk = cloud.make_disk()
-    with httpx.Client(base_url=f"http://{cloud.host}/compute/v1/", trust_env=False, timeout=HANGS) as http:
-        cloud.hold_operations()
-        assert http.post(f"{first}/attachDisk", json={"source": disk}).status_code == 200
-        for answer in (http.post(f"{second}/attachDisk", json={"source": disk}), http.delete(disk)):
-            assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "resourceNotReady")
-
-
-def test_a_disk_that_is_being_deleted_is_not_attached(cloud):
-    vm, disk = cloud.make_instance(), cloud.make_disk()
-    with httpx.Client(base_url=f"http://{cloud.host}/compute/v1/", trust_env=False, timeout=HANGS) as http:
-        cloud.hold_operations()
-        assert http.delete(disk).status_code == 200
-        answer = http.post(f"{vm}/attachDisk", json={"source": disk})
-
-    assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "resourceNotReady")

@@ -1,26 +1,18 @@
-"""Keys of customers: never shown, known by the SHA-256 of what they are, and needed again."""
+"""Customer-supplied keys: shown only as their SHA-256 hash, and needed again to use a disk."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 
-import httpx
 import pytest
-from programs import PROJECT, ZONE
+from programs import DEBIAN, PROJECT, ZONE
 
 BASE = f"/compute/beta/projects/{PROJECT}"
 RAW = base64.b64encode(bytes(range(32))).decode()
 OTHER = base64.b64encode(bytes(32)).decode()
 HASH = base64.b64encode(hashlib.sha256(bytes(range(32))).digest()).decode()
 KMS = "projects/p/locations/us/keyRings/r/cryptoKeys/k"
-IMAGE = "projects/debian-cloud/global/images/family/debian-12"
-
-
-@pytest.fixture
-def http(cloud):
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=60) as client:
-        yield client
 
 
 @pytest.fixture
@@ -39,7 +31,7 @@ def _vm(key=None, **more):
     boot = {
         "boot": True,
         "autoDelete": True,
-        "initializeParams": {"sourceImage": IMAGE},
+        "initializeParams": {"sourceImage": DEBIAN},
         **({"diskEncryptionKey": key} if key else {}),
     }
     return {"name": "vm", "machineType": f"zones/{ZONE}/machineTypes/e2-medium", "disks": [boot], **more}
@@ -88,9 +80,9 @@ def test_a_wrapped_key_is_shown_as_a_hash(http, make):
     assert len(base64.b64decode(disk["diskEncryptionKey"]["sha256"])) == 32
 
 
-def test_templates_keep_no_customers_key(http, make):
+def test_templates_keep_no_customer_supplied_key(http, make):
     disks = [
-        {"boot": True, "initializeParams": {"sourceImage": IMAGE}, "diskEncryptionKey": key}
+        {"boot": True, "initializeParams": {"sourceImage": DEBIAN}, "diskEncryptionKey": key}
         for key in ({"rawKey": RAW},)
     ]
     body = {"name": "web", "properties": {"machineType": "e2-small", "disks": disks, "networkInterfaces": [{}]}}

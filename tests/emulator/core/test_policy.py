@@ -1,15 +1,15 @@
-"""Who may do what: by permission, by resource, by the account in the access token; told in Google's words."""
+"""Who may do what: by permission, by resource and by the account in the access token."""
 
 from __future__ import annotations
 
 import re
 
-import httpx
 import pytest
 from google.api_core import exceptions
 from google.oauth2.credentials import Credentials
 from google.protobuf import field_mask_pb2
 from google.pubsub_v1 import SubscriberClient, types
+from google_clients import connect
 from programs import BUCKET, PROJECT
 
 REGION = "us-east1"
@@ -21,31 +21,20 @@ NAME = f"projects/{PROJECT}/subscriptions/worker"
 COMPUTE = f"/compute/beta/projects/{PROJECT}"
 
 
-@pytest.fixture
-def api(cloud):
-    with httpx.Client(base_url=f"http://{cloud.host}", timeout=600, trust_env=False) as client:
-        yield client
-
-
-def _order(api, *bindings):
-    api.post("/_emulator/policy", json={"bindings": bindings}).raise_for_status()
+def _order(http, *bindings):
+    http.post("/_emulator/policy", json={"bindings": bindings}).raise_for_status()
 
 
 def _only(permission, *members, **more):
     return {"permission": permission, "members": members, **more}
 
 
-def _token(api, email):
-    return api.post("/_emulator/tokens", json={"email": email}).json()["token"]
+def _token(http, email):
+    return http.post("/_emulator/tokens", json={"email": email}).json()["token"]
 
 
-def _as(api, email):
-    return {"Authorization": f"Bearer {_token(api, email)}"}
-
-
-def _client(kind, cloud, token):
-    transport = kind.get_transport_class("rest")
-    return kind(transport=transport(host=cloud.host, url_scheme="http", credentials=Credentials(token)))
+def _as(http, email):
+    return {"Authorization": f"Bearer {_token(http, email)}"}
 
 
 def _push(account):
@@ -54,10 +43,10 @@ def _push(account):
 
 
 @pytest.fixture
-def subscriber(cloud, api):
+def subscriber(cloud, http):
     """Give the client of an account, once only the operator may act as the pusher."""
-    _order(api, _only(ACT_AS, OPERATOR, resources=[PUSHER]))
-    return lambda email: _client(SubscriberClient, cloud, _token(api, email))
+    _order(http, _only(ACT_AS, OPERATOR, resources=[PUSHER]))
+    return lambda email: connect(SubscriberClient, cloud, Credentials(_token(http, email)))
 
 
 def _create(client, account):
@@ -72,7 +61,7 @@ def test_a_caller_that_cannot_act_as_the_account_cannot_create_a_subscription(cl
     assert _create(subscriber(OPERATOR), PUSHER).name == NAME
 
 
-def test_who_may_not_act_as_the_account_does_not_set_it_later(cloud, subscriber):
+def test_a_caller_that_cannot_act_as_the_account_cannot_set_it_later(cloud, subscriber):
     stranger = subscriber(STRANGER)
     made = stranger.create_subscription(request={"name": NAME, "topic": TOPIC})
     wanted = types.Subscription(name=NAME, push_config=_push(PUSHER), ack_deadline_seconds=20)
@@ -89,9 +78,9 @@ def test_who_may_not_act_as_the_account_does_not_set_it_later(cloud, subscriber)
     stranger.modify_push_config(subscription=NAME, push_config=types.PushConfig())
 
 
-def test_the_refusal_has_googles_shape(api):
-    _order(api, _only("compute.regions.list"))
-    answer = api.get(f"{COMPUTE}/regions", headers=_as(api, OPERATOR))
+def test_the_refusal_has_googles_format(http):
+    _order(http, _only("compute.regions.list"))
+    answer = http.get(f"{COMPUTE}/regions", headers=_as(http, OPERATOR))
     message = f"Required 'compute.regions.list' permission for 'projects/{PROJECT}'"
 
     assert answer.status_code == 403
@@ -134,42 +123,42 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("permission", "resource", "method", "path", "body"), CALLS)
-def test_a_call_needs_what_the_documentation_says(api, permission, resource, method, path, body):
+def test_a_call_needs_what_the_documentation_says(http, permission, resource, method, path, body):
     def refused(headers):
-        answer = api.request(method, path, json=body, headers=headers)
+        answer = http.request(method, path, json=body, headers=headers)
         return answer.status_code == 403 and permission in answer.json()["error"]["message"]
 
-    operator, stranger = _as(api, OPERATOR), _as(api, STRANGER)
+    operator, stranger = _as(http, OPERATOR), _as(http, STRANGER)
     assert not refused(stranger), "without a policy everyone may do everything"
-    _order(api, _only(permission, OPERATOR, resources=[resource]))
+    _order(http, _only(permission, OPERATOR, resources=[resource]))
     assert [refused(headers) for headers in (operator, stranger, {}, {"Authorization": "Bearer x"})] == [
         False,
         True,
         True,
         True,
     ]
-    _order(api, _only(permission, "*"))
+    _order(http, _only(permission, "*"))
     assert [refused(headers) for headers in (operator, {})] == [False, False]
-    _order(api, _only(permission, OPERATOR, resources=["another"]))
+    _order(http, _only(permission, OPERATOR, resources=["another"]))
     assert refused(operator)
 
 
-def test_any_one_of_the_permissions_named_is_enough(api):
-    _order(api, _only("compute.disks.create", STRANGER), _only("compute.instances.create", OPERATOR))
-    refused = [api.request(*BULK, json=FLEET, headers=_as(api, email)).status_code == 403
+def test_any_one_of_the_permissions_named_is_enough(http):
+    _order(http, _only("compute.disks.create", STRANGER), _only("compute.instances.create", OPERATOR))
+    refused = [http.request(*BULK, json=FLEET, headers=_as(http, email)).status_code == 403
                for email in (STRANGER, OPERATOR, "third@example.com")]  # fmt: skip
 
     assert refused == [False, False, True]
 
 
-def test_a_refused_call_changes_nothing_and_is_reported_first(api):
+def test_a_refused_call_changes_nothing_and_is_reported_first(http):
     path = f"/storage/v1/b/{BUCKET}/notificationConfigs"
-    made = api.post(path, json={"topic": f"//pubsub.googleapis.com/{TOPIC}", "payload_format": "NONE"}).json()
-    _order(api, _only("storage.buckets.update"))
-    assert api.delete(f"{path}/{made['id']}").status_code == 403
-    assert api.delete(f"{path}/none").status_code == 403
-    _order(api)
-    assert api.delete(f"{path}/{made['id']}").status_code == 204
+    made = http.post(path, json={"topic": f"//pubsub.googleapis.com/{TOPIC}", "payload_format": "NONE"}).json()
+    _order(http, _only("storage.buckets.update"))
+    assert http.delete(f"{path}/{made['id']}").status_code == 403
+    assert http.delete(f"{path}/none").status_code == 403
+    _order(http)
+    assert http.delete(f"{path}/{made['id']}").status_code == 204
 
 
 @pytest.mark.parametrize(("order", "words"), [
@@ -184,21 +173,21 @@ def test_a_refused_call_changes_nothing_and_is_reported_first(api):
     (b'{"bindings": [{"permission": "compute.regions.list", "members": [], "resources": null}]}', "resources must be a list"),
     (b'{"bindings": [{"permission": "compute.regions.list", "members": [], "role": "x"}]}', "must be an object with"),
 ])  # fmt: skip
-def test_an_order_that_is_not_known_is_refused_and_the_last_one_stays(api, order, words):
-    _order(api, _only("compute.regions.list", OPERATOR))
-    answer = api.post("/_emulator/policy", content=order)
+def test_an_invalid_policy_is_refused_and_the_last_one_stays(http, order, words):
+    _order(http, _only("compute.regions.list", OPERATOR))
+    answer = http.post("/_emulator/policy", content=order)
 
     assert answer.status_code == 400
     assert re.search(words, answer.json()["error"]["message"])
-    assert api.get("/_emulator/policy").json()["bindings"] == [
+    assert http.get("/_emulator/policy").json()["bindings"] == [
         _only("compute.regions.list", OPERATOR) | {"members": [OPERATOR]}
     ]
 
 
-def test_a_reset_lets_everyone_do_everything(api):
-    _order(api, _only("compute.regions.list"))
-    assert "policy" not in api.get("/").text
-    api.post("/_emulator/reset")
+def test_a_reset_lets_everyone_do_everything(http):
+    _order(http, _only("compute.regions.list"))
+    assert "policy" not in http.get("/").text
+    http.post("/_emulator/reset")
 
-    assert api.get("/_emulator/policy").json() == {"bindings": []}
-    assert api.get(f"{COMPUTE}/regions").status_code == 200
+    assert http.get("/_emulator/policy").json() == {"bindings": []}
+    assert http.get(f"{COMPUTE}/regions").status_code == 200

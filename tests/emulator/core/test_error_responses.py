@@ -1,23 +1,16 @@
-"""Whatever goes wrong inside the emulator is answered in Google's shape, and logged."""
+"""Errors inside the emulator are answered in Google's format, and logged."""
 
 from __future__ import annotations
 
 import logging
 
-import httpx
 import pytest
 from google.api_core import exceptions
-from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
+from google_clients import connect
 from programs import PROJECT
 
 TEMPLATE = f"projects/{PROJECT}/global/instanceTemplates/web"
-
-
-@pytest.fixture
-def http(cloud):
-    with httpx.Client(base_url=f"http://{cloud.host}", trust_env=False, timeout=60) as client:
-        yield client
 
 
 @pytest.fixture
@@ -27,7 +20,7 @@ def broken(cloud, http):
     assert http.patch(f"/_emulator/resources/{TEMPLATE}", json={"kind": None}).status_code == 200
 
 
-def test_an_error_of_a_handler_is_googles_500_and_a_line_in_the_log(broken, http, caplog):
+def test_a_handlers_bug_is_a_500_in_googles_format_and_an_error_in_the_log(broken, http, caplog):
     answer = http.get(f"/compute/v1/{TEMPLATE}")
     error = answer.json()["error"]
 
@@ -40,17 +33,16 @@ def test_an_error_of_a_handler_is_googles_500_and_a_line_in_the_log(broken, http
     assert "KeyError" in caplog.text
 
 
-def test_the_request_is_kept_with_its_status(broken, http):
+def test_the_request_log_has_the_status(broken, http):
     http.get(f"/compute/v1/{TEMPLATE}")
 
     assert http.get("/_emulator/requests").json()[-1]["status"] == 500
 
 
 def test_googles_client_understands_it(broken, cloud):
-    client = compute_v1.InstanceTemplatesClient
-    options = {"host": cloud.host, "url_scheme": "http", "credentials": AnonymousCredentials()}
+    templates = connect(compute_v1.InstanceTemplatesClient, cloud)
     with pytest.raises(exceptions.InternalServerError):
-        client(transport=client.get_transport_class("rest")(**options)).get(project=PROJECT, instance_template="web")
+        templates.get(project=PROJECT, instance_template="web")
 
 
 @pytest.mark.parametrize(
