@@ -1,4 +1,4 @@
-"""The endpoints below `/_emulator`, by which tests steer the emulator and look into it."""
+"""The endpoints at `/_emulator`, with which tests control and inspect the emulator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.core.forms import SWITCH, TEXT, Field, Form, check_object, is_object, read_body
 from gcpx_emulator.core.merge_patch import merge
 from gcpx_emulator.core.settings import SETTINGS, Setting
-from gcpx_emulator.core.signing import identity_claims
+from gcpx_emulator.core.signing import id_token_claims
 from gcpx_emulator.emulator import Emulator
 
 _TOKEN: Final = Form(
@@ -48,7 +48,7 @@ class Controls:
         return [Route(f"/_emulator/{path}", endpoint, methods=methods) for path, endpoint, methods in endpoints]
 
     async def _faults(self, request: Request) -> Response:
-        """Inject a fault, list the faults that are still to come, or remove them."""
+        """Inject a fault, list the faults that have not been used up, or remove them."""
         queue = self.emulator.faults.queue
         if request.method == "POST":
             queue.append(Fault.read(await request.body()))
@@ -85,7 +85,7 @@ class Controls:
         """Sign a token with any claims, for tests of receivers."""
         fields = _TOKEN.read(await request.body())
         email, audience = fields.get("email", "pusher@example.com"), fields.get("audience", "")
-        claims = identity_claims(email, audience, self.emulator.now()) | fields.get("claims", {})
+        claims = id_token_claims(email, audience, self.emulator.now()) | fields.get("claims", {})
         return JSONResponse({"token": self.emulator.signer.token(claims, iap=fields.get("iap", False))})
 
     async def _rotate_keys(self, request: Request) -> Response:
@@ -95,13 +95,13 @@ class Controls:
         return JSONResponse({})
 
     async def _reset(self, request: Request) -> Response:
-        """Return to the initial state, but for the signing keys."""
+        """Return to the initial state; only the signing keys stay."""
         _RESET.read(await request.body())
         self.emulator.reset()
         return JSONResponse({})
 
     async def _resource(self, request: Request) -> Response:
-        """Read, patch (RFC 7396) or delete a resource without its API, as drift does."""
+        """Read, patch (RFC 7396) or delete a resource without using its API, as causes drift."""
         store, path = self.emulator.store, request.path_params["path"]
         self.emulator.operations.settle()
         resource: Any = store.get(path)

@@ -1,4 +1,4 @@
-"""One emulator: the simulated cloud, and what tests steer it with."""
+"""One emulator: the simulated cloud, the injected faults, and the logs of requests and deliveries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Emulator:
     """The state of one emulator.
 
     Attributes:
-        clock: tells the time; operations have a clock of their own, which is the same unless a test replaces it.
+        clock: the clock of everything but operations, which have one of their own; at first both are the same.
     """
 
     store: Store = attrs.Factory(Store)

@@ -1,4 +1,4 @@
-"""Requests to Google's APIs: the method is found, the request is checked, its handler is called, and faults apply."""
+"""Requests to Google's APIs: each is matched with its method, checked, and passed to the method's handler."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ from gcpx_emulator.emulator import Emulator
 
 @attrs.frozen
 class _Incoming:
-    """A request whose method was found.
-
-    Attributes:
-        path: the parameters in its path.
-    """
+    """A request, its method, and the parameters in its path."""
 
     http: Request
     method: Method
@@ -42,7 +38,7 @@ class _Incoming:
 
 @attrs.frozen
 class GoogleApis:
-    """Answers requests on an emulator."""
+    """Answers requests to Google's APIs."""
 
     emulator: Emulator
 
@@ -68,7 +64,7 @@ class GoogleApis:
         return await self._answer(_Incoming(request, method, path, upload, self.emulator.faults.take(method.id)))
 
     async def _received(self, request: Request) -> Upload | Response:
-        """Read the body: JSON, or an upload; an upload that is not complete gives its response."""
+        """Read the body, which is JSON or an upload; an incomplete upload gives the response to its client."""
         raw = await request.body()
         if "/upload/" in request.url.path:
             return self.emulator.uploads.receive(request.query_params, request.headers, raw, str(request.url))

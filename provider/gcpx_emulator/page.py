@@ -14,7 +14,7 @@ from gcpx_emulator.emulator import Emulator
 _SHOWN: Final = 25
 """The number of requests and of pushes that are shown."""
 _NAMES: Final = {"b": "buckets", "o": "objects"}
-"""Names of collections whose names in paths say too little."""
+"""Longer names of collections, for those that are abbreviated in paths."""
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8884; --soft: #888; --good: #1a7f37; --bad: #cf222e }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2.5rem auto; padding: 0 1.25rem }

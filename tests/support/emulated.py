@@ -1,4 +1,4 @@
-"""An emulator in this process: its address, and its insides for arranging and looking."""
+"""An emulator in the process of the tests: its address, and its state, which tests read and change."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from gcpx_emulator.emulator import Emulator
 
 @attrs.frozen
 class Emulated:
-    """A running emulator."""
+    """A running emulator in this process."""
 
     host: str
     emulator: Emulator
     clock: Steered
 
     def hold_operations(self) -> None:
-        """Let operations take an hour, which passes when `clock.advance` says so."""
+        """Let operations take an hour, which passes only with `clock.advance`."""
         self.emulator.operations.latency = HOUR
         self.clock.hold()
 
     def finish_operations(self) -> None:
-        """Let the hour pass, and later operations be done at once."""
+        """Let the hour pass; later operations end at once."""
         self.emulator.operations.latency = 0.0
         self.clock.release()
         self.clock.advance(HOUR)
 
     @contextmanager
     def held_operations(self) -> Iterator[None]:
-        """Hold operations meanwhile; inside of the `with` of whoever waits for them, so that a failure does not hang."""
+        """Hold operations in the `with` block; use it within the block that waits for them, so that a failure does not hang."""
         self.hold_operations()
         try:
             yield
@@ -50,7 +50,7 @@ class Emulated:
             self.finish_operations()
 
     def fail(self, method: str, **fault: Any) -> None:
-        """Order a failure of the next call of a method."""
+        """Inject a fault into the next calls of a method."""
         self.emulator.faults.queue.append(Fault(method=method, **fault))
 
     def calls(self, *prefixes: str) -> list[str]:
@@ -63,31 +63,31 @@ class Emulated:
         return [entry for entry in self.emulator.requests.kept if entry["method"] == method]
 
     def get(self, path: str) -> dict[str, Any] | None:
-        """Look at a resource."""
+        """Read a resource; None if it does not exist."""
         self.emulator.operations.settle()
         return self.emulator.store.get(path)
 
     def change(self, path: str, change: Any) -> None:
-        """Change a resource behind everyone's back."""
+        """Change a resource without using its API."""
         body = self.get(path)
         assert body is not None, path
         change(body)
         self.emulator.store.put(path, body)
 
     def post(self, path: str, body: dict[str, Any]) -> None:
-        """Make something through the API, and forget that it was asked for."""
+        """Create something through the API; the request log is empty afterwards."""
         response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False, timeout=HANGS)
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
 
     def make_topics(self) -> None:
-        """Make the topics that notifications in tests and examples name."""
+        """Create the topics that notifications in tests and examples name."""
         for name in TOPICS:
             self.emulator.store.put(name, {"name": name})
 
     def make_instance(self, name: str = "example-vm", zone: str = ZONE) -> str:
-        """Make a running instance with a boot disk; gives its path."""
+        """Create a running instance with a boot disk; gives its path."""
         boot = {
             "boot": True,
             "autoDelete": True,
@@ -99,12 +99,12 @@ class Emulated:
         return f"projects/{PROJECT}/zones/{zone}/instances/{name}"
 
     def make_disk(self, name: str = "example-data", zone: str = ZONE) -> str:
-        """Make a zonal disk; gives its path."""
+        """Create a zonal disk; gives its path."""
         self.post(f"/compute/v1/projects/{PROJECT}/zones/{zone}/disks", {"name": name, "sizeGb": "50"})
         return f"projects/{PROJECT}/zones/{zone}/disks/{name}"
 
     def make_regional_disk(self, name: str = "shared", region: str = "us-east1") -> str:
-        """Make a regional disk; gives its path."""
+        """Create a regional disk; gives its path."""
         zones = [f"projects/{PROJECT}/zones/{region}-{letter}" for letter in "bc"]
         self.post(
             f"/compute/v1/projects/{PROJECT}/regions/{region}/disks",
@@ -113,15 +113,14 @@ class Emulated:
         return f"projects/{PROJECT}/regions/{region}/disks/{name}"
 
     def deliveries(self, at_least: int) -> list[dict[str, Any]]:
-        """Wait until there are as many attempts to push; gives them all."""
+        """Wait until there have been this many attempts to push; gives the latest ones."""
         url = f"http://{self.host}/_emulator/deliveries"
-        found: list[dict[str, Any]] = httpx.get(
-            url, params={"atLeast": at_least}, timeout=HANGS, trust_env=False
-        ).json()
-        return found
+        answer = httpx.get(url, params={"atLeast": at_least}, timeout=HANGS, trust_env=False)
+        deliveries: list[dict[str, Any]] = answer.json()
+        return deliveries
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Return to the initial state."""
         self.emulator.reset()
         self.emulator.clock = Clock()
         self.emulator.operations.latency = 0.0
@@ -130,7 +129,7 @@ class Emulated:
 
 @contextmanager
 def running() -> Iterator[Emulated]:
-    """Serve in a thread."""
+    """Serve an emulator in a thread."""
     emulator, clock = Emulator(), Steered()
     emulator.operations.clock = clock
     listener = listen()

@@ -26,10 +26,11 @@ def connect(kind: Any, cloud: Emulated, credentials: Credentials | None = None) 
     """Give a client of this class."""
     options = {"host": cloud.host, "url_scheme": "http", "credentials": credentials or AnonymousCredentials()}
     transport = kind.get_transport_class("rest")(**options)
-    # The clients that follow operations would be made for Google's host.
-    for name, operations in OPERATIONS.items():
-        polling = operations.get_transport_class("rest")(**options)
-        getattr(transport, "_extended_operations_services", {})[name] = operations(transport=polling)
+    # A client makes those that follow its operations by itself, and for Google's host.
+    if hasattr(transport, "_extended_operations_services"):
+        for name, operations in OPERATIONS.items():
+            polling = operations.get_transport_class("rest")(**options)
+            transport._extended_operations_services[name] = operations(transport=polling)  # noqa: SLF001 - no public way
     return kind(transport=transport)
 
 

@@ -1,4 +1,4 @@
-"""A push endpoint in a thread of the test's own process."""
+"""A push endpoint in a thread of the test's process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Endpoint:
     """A running endpoint, and what reached it.
 
     Attributes:
-        received: whatever the application put there, in order.
+        received: what the application has put there, in order.
     """
 
     url: str
@@ -34,7 +34,7 @@ class Endpoint:
 
 @contextmanager
 def endpoint(app: Callable[[str, queue.Queue[Any]], Any], path: str = "/push") -> Iterator[Endpoint]:
-    """Serve an application, which is made with its own URL and the queue to fill."""
+    """Serve an application, which is created from its own URL and the queue that it fills."""
     listener = listen()
     url = f"http://127.0.0.1:{listener.getsockname()[1]}{path}"
     received: queue.Queue[Any] = queue.Queue()

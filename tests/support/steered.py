@@ -1,4 +1,4 @@
-"""Clocks for the emulator that a test steers: no test waits for them, and none can be too late."""
+"""Clocks for the emulator that tests control, so that no test depends on real time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gcpx_emulator.core.clock import Clock
 
 HOUR = 3600.0
 HANGS = 600.0
-"""Seconds after which nothing comes any more, however busy the machine is: a failure instead of a test that hangs."""
+"""Seconds after which a wait is a failure, even on a busy machine; otherwise a test would hang."""
 
 
 class Fixed(Clock):
-    """Time that is what a test sets, and passes no further."""
+    """Time that stands still at a moment that a test sets."""
 
     def __init__(self, moment: float = 1_700_000_000.0) -> None:
         self.moment = moment
@@ -24,7 +24,7 @@ class Fixed(Clock):
 
 
 class Steered(Clock):
-    """Time that passes when a test says so, and when somebody waits: who waits is there at once, unless it is held."""
+    """Time that passes when a test advances it, and when somebody waits for it: unless it is held, no wait takes time."""
 
     def __init__(self) -> None:
         self._now = time.time()
@@ -46,20 +46,20 @@ class Steered(Clock):
         await woken.wait()
 
     def hold(self) -> None:
-        """Let nobody's waiting pass the time: it stands still."""
+        """Let time stand still until it is advanced, also for those who wait."""
         self._held = True
 
     def release(self) -> None:
-        """Let time pass again for whoever waits from now on."""
+        """Let time pass again for those who wait from now on."""
         self._held = False
 
     def wait_for_waiting(self) -> None:
-        """Return when somebody waits for the time to pass."""
+        """Return once somebody waits for the time to pass."""
         with self._changed:
             assert self._changed.wait_for(lambda: self._waiting, timeout=HANGS), "nobody waits"
 
     def advance(self, seconds: float) -> None:
-        """Let time pass; whoever waits looks again."""
+        """Let time pass; those who wait check the time again."""
         with self._changed:
             self._now += seconds
             waiting, self._waiting = self._waiting, []
@@ -67,7 +67,7 @@ class Steered(Clock):
             loop.call_soon_threadsafe(woken.set)
 
     def reset(self) -> None:
-        """Begin at the present, held by nobody."""
+        """Return to the present; time is not held."""
         self.release()
         self.advance(0)
         self._now = time.time()

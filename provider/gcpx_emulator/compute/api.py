@@ -9,7 +9,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.validation import MERGE_PATCH
 
 _PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
-"""The documentation has it for every list method, the description of v1 only for some."""
+"""A parameter that every list method has in the documentation, and only some have in the description of v1."""
 _LARGEST_PAGE: Final = "500"
 
 
@@ -22,7 +22,7 @@ def _amend(document: Json) -> None:
             parameters["maxResults"].setdefault("maximum", _LARGEST_PAGE)
     schemas = document["schemas"]
     schemas["GuestOsFeature"]["properties"]["type"]["enum"].append("SUSPEND_RESUME_COMPATIBLE")
-    # They are merged into the properties of a template.
+    # These properties are merged into those of a template.
     schemas["BulkInsertInstanceResource"]["properties"]["instanceProperties"][MERGE_PATCH] = True
 
 

@@ -24,7 +24,7 @@ from gcpx_emulator.core.merge_patch import merge
 
 @handles("compute.regionInstances.bulkInsert", "compute.instances.bulkInsert")
 def bulk_insert(call: Call) -> Json:
-    """Create instances; if fewer than the minimum can be created, none is."""
+    """Create instances; if fewer than the minimum can be created, none are."""
     check_location(call)
     properties = _merged_properties(call)
     check_instance(properties | {"machineType": last_part(str(properties.get("machineType", "")))})
@@ -99,7 +99,7 @@ def _effects(call: Call, properties: Json, names_by_zone: dict[str, list[str]]) 
 
 
 def _progress(placement: Placement, *, succeeds: bool) -> Json:
-    """Write the fields of the operation that tell how many instances are created in each zone."""
+    """Write the fields of the operation that show how many instances are created in each zone."""
     status = {
         f"zones/{zone}": {
             "status": "DONE" if succeeds else "ROLLING_BACK",

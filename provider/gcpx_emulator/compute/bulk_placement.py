@@ -1,4 +1,4 @@
-"""The zones in which the instances of a bulk creation are created, as far as capacity and quota go."""
+"""How a bulk creation distributes its instances over zones, within capacity and quota."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Placement:
 
     Attributes:
         zones: every zone that may be used.
-        wanted: as the target shape spreads the instances.
+        wanted: as the target shape distributes the instances, whether there is room for all or not.
         placed: for which there is room.
         shortage: the error that says why there is not more room, if not all instances were placed.
     """
@@ -39,7 +39,7 @@ class Placement:
 
 
 def place(call: Call, count: int) -> Placement:
-    """Place the instances of a call."""
+    """Distribute this number of instances, as the location policy of the call says."""
     policy = call.body.get("locationPolicy") or {}
     room = _room(call, policy)
     quota = _quota_left(call)
@@ -90,7 +90,7 @@ def _existing(call: Call, zones: list[str]) -> int:
 
 
 def _spread(count: int, room: dict[str, int], shape: str) -> dict[str, int]:
-    """Spread instances over zones as a target shape says, whether there is room for all or not."""
+    """Distribute instances over zones as a target shape says, whether there is room for all or not."""
     if shape == "BALANCED":
         share, rest = divmod(count, len(room))
         return {zone: share + (index < rest) for index, zone in enumerate(room)}

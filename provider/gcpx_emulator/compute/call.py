@@ -1,4 +1,4 @@
-"""Calls of Compute Engine's methods, and the handlers that get them."""
+"""Calls of Compute Engine's methods, and the registration of their handlers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLLECTIONS: Final = {
     "instanceTemplate": "instanceTemplates",
     "machineImage": "machineImages",
 }
-"""The collections of the resources that parameters of the path name, by parameter."""
+"""The collections of resources, by the parameter of the path that names one."""
 
 
 @attrs.frozen(kw_only=True)
@@ -33,13 +33,13 @@ class Call(call.Call):
 
     @classmethod
     def of(cls, checked: call.Call) -> Call:
-        """Make a call of a checked request, with names in place of numeric IDs in its path."""
+        """Convert a call; numeric IDs in its path are replaced by names."""
         fields = {field.name: getattr(checked, field.name) for field in attrs.fields(call.Call)}
         named = cls(**fields)
         return attrs.evolve(named, path={**named.path, **named._names()})
 
     def _names(self) -> dict[str, str]:
-        """Look up the names of the resources in the path; a numeric ID is recognised because no name is a number."""
+        """Look up the names of the resources in the path, which may be given by their numeric IDs."""
         names = {}
         for parameter, value in self.path.items():
             collection = self.method.id.split(".")[1] if parameter == "resource" else _COLLECTIONS.get(parameter)
@@ -110,10 +110,10 @@ class Call(call.Call):
         all_effects = [put(path, resource), *effects]
         return self.start(Work(kind=kind, target=path, target_id=resource["id"], effects=all_effects))
 
-    def delete(self, path: str) -> Json:
-        """Start the operation that deletes a resource, which must exist."""
-        target_id = str(self.read(path)["id"])
-        return self.start(Work(kind="delete", target=path, target_id=target_id, effects=[delete(path)]))
+    def delete(self, path: str, *effects: Effect) -> Json:
+        """Start the operation that deletes a resource, which must exist, and has other effects."""
+        target_id, all_effects = str(self.read(path)["id"]), [delete(path), *effects]
+        return self.start(Work(kind="delete", target=path, target_id=target_id, effects=all_effects))
 
     def start(self, work: Work) -> Json:
         """Start an operation; a failure that a fault injects ends it without its effects."""
@@ -155,7 +155,10 @@ _H = TypeVar("_H", bound=Handler)
 
 
 def handles(*methods: str) -> Callable[[_H], _H]:
-    """Register the handler of methods; a request ID that was used before gives its operation instead of more work."""
+    """Register the handler of one or more methods, by their IDs.
+
+    A change whose request ID was used before is not repeated; the response is the operation of the first request.
+    """
 
     def register(handler: _H) -> _H:
         handlers.handles(*methods)(functools.partial(_answer, handler))

@@ -108,9 +108,9 @@ class _Collection:
 
     Attributes:
         name: such as `regions`.
-        parameter: of the path, which names one item.
-        names: of its items.
-        describe: writes the item of a name.
+        parameter: the parameter of the path that names an item, such as `region`.
+        names: the names of its items.
+        describe: writes the item of this name.
     """
 
     name: str

@@ -8,7 +8,6 @@ from gcpx_emulator.compute.encryption import check_key
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk
 from gcpx_emulator.compute.links import path_of
 from gcpx_emulator.compute.names import check_ready
-from gcpx_emulator.compute.operation_resource import Work
 from gcpx_emulator.core.effects import Effect, put
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -30,13 +29,12 @@ def attach(call: Call) -> Json:
     released = _release_from_others(call, path, source, disk)
     index = max((other["index"] for other in instance["disks"]), default=-1) + 1
     attached = kept_disk(call, disk, index) | fields_of_disk(call, source, stored)
-    changed = put(path, instance | {"disks": [*instance["disks"], attached]})
-    effects = [*released, changed, use_disk(call, source, path)]
-    return call.start(Work(kind="attachDisk", target=path, target_id=instance["id"], effects=effects))
+    changed = instance | {"disks": [*instance["disks"], attached]}
+    return call.update("attachDisk", path, changed, *released, use_disk(call, source, path))
 
 
 def _instance(call: Call) -> tuple[str, Json]:
-    """Give the path of the instance, and the instance."""
+    """Give the path of the instance that the call names, and the instance."""
     path = f"{call.parent}/instances/{call.path['instance']}"
     instance = call.read(path)
     check_ready(call, path)
@@ -61,9 +59,9 @@ def _free_device_name(instance: Json) -> str:
 
 
 def _release_from_others(call: Call, path: str, source: str, disk: Json) -> list[Effect]:
-    """Give the effects that detach a disk by force from the instance that uses it; refuse one that must stay there.
+    """Give the effects that detach a disk by force from the instance that uses it; refuse a disk that is not free.
 
-    `path` is the path of the instance that the disk is to be attached to, `source` the path of the disk.
+    `path` is the path of the instance to which the disk will be attached, `source` is the path of the disk.
     """
     is_forced = call.query.get("forceAttach") == "true" or disk.get("forceAttach")
     if is_forced and "/regions/" not in source:
@@ -79,7 +77,7 @@ def _release_from_others(call: Call, path: str, source: str, disk: Json) -> list
 
 
 def _detach(call: Call, path: str, source: str) -> list[Effect]:
-    """Give the effects that take a disk from an instance; both are paths."""
+    """Give the effects that detach a disk from an instance; both are paths."""
     instance = call.read(path)
     kept = [disk for disk in instance["disks"] if path_of(disk.get("source", ""), call.path["project"]) != source]
     return [put(path, instance | {"disks": kept}), release_disk(call, source, path)]

@@ -1,4 +1,4 @@
-"""Which disk an instance's disk is: the one that it names, or a new one in the instance's zone or region."""
+"""The paths of an instance's disks: of those that it names, and of new ones in its zone or region."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def disk_path(call: Call, instance: str, disk: Json, parameters: Json) -> str:
     """
     parent, _, name = instance.rpartition("/instances/")
     if disk.get("source"):
-        # Templates name a disk of the instance's zone by its name alone.
+        # Templates name a disk of the instance's zone by its name only.
         return call.resolve(disk["source"]) if "/" in disk["source"] else f"{parent}/disks/{disk['source']}"
     disk_name = parameters.get("diskName") or (f"{name}-{disk['index']}" if disk["index"] else name)
     if parameters.get("replicaZones"):
@@ -42,7 +42,7 @@ def _existing_or_zonal_path(call: Call, parent: str, disk_name: str) -> str:
 
 
 def _check_replica_zones(field: str, zones: list[str], zone: str) -> None:
-    """Refuse anything but two zones of the region, of which one is the instance's."""
+    """Refuse anything but two zones of the region, one of which is the instance's."""
     region, names = region_of(zone), {last_part(link) for link in zones}
     if len(names) != 2 or names - set(zones_of(region)):  # noqa: PLR2004 - the API's number
         raise invalid(field, ", ".join(zones), f"Must be two different zones of region {region}.")

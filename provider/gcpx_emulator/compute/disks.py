@@ -54,13 +54,13 @@ def _kept_fields(call: Call, body: Json) -> Json:
 
 
 def use_disk(call: Call, path: str, instance: str) -> Effect:
-    """Let a disk say that an instance uses it; both are paths."""
+    """Give the effect that adds an instance to the users of a disk; both are paths."""
     call.read(path)
     return relink(path, "users", instance, call.url(instance))
 
 
 def release_disk(call: Call, path: str, instance: str) -> Effect:
-    """Let a disk say that an instance no longer uses it; both are paths."""
+    """Give the effect that removes an instance from the users of a disk; both are paths."""
     call.read(path)
     return relink(path, "users", instance, None)
 

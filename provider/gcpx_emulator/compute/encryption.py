@@ -16,12 +16,12 @@ _KMS: Final = ("kmsKeyName", "kmsKeyServiceAccount")
 
 
 def is_customer_supplied(key: Json | None) -> bool:
-    """Tell whether a key is supplied by the customer, and not by a key management service."""
+    """Tell whether a key is supplied by the customer, and not by Cloud KMS."""
     return bool(_CUSTOMER_SUPPLIED.keys() & (key or {}).keys())
 
 
 def shown_key(field: str, key: Json | None) -> Json:
-    """Show a key as Google does: a service's key with its version, a customer's key only as its SHA-256 hash.
+    """Show a key as Google does: a Cloud KMS key by its name and version, a customer's key by its SHA-256 hash only.
 
     `field` is named if the key is malformed. Without a key, the result is empty.
     """

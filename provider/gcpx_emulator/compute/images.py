@@ -22,12 +22,7 @@ _LINK: Final = re.compile(
     rf"(?P<family>family/)?(?P<name>{NAME.pattern}|\d+)"
 )
 _SOURCES: Final = ("rawDisk", "sourceDisk", "sourceImage", "sourceSnapshot")
-_ANY_IMAGE: Final = {
-    "sourceType": "RAW",
-    "architecture": "X86_64",
-    "diskSizeGb": "10",
-    "archiveSizeBytes": "1073741824",
-}
+_DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
 
 
 def image_path(call: Call, field: str, link: str) -> str:
@@ -72,7 +67,7 @@ def _images(call: Call, project: str) -> list[Json]:
 
 def _public_image(call: Call, project: str, name: str) -> Json:
     owner = attrs.evolve(call, path={"project": project})
-    fields: Json = {**_ANY_IMAGE, "status": "READY"}
+    fields: Json = {**_DEFAULTS, "status": "READY"}
     if "arm64" in name:
         fields["architecture"] = "ARM64"
     families = [family for family, newest in FAMILIES.get(project, {}).items() if newest == name]
@@ -93,7 +88,7 @@ def insert_image(call: Call) -> Json:
     if not any(call.body.get(source) for source in _SOURCES):
         raise invalid("resource.sourceDisk", "", "A source is required.")
     head = {"kind": "compute#image", "id": call.new_id(), "creationTimestamp": timestamp(), "status": "READY"}
-    return call.insert(path, _ANY_IMAGE | call.body | head | {"selfLink": call.url(path)})
+    return call.insert(path, _DEFAULTS | call.body | head | {"selfLink": call.url(path)})
 
 
 @handles("compute.images.delete")

@@ -163,7 +163,7 @@ def _content(call: Call, source: Json, config: _DiskConfig) -> dict[str, Any]:
 def _source_image(call: Call, source: Json, config: _DiskConfig) -> str:
     if "sourceImage" not in source:
         origin = "a snapshot" if "sourceSnapshot" in source else "no image"
-        raise config.refusal(f"The disk '{source['name']}' was made from {origin}.")
+        raise config.refusal(f"The disk '{source['name']}' was created from {origin}.")
     image = str(source["sourceImage"])
     if config.instantiate_from == "SOURCE_IMAGE":
         return image

@@ -18,7 +18,6 @@ from gcpx_emulator.compute.links import last_part, path_of
 from gcpx_emulator.compute.lists import aggregate, list_scope
 from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.names import check_free, check_name, check_ready
-from gcpx_emulator.compute.operation_resource import Work
 from gcpx_emulator.compute.presentation import show
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.effects import Effect, delete, put
@@ -71,7 +70,7 @@ def check_instance(properties: Json) -> None:
 
 
 def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Effect]]:
-    """Write a new, running instance; gives it with what its creation does to disks."""
+    """Write a new, running instance; gives it with the effects of its creation on disks."""
     kept = kept_properties(call, {"networkInterfaces": [{}], **properties})
     kept.pop("params", None)
     instance = kept | _instance_fields(call, path, properties)
@@ -120,7 +119,7 @@ def _with_addresses(call: Call, interface: Json) -> Json:
 
 
 def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> tuple[Json, Effect | None]:
-    """Complete an attached disk, with the effect on the disk itself: it is created, unless it exists.
+    """Complete an attached disk; gives it with the effect on the disk itself, which is created unless it exists.
 
     `instance` is the instance's path, `key` the encryption key that the client sent for the disk.
     """
@@ -165,10 +164,10 @@ def delete_instance(call: Call) -> Json:
     if instance.get("deletionProtection"):
         raise invalid("resource.deletionProtection", "true", "The instance is protected against deletion.")
     check_ready(call, path)
-    effects = [delete(path), *_effects_on_disks(call, path, instance)]
+    disk_effects = _effects_on_disks(call, path, instance)
     if call.failure is None:
         call.store.put(path, instance | {"status": "STOPPING"})
-    return call.start(Work(kind="delete", target=path, target_id=instance["id"], effects=effects))
+    return call.delete(path, *disk_effects)
 
 
 def _effects_on_disks(call: Call, path: str, instance: Json) -> list[Effect]:

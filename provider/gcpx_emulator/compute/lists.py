@@ -1,4 +1,4 @@
-"""The answers of Compute Engine's list methods."""
+"""The responses of Compute Engine's list methods."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def list_scope(call: Call, collection: str, kind: str) -> Json:
 
 
 def list_head(call: Call, kind: str, path: str, token: str | None) -> Json:
-    """Give the fields that every answer has."""
+    """Give the fields that the responses of all list methods have."""
     return {"kind": kind, "id": path, "selfLink": call.url(path)} | ({"nextPageToken": token} if token else {})
 
 
@@ -49,7 +49,7 @@ def aggregate(call: Call, collection: str, kind: str, scopes: Sequence[str]) -> 
 
 
 def _unreachables(kind: str, lost: Json) -> Json:
-    """Name the unreachable scopes, in the only answers that have this field."""
+    """Name the unreachable scopes, in the only responses that have this field."""
     return {"unreachables": sorted(lost)} if lost and kind == "compute#instanceAggregatedList" else {}
 
 

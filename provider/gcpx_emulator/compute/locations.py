@@ -1,4 +1,4 @@
-"""Regions and zones: which there are, and what follows from their names."""
+"""The regions and zones, and how their names relate."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _NOT_KEPT: Final = (
 )
 _COPIED: Final = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
 _BYTES_PER_GB: Final = 2**28
-"""The storage that an image takes for each GB of a disk: a quarter of the disk is in use."""
+"""The bytes that an image takes for each GB of a disk, of which a quarter is in use."""
 
 
 @handles("compute.machineImages.insert")
@@ -79,7 +79,7 @@ def _saved_disk(disk: Json) -> Json:
 
 
 def _check_keys(call: Call, disks: list[Json]) -> None:
-    """Refuse disks that are protected by customer-supplied keys which the call does not give."""
+    """Refuse disks with customer-supplied keys if the call does not have these keys."""
     given = {
         call.resolve(item.get("sourceDisk", "")): item.get("diskEncryptionKey")
         for item in call.body.get("sourceDiskEncryptionKeys") or ()

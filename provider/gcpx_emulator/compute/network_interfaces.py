@@ -1,4 +1,4 @@
-"""Network interfaces of instances, which change in place under fingerprints of their own."""
+"""Network interfaces of instances, changed in place; each has its own fingerprint."""
 
 from __future__ import annotations
 

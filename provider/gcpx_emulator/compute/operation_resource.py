@@ -15,7 +15,7 @@ from gcpx_emulator.core.operations import Progress
 _PENDING_SHARE: Final = 0.2
 """The part of an operation's time in which it is pending."""
 _FAILURE: Final = "_failure"
-"""Where an operation keeps the result that it will have, if it fails."""
+"""The field of the kept body with the result that the operation will have, if it fails."""
 
 
 @attrs.frozen(kw_only=True)
@@ -26,7 +26,7 @@ class Work:
         kind: the operation's type, such as `insert`.
         target: the path of the resource that it works on.
         target_id: that resource's numeric ID.
-        effects: what it does when it ends, unless it fails.
+        effects: on the store when it ends, unless it fails.
         failure: the result if it fails: {"errors": [...]} and, optionally, httpErrorStatusCode and httpErrorMessage.
         details: more fields of the operation, such as warnings.
     """
@@ -39,7 +39,7 @@ class Work:
     details: Json = attrs.Factory(dict)
 
     def outcome(self, failure: Json | None) -> tuple[Json, list[Effect]]:
-        """Give what the operation's body keeps of a failure, if there is one, and the effects."""
+        """Give the part of the operation's body that keeps its failure, if it has one, and its effects."""
         failure = failure or self.failure
         return ({_FAILURE: failure}, []) if failure else ({}, self.effects)
 

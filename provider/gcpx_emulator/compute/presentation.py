@@ -1,4 +1,4 @@
-"""Resources as a version of the API shows them."""
+"""Resources, as a version of the API shows them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Viewer:
 
     Attributes:
         schemas: of that version.
-        other: how links of the other version begin, which `wanted` replaces.
+        other: the part of links that names the other version, which `wanted` replaces.
     """
 
     schemas: Json

@@ -1,4 +1,4 @@
-"""The public images: which projects have which."""
+"""The public images, by project."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DEPRECATED: Final = {
 }
 """The states of images that should not be used any more, by project; none belongs to a family."""
 REPLACEMENT: Final = "debian-12-bookworm-v20261014"
-"""What every deprecated image suggests instead."""
+"""The image that every deprecated image names as its replacement."""
 
 
 def image_names(project: str) -> list[str]:

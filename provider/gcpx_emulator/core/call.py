@@ -1,4 +1,4 @@
-"""What a handler gets."""
+"""The calls that handlers get."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from gcpx_emulator.core.uploads import Media
 
 @attrs.frozen(kw_only=True)
 class Cloud:
-    """The simulated cloud that all calls share.
+    """The simulated cloud, which all calls share.
 
     Attributes:
-        now: gives the time, in seconds since 1970, of everything but operations.
+        now: gives the time in seconds since 1970; operations have a clock of their own.
     """
 
     store: Store

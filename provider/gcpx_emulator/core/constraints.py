@@ -29,7 +29,7 @@ class Constraint:
         message: what is required.
         accepts: tells whether the field's value satisfies the constraint.
         of_object: `accepts` gets the whole object, for constraints of several fields.
-        methods: the beginnings of the IDs of the methods that it holds for; empty for all.
+        methods: the beginnings of the IDs of the methods that it applies to; empty for all.
         secret: an error does not repeat the value.
     """
 
@@ -73,9 +73,9 @@ class ConstraintTable:
 
     def check(self, method: Method, schema: str, value: Any, where: str) -> None:
         """Check every object in a value of a schema; `where` is the value's path in error messages."""
-        for name, path, found in _objects(method.document, {"$ref": schema}, value, where):
+        for name, path, item in _objects(method.document, {"$ref": schema}, value, where):
             for constraint in self._by_schema[name]:
-                constraint.check(method, path, found)
+                constraint.check(method, path, item)
 
 
 def field_values(value: Any, field: str) -> Iterator[tuple[str, Any]]:

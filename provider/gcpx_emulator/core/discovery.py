@@ -1,4 +1,4 @@
-"""Google's published API descriptions (discovery documents): the methods, and what their requests may hold.
+"""Google's published API descriptions (discovery documents): the methods, and what their requests may contain.
 
 The documents come with the package google-api-python-client. Each is read when its API is first called.
 """
@@ -70,14 +70,14 @@ class Method:
 
 @attrs.define
 class Node:
-    """A place in the tree of paths: what follows, literally or by pattern, and the methods that end here."""
+    """A node in the tree of paths: its children, by literal and by pattern, and the methods whose paths end here."""
 
     literals: dict[str, Node] = attrs.Factory(dict)
     patterns: list[tuple[re.Pattern[str], Node]] = attrs.Factory(list)
     methods: dict[str, Method] = attrs.Factory(dict)
 
     def child(self, segment: str) -> Node:
-        """Give the node that follows by a path segment such as `zones` or `{zone}`; it is made if necessary."""
+        """Give the child for a path segment such as `zones` or `{zone}`, which is added if necessary."""
         if "{" not in segment:
             return self.literals.setdefault(segment, Node())
         value = r"(?P<\1>[^/:]+)" if ":" in segment else r"(?P<\1>[^/]+)"
@@ -124,12 +124,12 @@ def document(name: str) -> Document:
     content = json.loads((folder / f"{name}.json").read_text())
     api = APIS[name]
     api.amend(content)
-    read = Document(name, content["schemas"], frozenset(content["parameters"]) | _CLIENT_PARAMETERS)
+    described = Document(name, content["schemas"], frozenset(content["parameters"]) | _CLIENT_PARAMETERS)
     for method in methods_of(content):
         # Only the documents of some APIs repeat the prefix in their paths.
         path = method.get("flatPath") or method["path"]
-        read.add(method, path.removeprefix(f"{api.prefixes[0]}/"))
-    return read
+        described.add(method, path.removeprefix(f"{api.prefixes[0]}/"))
+    return described
 
 
 def methods_of(content: Json) -> Iterator[Json]:

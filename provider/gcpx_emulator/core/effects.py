@@ -5,7 +5,7 @@ An effect is JSON, because it is kept in the store until its operation ends:
 - `{"put": PATH, "body": RESOURCE}` creates or replaces a resource.
 - `{"delete": PATH}` deletes one.
 - `{"relink": PATH, "field": NAME, "target": PATH, "link": URL or None}` changes one entry of a list of links, and keeps
-  what other operations have changed in the resource meanwhile.
+  what other operations have changed in the resource in the meantime.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class ApiError(Exception):
 
     Attributes:
         status: the HTTP status.
-        message: for people.
+        message: the text for people.
         reason: Google's short name of the error, such as `notFound`.
     """
 

@@ -69,11 +69,11 @@ class Fault:
         method: its ID, or `*` for any.
         times: with how many calls.
         status: answer with this HTTP status, and do not do the work.
-        reason: Google's reason in that answer.
-        message: the message in that answer.
-        retry_after: seconds in the Retry-After header of that answer.
+        reason: Google's reason in that response.
+        message: the message in that response.
+        retry_after: seconds in the Retry-After header of that response.
         drop: cut the connection `before` or `after` the work is done.
-        delay: seconds before the answer.
+        delay: seconds before the response.
         body: answer with this text, by default with status 200, and do not do the work.
         operation: the result of the operation that the call starts: {"errors": [...], "httpErrorStatusCode": ...}.
     """

@@ -96,7 +96,7 @@ SWITCH: Final = Field("true or false", lambda value: isinstance(value, bool))
 
 
 def numbers_by(what: str, names: Collection[str]) -> Field:
-    """Take an object of whole numbers by name; `what` says what is named, such as `region`."""
+    """Accept an object of whole numbers by name; `what` says what is named, such as `region`."""
     return Field(
         f"whole numbers by {what} ({', '.join(names)})",
         lambda value: is_object(value) and set(value) <= set(names) and all(map(is_whole, value.values())),
@@ -104,7 +104,7 @@ def numbers_by(what: str, names: Collection[str]) -> Field:
 
 
 def list_of(what: str, names: Collection[str]) -> Field:
-    """Take a list of names; `what` says what is named, such as `regions`."""
+    """Accept a list of names; `what` says what is named, such as `regions`."""
     return Field(
         f"a list of {what} ({', '.join(names)})",
         lambda value: isinstance(value, list) and all(is_text(name) and name in names for name in value),

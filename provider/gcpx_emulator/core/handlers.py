@@ -1,4 +1,4 @@
-"""The handlers of methods: one function per method, from call to answer."""
+"""The handlers of methods: functions that get a call and give the response."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from gcpx_emulator.core.call import Call
 
 Handler = Callable[[Call], Any]
-"""Gives the JSON of the answer, None for an empty one, a whole response, or a coroutine that gives one of these."""
+"""Gives the JSON of the response, None for an empty one, a Response, or a coroutine that gives one of these."""
 HANDLERS: Final[dict[str, Handler]] = {}
 """Every handler, by method ID."""
 _H = TypeVar("_H", bound=Handler)

@@ -1,4 +1,4 @@
-"""Pages of lists: filtered, ordered and cut as a list method's query asks for."""
+"""Pages of lists: the items that a query's filter accepts, in the query's order."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from gcpx_emulator.core.store import Store
 _DEFAULT_SIZE: Final = 500
 _NEWEST_FIRST: Final = "creationTimestamp desc"
 Query = Mapping[str, str]
-Rows = Iterable[tuple[str, Json]]
+_Rows = Iterable[tuple[str, Json]]
 """Items with their keys, in order of the keys."""
-_RowsAfter = Callable[[str], Rows]
+_RowsAfter = Callable[[str], _Rows]
 """Gives the rows whose keys come after one."""
 _Position = tuple[str, ...]
 """Where a row stands in the order: its key, or its time and its key. A page token names the last position shown."""
 
 
 def page_of(items: list[Json], query: Query) -> tuple[list[Json], str | None]:
-    """Give the page of a list that a query asks for, and the token of the next page if there is one."""
+    """Give the requested page of a list, and the token of the next page if there is one."""
 
     def rows_after(key: str) -> Iterator[tuple[str, Json]]:
         rows = sorted(((str(item.get("name", item.get("id", ""))), item) for item in items), key=lambda row: row[0])
@@ -37,7 +37,7 @@ def page_of(items: list[Json], query: Query) -> tuple[list[Json], str | None]:
 
 
 def page_of_store(store: Store, collections: list[str], query: Query) -> tuple[list[tuple[str, Json]], str | None]:
-    """Give a page of collections in the store, as paths and resources; no more is read than the page needs."""
+    """Give the requested page of collections in the store, as paths and resources; only the page is read."""
     return _page(lambda path: store.scan(collections, path), query)
 
 

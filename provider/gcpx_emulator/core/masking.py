@@ -18,7 +18,7 @@ Mask = Json
 
 
 def apply_mask(body: Any, mask: Mask) -> Any:
-    """Keep of a response the fields that a mask names."""
+    """Keep the fields of a response that a mask names."""
     if isinstance(body, list):
         return [apply_mask(item, mask) for item in body]
     if not isinstance(body, dict) or not mask:
@@ -32,7 +32,7 @@ def _below(mask: Mask, key: str) -> Mask:
 
 
 def _union(left: Mask, right: Mask) -> Mask:
-    """Keep what either of two masks keeps."""
+    """Give the mask that keeps what either of two masks keeps."""
     if not left or not right:
         return {}
     both = {key: _union(left[key], right[key]) for key in left.keys() & right.keys()}

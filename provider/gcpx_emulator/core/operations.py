@@ -1,6 +1,6 @@
 """Operations: work that is accepted at once and takes effect later.
 
-They are kept in the store. What an API shows of one is up to that API (`Show`).
+They are kept in the store. Each API decides what it shows of an operation (`Show`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Progress:
 
 
 Show = Callable[[Json, Progress], Json]
-"""Writes an operation as its API shows it; gets the operation's body, and does not change it."""
+"""Writes an operation as its API shows it; gets the operation's body, which it does not change."""
 
 
 @attrs.frozen(kw_only=True)
@@ -74,7 +74,7 @@ class Operations:
     latency: float = 0.0
 
     def start(self, operation: Operation) -> Json:
-        """Start an operation; gives it as it is shown at that moment, which is never as done."""
+        """Start an operation; gives it as it is shown at the start, when it is never done."""
         begins, body, effects = operation.begins, json.dumps(operation.body), json.dumps(operation.effects)
         place = (operation.name, operation.project, operation.scope, operation.request_id)
         self.store.run(

@@ -10,12 +10,12 @@ import attrs
 from gcpx_emulator.core.call import Call
 
 PERMISSIONS: Final[set[str]] = set()
-"""Every permission that some call needs, and that a policy can be about."""
+"""Every permission that calls may need, and that policies can name."""
 
 
 @attrs.frozen
 class Need:
-    """Any one of some permissions on a resource."""
+    """A need for one of several permissions on a resource."""
 
     permissions: tuple[str, ...]
     resource: str
@@ -26,7 +26,7 @@ _NEEDS: Final[dict[str, Needs]] = {}
 
 
 def declare_needs(permissions: Iterable[str], needs: Mapping[str, Needs]) -> None:
-    """Register the permissions of a service, and by method ID what gives the needs of a call."""
+    """Register the permissions of a service, and by method ID the functions that list the needs of a call."""
     PERMISSIONS.update(permissions)
     _NEEDS.update(needs)
 

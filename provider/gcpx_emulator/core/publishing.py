@@ -1,4 +1,4 @@
-"""Publishing messages to topics, for the services that do: Pub/Sub implements it."""
+"""Publishing to topics: the interface that services use, and that Pub/Sub implements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gcpx_emulator.core.json_data import Json
 
 
 class Publisher(Protocol):
-    """Topics by their full names, `projects/PROJECT/topics/TOPIC`."""
+    """Publishes to topics, which are named `projects/PROJECT/topics/TOPIC`."""
 
     def has_topic(self, name: str) -> bool:
         """Tell whether a topic exists."""

@@ -1,4 +1,4 @@
-"""Finding the method that a request is for."""
+"""Finds the method of a request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PAGES: Final[dict[str, Methods]] = {}
 
 
 def serve_page(path: str, method_id: str, parameters: Json) -> None:
-    """Register a page that Google's documentation has and no discovery document describes; it can only be read."""
+    """Register a page that no discovery document describes; it can only be read."""
     _PAGES[path] = {"GET": undocumented_method(method_id, parameters)}
 
 
@@ -56,9 +56,9 @@ def _find(node: Node, segments: list[str], parameters: dict[str, str]) -> tuple[
         return (node if node.methods else None), parameters
     head, *rest = segments
     for child, bound in _branches(node, head):
-        end, found = _find(child, rest, parameters | bound)
+        end, all_parameters = _find(child, rest, parameters | bound)
         if end is not None:
-            return end, found
+            return end, all_parameters
     return None, parameters
 
 

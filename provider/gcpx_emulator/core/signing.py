@@ -1,4 +1,4 @@
-"""Signing keys, the tokens that they sign, and reading such tokens."""
+"""Signing keys, and the tokens that are signed and verified with them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ISSUER: Final = "https://accounts.google.com"
 _LIFETIME: Final = 3600
 """Seconds until a token expires."""
 _REUSE: Final = 300
-"""Seconds in which `identity` gives the same token again."""
+"""Seconds in which `id_token` gives the same token again."""
 _UNTIMED: Final[Options] = {"verify_aud": False, "verify_exp": False, "verify_iat": False, "verify_nbf": False}
 
 
@@ -54,7 +54,7 @@ class _Key:
 class Signer:
     """The signing keys of Google accounts (RSA) and of Identity-Aware Proxy (elliptic curve).
 
-    Making a key takes a moment, so each is made when it is first needed.
+    Making a key takes time, so each is made when it is first needed.
 
     Attributes:
         clock: gives the time in seconds since 1970.
@@ -62,7 +62,7 @@ class Signer:
 
     clock: Callable[[], float] = time.time
     _keys: dict[str, _Key] = attrs.Factory(dict)
-    _identities: dict[tuple[str, str], tuple[float, str]] = attrs.Factory(dict)
+    _id_tokens: dict[tuple[str, str], tuple[float, str]] = attrs.Factory(dict)
 
     @property
     def _account(self) -> _Key:
@@ -79,7 +79,7 @@ class Signer:
     def rotate(self) -> None:
         """Replace the keys with new ones; the old ones are no longer published."""
         self._keys.clear()
-        self._identities.clear()
+        self._id_tokens.clear()
 
     def token(self, claims: Json, *, iap: bool = False) -> str:
         """Sign claims of any form, as a Google account or as Identity-Aware Proxy; gives a JWT."""
@@ -87,13 +87,13 @@ class Signer:
         payload = json.dumps(claims).encode()
         return jwt.PyJWS().encode(payload, key.private, algorithm=algorithm, headers={"kid": key.id})
 
-    def identity(self, email: str, audience: str) -> str:
-        """Sign an identity token of an account; one of the last five minutes is used again."""
+    def id_token(self, email: str, audience: str) -> str:
+        """Give an ID token of an account; within five minutes it is the same one."""
         now = self.clock()
-        issued, token = self._identities.get((email, audience), (-math.inf, ""))
+        issued, token = self._id_tokens.get((email, audience), (-math.inf, ""))
         if not 0 <= now - issued <= _REUSE:
-            issued, token = now, self.token(identity_claims(email, audience, now))
-            self._identities[email, audience] = (issued, token)
+            issued, token = now, self.token(id_token_claims(email, audience, now))
+            self._id_tokens[email, audience] = (issued, token)
         return token
 
     def certificates(self) -> Json:
@@ -136,8 +136,8 @@ class Signer:
         return email if isinstance(email, str) else ""
 
 
-def identity_claims(email: str, audience: str, now: float) -> Json:
-    """Write the claims of an account's identity token that is issued now, in seconds since 1970."""
+def id_token_claims(email: str, audience: str, now: float) -> Json:
+    """Write the claims of an account's ID token that is issued now, in seconds since 1970."""
     number = str(10**20 + int(hashlib.sha256(email.encode()).hexdigest()[:16], 16))
     issued = int(now)
     account = {"azp": number, "sub": number, "email": email, "email_verified": True}

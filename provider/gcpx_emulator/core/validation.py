@@ -15,9 +15,9 @@ from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
 
 MERGE_PATCH: Final = "mergePatch"
-"""Marks a property, in a document that was amended, whose value is a JSON Merge Patch: a null removes a value."""
+"""Marks a property whose value is a JSON Merge Patch, in which a null removes a value."""
 BodyCheck = Callable[[Method, Json], None]
-"""Refuses a body, which is clean, with an ApiError."""
+"""Gets a body without output-only fields, and refuses it with an ApiError."""
 _BODY_CHECKS: Final[dict[str, BodyCheck]] = {}
 _WHOLE: Final = re.compile(r"-?[0-9]{1,20}")
 _INTEGER_BITS: Final = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
@@ -73,7 +73,7 @@ def _check_range(name: str, spec: Json, value: str) -> None:
 
 
 def clean_body(method: Method, body: Any) -> Json:
-    """Check a body against its schema and its API's own check; gives it without output-only fields."""
+    """Check a body against its schema, and with the API's own check; gives it without output-only fields."""
     if method.request is None:
         if body:
             raise _refusal("Request body must be empty.")
@@ -131,7 +131,7 @@ class _Cleaner:
                 where = f" at '{path}'" if path else ""
                 raise _refusal(f'Unknown name "{key}"{where}: Cannot find field.')
             if item is None:
-                # A list within a patch replaces the whole list, so its objects are no patches.
+                # A list within a patch replaces the whole list, so its objects are not patches.
                 if patch and "[" not in path:
                     cleaned[key] = None
             elif not _is_ignored(known, item):

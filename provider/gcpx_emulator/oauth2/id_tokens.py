@@ -10,7 +10,7 @@ from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.signing import identity_claims
+from gcpx_emulator.core.signing import id_token_claims
 
 
 @handles("oauth2.tokeninfo")
@@ -31,7 +31,7 @@ def generate_id_token(call: Call) -> Json:
     audience = call.body.get("audience")
     if not audience:
         raise ApiError(400, "The request's audience is required.")
-    claims = identity_claims(call.path["serviceAccountsId"], audience, call.cloud.now())
+    claims = id_token_claims(call.path["serviceAccountsId"], audience, call.cloud.now())
     if not call.body.get("includeEmail"):
         claims = {name: value for name, value in claims.items() if not name.startswith("email")}
     return {"token": call.cloud.signer.token(claims)}

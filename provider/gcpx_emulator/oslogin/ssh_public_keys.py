@@ -23,7 +23,7 @@ def keys_path(call: Call) -> str:
 
 
 def new_key(call: Call) -> Json:
-    """Write the key in the call's body, which may exist already."""
+    """Write the key in the call's body, whether it exists already or not."""
     key = call.body.get("key")
     if not key:
         raise ApiError(400, "The SSH public key must not be empty.")

@@ -1,6 +1,6 @@
 """Delivery of messages to push endpoints: pushed until they are acknowledged, with growing pauses between attempts.
 
-Only endpoints on this machine are called: the emulator connects to no other machine.
+Only endpoints on this machine are called; the emulator does not connect to other machines.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class _Push:
         headers = {"User-Agent": "gcpx-emulator", "Content-Type": "application/json"}
         token = self.subscription["pushConfig"].get("oidcToken")
         if token:
-            identity = signer.identity(token["serviceAccountEmail"], token.get("audience") or self.endpoint)
-            headers["Authorization"] = f"Bearer {identity}"
+            id_token = signer.id_token(token["serviceAccountEmail"], token.get("audience") or self.endpoint)
+            headers["Authorization"] = f"Bearer {id_token}"
         return headers
 
     def pause(self) -> float:
@@ -109,7 +109,7 @@ class Pusher:
         return list(self.deliveries)
 
     async def _run(self) -> None:
-        """Push what is due, and wait for a change or for what is due next, for as long as the emulator runs.
+        """Push what is due, then wait for a change or until more is due, for as long as the emulator runs.
 
         The event is cleared before the search, so that a change during the search leads to another round.
         """
@@ -164,7 +164,7 @@ class Pusher:
             return None, type(error).__name__
 
     def _settle(self, push: _Push, *, is_acknowledged: bool) -> None:
-        """Delete an acknowledged message; keep another for the next attempt, if it has not been deleted meanwhile."""
+        """Delete an acknowledged message; keep another for the next attempt, if it still exists."""
         if is_acknowledged:
             self.store.delete(push.path)
         elif self.store.get(push.path) is not None:

@@ -1,4 +1,7 @@
-"""Bounds of the durations in topics and subscriptions. Source: the REST reference of Pub/Sub, at each field."""
+"""Bounds of the durations in topics and subscriptions.
+
+Source: the fields of `Topic` and `Subscription` in the REST reference of Pub/Sub.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A POST whose response may be an informational status, which HTTP clients skip while they wait for another one."""
+"""A POST request whose response may be an informational status; HTTP clients skip these and wait for another one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The messages that subscriptions have not delivered yet, and publishing, which adds to them.
 
-The store keeps, below each subscription, {"message": PUBSUB_MESSAGE, "due": SECONDS, "attempt": NUMBER, "ackId": TEXT}:
-when it is to be delivered next, in seconds since 1970, how often it was pushed, and the ID of its lease.
+The store keeps each below its subscription as {"message": PUBSUB_MESSAGE, "due": SECONDS, "attempt": NUMBER, "ackId":
+TEXT}: the time of its next delivery, in seconds since 1970, the number of pushes so far, and the ID of its lease.
 """
 
 from __future__ import annotations

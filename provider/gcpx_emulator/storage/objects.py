@@ -126,7 +126,7 @@ def get_object(call: Call) -> Json | Response:
 
 @handles("storage.objects.list")
 def list_objects(call: Call) -> Json:
-    """List objects; with a delimiter, names that contain it after the prefix are listed by their beginning only."""
+    """List objects; of names with the delimiter after the prefix, only the common beginnings are listed."""
     read_bucket(call)
     prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
     stored = [_metadata(item) for item in call.store.list(f"{bucket_path(call)}/o")]

@@ -9,7 +9,7 @@ from google_clients import connect, insert_instance
 from programs import PROJECT, ZONE
 
 
-def test_disks_are_made_attached_detached_and_deleted(cloud):
+def test_disks_are_created_attached_detached_and_deleted(cloud):
     disks, instances = connect(compute_v1.DisksClient, cloud), insert_instance(cloud)
     disks.insert(project=PROJECT, zone=ZONE, disk_resource=compute_v1.Disk(name="data", size_gb=50)).result()
     attached = compute_v1.AttachedDisk(source=f"zones/{ZONE}/disks/data", device_name="data")

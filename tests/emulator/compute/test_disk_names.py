@@ -102,7 +102,7 @@ def test_two_disks_of_one_instance_cannot_have_one_name(instances):
         _insert(instances, _disk(boot=True, disk_name="one"), _disk(disk_name="one"))
 
 
-def test_a_disk_that_is_still_being_made_is_not_overwritten(cloud, instances):
+def test_a_disk_that_is_still_being_created_is_not_overwritten(cloud, instances):
     cloud.emulator.operations.latency = 60
     _insert(instances, _disk(boot=True, disk_name="one"))
     with pytest.raises(exceptions.BadRequest, match="not ready"):

@@ -179,7 +179,7 @@ def test_an_image_without_a_family_cannot_be_replaced_by_its_family(cloud, sourc
     assert (answer.status_code, "no image family" in answer.text) == (400, True)
 
 
-def test_instances_are_made_from_it(cloud, source):
+def test_instances_are_created_from_it(cloud, source):
     _copy(cloud, source, {"deviceName": "snapshot", "instantiateFrom": "DO_NOT_INCLUDE"})
     body = {"count": "2", "namePattern": "w-#", "sourceInstanceTemplate": "global/instanceTemplates/copy"}
     cloud.post(f"{BASE}/zones/{ZONE}/instances/bulkInsert", body)

@@ -16,7 +16,7 @@ def templates(cloud):
     return connect(compute_v1.InstanceTemplatesClient, cloud)
 
 
-def test_a_template_is_made_read_listed_and_deleted(templates, cloud):
+def test_a_template_is_created_read_listed_and_deleted(templates, cloud):
     cloud.hold_operations()
     operation = insert_template(templates, "web", labels={"app": "web"})
     assert not operation.done()
@@ -70,14 +70,14 @@ def template(cloud):
     [("regions/us-east1", 200), ("zones/us-east1-c", 200), ("regions/us-central1", 400), ("zones/us-central1-a", 400)],
 )
 def test_a_regional_template_serves_its_own_region_alone(http, template, place, status):
-    order = {"count": "1", "namePattern": "w-#", "sourceInstanceTemplate": "regions/us-east1/instanceTemplates/web"}
-    answer = http.post(f"{BASE}/{place}/instances/bulkInsert", json=order)
+    body = {"count": "1", "namePattern": "w-#", "sourceInstanceTemplate": "regions/us-east1/instanceTemplates/web"}
+    answer = http.post(f"{BASE}/{place}/instances/bulkInsert", json=body)
 
     assert answer.status_code == status
     assert status == 200 or "us-east1" in answer.json()["error"]["message"]
 
 
-def test_a_template_is_made_from_an_instance(templates, cloud):
+def test_a_template_is_created_from_an_instance(templates, cloud):
     instances = connect(compute_v1.InstancesClient, cloud)
     boot = compute_v1.AttachedDisk(
         boot=True, device_name="boot", initialize_params=compute_v1.AttachedDiskInitializeParams(source_image=DEBIAN)

@@ -19,7 +19,7 @@ def template(cloud):
 
 
 @pytest.mark.parametrize(("zone", "status"), [("us-east1-b", 200), ("us-central1-a", 400)])
-def test_an_instance_is_made_from_a_template(cloud, http, template, zone, status):
+def test_an_instance_is_created_from_a_template(cloud, http, template, zone, status):
     link = "regions/us-east1/instanceTemplates/web"
     answer = http.post(
         f"{BASE}/zones/{zone}/instances",

@@ -59,12 +59,12 @@ def test_links_in_bodies_take_a_numeric_id(cloud, http, vm, template):
     source = f"zones/{ZONE}/instances/{_id(cloud, vm)}"
     _done(cloud, http, "POST", f"{BASE}/global/instanceTemplates", {"name": "copy", "sourceInstance": source})
     _done(cloud, http, "POST", f"{BASE}/global/machineImages?sourceInstance={source}", {"name": "golden"})
-    order = {
+    body = {
         "count": "1",
         "namePattern": "w-#",
         "sourceInstanceTemplate": f"global/instanceTemplates/{_id(cloud, template)}",
     }
-    _done(cloud, http, "POST", f"{BASE}/zones/{ZONE}/instances/bulkInsert", order)
+    _done(cloud, http, "POST", f"{BASE}/zones/{ZONE}/instances/bulkInsert", body)
 
     assert http.get(f"{BASE}/global/instanceTemplates/copy").json()["sourceInstance"].endswith(vm)
     assert http.get(f"{BASE}/global/machineImages/golden").json()["sourceInstance"].endswith(vm)

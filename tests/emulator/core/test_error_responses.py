@@ -15,7 +15,7 @@ TEMPLATE = f"projects/{PROJECT}/global/instanceTemplates/web"
 
 @pytest.fixture
 def broken(cloud, http):
-    """A template that somebody broke behind the API's back: no handler can show it."""
+    """A broken template, which no handler can show."""
     cloud.emulator.store.put(TEMPLATE, {"name": "web", "kind": "compute#instanceTemplate", "properties": {}})
     assert http.patch(f"/_emulator/resources/{TEMPLATE}", json={"kind": None}).status_code == 200
 

@@ -10,14 +10,14 @@ BASE = f"/compute/v1/projects/{PROJECT}"
 
 
 def test_faults_are_injected_over_http(http):
-    order = {"method": "compute.regions.list", "status": 503, "retry_after": 7, "times": 2}
-    assert http.post("/_emulator/faults", json=order).json()[0]["times"] == 2
+    fault = {"method": "compute.regions.list", "status": 503, "retry_after": 7, "times": 2}
+    assert http.post("/_emulator/faults", json=fault).json()[0]["times"] == 2
     first, second, third = (http.get(f"{BASE}/regions") for _ in range(3))
 
     assert [first.status_code, second.status_code, third.status_code] == [503, 503, 200]
     assert first.headers["Retry-After"] == "7"
     assert http.post("/_emulator/faults", json={"method": "x", "what": 1}).status_code == 400
-    http.post("/_emulator/faults", json=order)
+    http.post("/_emulator/faults", json=fault)
     assert http.delete("/_emulator/faults").json() == []
 
 

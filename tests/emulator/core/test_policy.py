@@ -21,7 +21,7 @@ NAME = f"projects/{PROJECT}/subscriptions/worker"
 COMPUTE = f"/compute/beta/projects/{PROJECT}"
 
 
-def _order(http, *bindings):
+def _set_policy(http, *bindings):
     http.post("/_emulator/policy", json={"bindings": bindings}).raise_for_status()
 
 
@@ -45,7 +45,7 @@ def _push(account):
 @pytest.fixture
 def subscriber(cloud, http):
     """Give the client of an account, once only the operator may act as the pusher."""
-    _order(http, _only(ACT_AS, OPERATOR, resources=[PUSHER]))
+    _set_policy(http, _only(ACT_AS, OPERATOR, resources=[PUSHER]))
     return lambda email: connect(SubscriberClient, cloud, Credentials(_token(http, email)))
 
 
@@ -79,7 +79,7 @@ def test_a_caller_that_cannot_act_as_the_account_cannot_set_it_later(cloud, subs
 
 
 def test_the_refusal_has_googles_format(http):
-    _order(http, _only("compute.regions.list"))
+    _set_policy(http, _only("compute.regions.list"))
     answer = http.get(f"{COMPUTE}/regions", headers=_as(http, OPERATOR))
     message = f"Required 'compute.regions.list' permission for 'projects/{PROJECT}'"
 
@@ -130,21 +130,21 @@ def test_a_call_needs_what_the_documentation_says(http, permission, resource, me
 
     operator, stranger = _as(http, OPERATOR), _as(http, STRANGER)
     assert not refused(stranger), "without a policy everyone may do everything"
-    _order(http, _only(permission, OPERATOR, resources=[resource]))
+    _set_policy(http, _only(permission, OPERATOR, resources=[resource]))
     assert [refused(headers) for headers in (operator, stranger, {}, {"Authorization": "Bearer x"})] == [
         False,
         True,
         True,
         True,
     ]
-    _order(http, _only(permission, "*"))
+    _set_policy(http, _only(permission, "*"))
     assert [refused(headers) for headers in (operator, {})] == [False, False]
-    _order(http, _only(permission, OPERATOR, resources=["another"]))
+    _set_policy(http, _only(permission, OPERATOR, resources=["another"]))
     assert refused(operator)
 
 
 def test_any_one_of_the_permissions_named_is_enough(http):
-    _order(http, _only("compute.disks.create", STRANGER), _only("compute.instances.create", OPERATOR))
+    _set_policy(http, _only("compute.disks.create", STRANGER), _only("compute.instances.create", OPERATOR))
     refused = [http.request(*BULK, json=FLEET, headers=_as(http, email)).status_code == 403
                for email in (STRANGER, OPERATOR, "third@example.com")]  # fmt: skip
 
@@ -154,14 +154,14 @@ def test_any_one_of_the_permissions_named_is_enough(http):
 def test_a_refused_call_changes_nothing_and_is_reported_first(http):
     path = f"/storage/v1/b/{BUCKET}/notificationConfigs"
     made = http.post(path, json={"topic": f"//pubsub.googleapis.com/{TOPIC}", "payload_format": "NONE"}).json()
-    _order(http, _only("storage.buckets.update"))
+    _set_policy(http, _only("storage.buckets.update"))
     assert http.delete(f"{path}/{made['id']}").status_code == 403
     assert http.delete(f"{path}/none").status_code == 403
-    _order(http)
+    _set_policy(http)
     assert http.delete(f"{path}/{made['id']}").status_code == 204
 
 
-@pytest.mark.parametrize(("order", "words"), [
+@pytest.mark.parametrize(("policy", "words"), [
     (b"{", "must be JSON"), (b"[]", "A policy is"), (b"{}", "A policy is"), (b'{"bindings": {}}', "A policy is"),
     (b'{"bindings": [], "more": 1}', "A policy is"), (b'{"bindings": [1]}', r"bindings\[0\] must be an object"),
     (b'{"bindings": [{"permission": "iam.serviceAccounts.actas", "members": []}]}', r"bindings\[0\].permission must be one of .*actAs"),
@@ -173,9 +173,9 @@ def test_a_refused_call_changes_nothing_and_is_reported_first(http):
     (b'{"bindings": [{"permission": "compute.regions.list", "members": [], "resources": null}]}', "resources must be a list"),
     (b'{"bindings": [{"permission": "compute.regions.list", "members": [], "role": "x"}]}', "must be an object with"),
 ])  # fmt: skip
-def test_an_invalid_policy_is_refused_and_the_last_one_stays(http, order, words):
-    _order(http, _only("compute.regions.list", OPERATOR))
-    answer = http.post("/_emulator/policy", content=order)
+def test_an_invalid_policy_is_refused_and_the_last_one_stays(http, policy, words):
+    _set_policy(http, _only("compute.regions.list", OPERATOR))
+    answer = http.post("/_emulator/policy", content=policy)
 
     assert answer.status_code == 400
     assert re.search(words, answer.json()["error"]["message"])
@@ -185,7 +185,7 @@ def test_an_invalid_policy_is_refused_and_the_last_one_stays(http, order, words)
 
 
 def test_a_reset_lets_everyone_do_everything(http):
-    _order(http, _only("compute.regions.list"))
+    _set_policy(http, _only("compute.regions.list"))
     assert "policy" not in http.get("/").text
     http.post("/_emulator/reset")
 

@@ -109,9 +109,9 @@ def test_a_response_that_is_not_http_leads_to_another_push(cloud, api, answer):
 
 
 def test_an_endpoint_that_refuses_connections_is_tried_again(cloud, api):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        _publish(api, f"http://127.0.0.1:{taken.getsockname()[1]}/push")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        _publish(api, f"http://127.0.0.1:{silent.getsockname()[1]}/push")
 
         assert _attempts(cloud, 2)[:2] == [(None, "ConnectionRefusedError")] * 2
 

@@ -36,12 +36,12 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("taken", "refused"), SETTINGS)
-def test_settings_of_a_subscription_have_limits(api, taken, refused):
+@pytest.mark.parametrize(("accepted", "refused"), SETTINGS)
+def test_settings_of_a_subscription_have_limits(api, accepted, refused):
     path = SUBSCRIPTION.replace("worker", "other")
 
     assert api.put(path, json={"topic": TOPIC, **refused}).status_code == 400
-    assert api.put(path, json={"topic": TOPIC, **taken}).status_code == 200
+    assert api.put(path, json={"topic": TOPIC, **accepted}).status_code == 200
     change = {"subscription": refused, "updateMask": next(iter(refused))}
     assert api.patch(path, json=change).status_code == 400
 

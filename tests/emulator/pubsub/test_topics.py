@@ -33,7 +33,7 @@ def _pushing(subscriber, url, name="worker", **token):
     return subscriber.create_subscription(request={"name": path, "topic": TOPIC, "push_config": config})
 
 
-def test_topics_are_made_read_listed_changed_and_deleted(publisher, subscriber):
+def test_topics_are_created_read_listed_changed_and_deleted(publisher, subscriber):
     publisher.create_topic(request=types.Topic(name=f"projects/{PROJECT}/topics/other", labels={"a": "b"}))
     topic = types.Topic(name=TOPIC, labels={"c": "d"})
     publisher.update_topic(topic=topic, update_mask=field_mask_pb2.FieldMask(paths=["labels"]))

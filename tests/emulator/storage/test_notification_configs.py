@@ -10,26 +10,29 @@ from programs import BUCKET, PROJECT
 TOPIC = f"projects/{PROJECT}/topics/uploads"
 
 
-def test_buckets_and_notifications(cloud):
+def test_a_configuration_is_created_read_listed_and_deleted(cloud):
     client = storage_client(cloud)
-    bucket = client.create_bucket("another-bucket", location="europe-west1")
-    made = bucket.notification(
+    bucket = client.bucket(BUCKET)
+    config = bucket.notification(
         "uploads",
         topic_project=PROJECT,
         event_types=["OBJECT_FINALIZE"],
         custom_attributes={"a": "b"},
         payload_format="NONE",
     )
-    made.create()
+    config.create()
 
-    assert "another-bucket" in [found.name for found in client.list_buckets()]
-    assert bucket.get_notification(made.notification_id).custom_attributes == {"a": "b"}
-    assert [found.notification_id for found in bucket.list_notifications()] == [made.notification_id]
+    assert bucket.get_notification(config.notification_id).custom_attributes == {"a": "b"}
+    assert [item.notification_id for item in bucket.list_notifications()] == [config.notification_id]
     assert client.get_service_account_email().endswith("gs-project-accounts.iam.gserviceaccount.com")
-    made.delete()
-    assert not made.exists()
-    bucket.delete()
-    assert not bucket.exists()
+    config.delete()
+    assert not config.exists()
+
+
+def test_an_unknown_event_type_is_refused(cloud):
+    config = storage_client(cloud).bucket(BUCKET).notification("uploads", PROJECT, event_types=["NOTHING"])
+    with pytest.raises(exceptions.BadRequest, match="event type"):
+        config.create()
 
 
 @pytest.mark.parametrize("topic", [TOPIC, f"//pubsub.googleapis.com/{TOPIC}"])

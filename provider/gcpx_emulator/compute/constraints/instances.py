@@ -1,4 +1,4 @@
-"""Constraints of instances and their properties, but for disks, network interfaces and labels."""
+"""Constraints of instances and their properties, except for disks, network interfaces and labels."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _metadata_keys_differ(metadata: Json) -> bool:
 
 
 def _is_machine_type(link: Any) -> bool:
-    """Accept every machine type but custom ones that are out of bounds; with a family, the number of CPUs is open."""
+    """Accept machine types; custom ones must be within bounds, but a family may have more CPUs."""
     name = link.rpartition("/")[2]
     custom = _CUSTOM_MACHINE_TYPE.fullmatch(name)
     if custom is None:

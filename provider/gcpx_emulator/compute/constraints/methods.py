@@ -1,4 +1,4 @@
-"""Groups of methods that some constraints hold for, by the beginnings of their IDs."""
+"""Groups of methods to which some constraints apply, by the beginnings of their IDs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constraints of network interfaces: addresses, and access from outside."""
+"""Constraints of network interfaces: addresses and external access."""
 
 from __future__ import annotations
 
