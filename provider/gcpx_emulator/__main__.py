@@ -1,4 +1,4 @@
-"""`gcpx-emulator`: serve until interrupted."""
+"""The command `gcpx-emulator`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="the duration of each operation")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file")
     options = parser.parse_args()
+    serve(_open(options.port), options.data, options.latency)
+
+
+def _open(port: int) -> socket.socket:
+    """Open a port, or exit with the reason why that is not possible."""
     try:
-        listener = listen(options.port)
+        return listen(port)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
-        sys.exit(f"gcpx-emulator: port {options.port} cannot be opened: {reason}; choose another with --port")
-    serve(listener, options.data, options.latency)
+        sys.exit(f"gcpx-emulator: port {port} cannot be opened: {reason}; choose another with --port")
 
 
 def listen(port: int = 0) -> socket.socket:
-    """Open a port on loopback.
-
-    With the protocol named, asyncio turns Nagle's algorithm off; otherwise each answer would wait 40 ms for the client.
-    """
+    """Open a port on loopback; 0 is any that is free."""
+    # asyncio turns Nagle's algorithm off only if the protocol is named; otherwise each response would take 40 ms more.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", port))

@@ -1,16 +1,20 @@
-"""The emulator's own page: what it holds, what it was asked, what it can do."""
+"""The status page: resources, latest requests and pushes, and the methods that are emulated."""
 
 from __future__ import annotations
 
 import html
 from collections import defaultdict
-from typing import Any, Final
+from typing import Final
+
+from gcpx_emulator.core.handlers import HANDLERS
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.settings import SETTINGS
+from gcpx_emulator.emulator import Emulator
 
 _SHOWN: Final = 25
-_WORDS: Final = {"b": "buckets", "o": "objects"}
-"""Kinds whose name in a path says too little."""
-_HIDDEN: Final = frozenset({"limits", "outages", "policy"})
-"""What tests ordered, which is no resource."""
+"""The number of requests and of pushes that are shown."""
+_NAMES: Final = {"b": "buckets", "o": "objects"}
+"""Longer names of collections, for those that are abbreviated in paths."""
 _STYLE: Final = """
 :root { color-scheme: light dark; --line: #8884; --soft: #888; --good: #1a7f37; --bad: #cf222e }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2.5rem auto; padding: 0 1.25rem }
@@ -24,22 +28,21 @@ border-bottom: 1px solid var(--line); vertical-align: top } th { color: var(--so
 """
 
 
-def render(
-    counts: dict[str, int], methods: list[str], requests: list[dict[str, Any]], pushes: list[dict[str, Any]]
-) -> str:
-    """Write the page."""
+def render(emulator: Emulator) -> str:
+    """Write the page of an emulator, in HTML."""
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>gcpx emulator</title><style>{_STYLE}</style>"
         "<h1>gcpx emulator</h1><p>Google Cloud's REST APIs on this machine. Nothing here leaves it.</p>"
-        f"<h2>Resources</h2>{_counts(counts)}<h2>Latest requests</h2>{_requests(requests)}"
-        f"{_pushes(pushes)}"
-        f"<h2>Emulated methods</h2>{_methods(methods)}"
+        f"<h2>Resources</h2>{_counts(emulator.store.counts())}"
+        f"<h2>Latest requests</h2>{_requests(list(emulator.requests.kept))}"
+        f"{_pushes(list(emulator.pusher.deliveries))}"
+        f"<h2>Emulated methods</h2>{_methods(list(HANDLERS))}"
     )
 
 
-def _pushes(pushes: list[dict[str, Any]]) -> str:
-    """Write what was pushed, where anything was."""
+def _pushes(pushes: list[Json]) -> str:
+    """Write the latest pushes, if there are any."""
     rows = "".join(
         f"<tr><td class={'ok' if (entry['status'] or 500) < 300 else 'no'}>{entry['status'] or entry['error']}</td>"  # noqa: PLR2004
         f"<td><code>{html.escape(entry['subscription'].rpartition('/')[2])}</code></td>"
@@ -51,14 +54,15 @@ def _pushes(pushes: list[dict[str, Any]]) -> str:
 
 
 def _counts(counts: dict[str, int]) -> str:
-    counts = {kind: number for kind, number in counts.items() if kind not in _HIDDEN}
+    settings = {setting.name for setting in SETTINGS}
+    counts = {kind: number for kind, number in counts.items() if kind not in settings}
     if not counts:
         return "<p>None yet. Run <code>pulumi up</code> with <code>gcpx:emulatorHost</code> set to this address.</p>"
-    tiles = "".join(f"<li><b>{number}</b>{html.escape(_WORDS.get(kind, kind))}</li>" for kind, number in counts.items())
+    tiles = "".join(f"<li><b>{number}</b>{html.escape(_NAMES.get(kind, kind))}</li>" for kind, number in counts.items())
     return f"<ul class=counts>{tiles}</ul>"
 
 
-def _requests(requests: list[dict[str, Any]]) -> str:
+def _requests(requests: list[Json]) -> str:
     rows = "".join(
         f"<tr><td class={'ok' if (entry['status'] or 500) < 400 else 'no'}>{entry['status'] or '…'}</td>"  # noqa: PLR2004
         f"<td><code>{html.escape(entry['method'] or '—')}</code></td>"

@@ -7,18 +7,21 @@ import socket
 
 import uvicorn
 
-from gcpx_emulator.app import Emulator
-from gcpx_emulator.store import Store
+from gcpx_emulator.app import application
+from gcpx_emulator.core.store import Store
+from gcpx_emulator.emulator import Emulator
 
 
 def serve(listener: socket.socket, data: str, latency: float) -> None:
-    """Say where the emulator listens, in one line on stdout, and serve."""
-    store = Store(data)
-    emulator = Emulator(store)
+    """Print the address, in one line on stdout, and serve.
+
+    `data` is the file in which everything is kept, or `:memory:`; `latency` is the duration of operations in seconds.
+    """
+    emulator = Emulator(Store(data))
     emulator.operations.latency = latency
-    print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201 - what a program reads
+    print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201 - programs read it
     config = uvicorn.Config(
-        emulator.app(), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1
+        application(emulator), log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1
     )
     try:
         asyncio.run(_serve(uvicorn.Server(config), emulator, listener))
@@ -27,6 +30,6 @@ def serve(listener: socket.socket, data: str, latency: float) -> None:
 
 
 async def _serve(server: uvicorn.Server, emulator: Emulator, listener: socket.socket) -> None:
-    """Serve, and push what still waited when the emulator was last stopped."""
+    """Serve, and push the messages that were waiting when the emulator was last stopped."""
     emulator.pusher.wake()
     await server.serve(sockets=[listener])

@@ -6,14 +6,39 @@ import os
 import subprocess
 import sys
 
+import httpx
 import pytest
-from workspace import ROOT
+from steered import HANGS
+from workspace import ROOT, emulator
 
 
 def test_help_names_the_options():
     done = subprocess.run([sys.executable, "-m", "gcpx_emulator", "--help"], capture_output=True, text=True, check=True)
 
     assert all(option in done.stdout for option in ("--port", "--latency", "--data"))
+
+
+def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
+    file = str(tmp_path / "data.sqlite")
+    with emulator("--data", file) as host:
+        assert (
+            httpx.post(
+                f"http://{host}/storage/v1/b?project=p", json={"name": "kept-bucket"}, trust_env=False, timeout=HANGS
+            ).status_code
+            == 200
+        )
+    with emulator("--data", file) as host:
+        assert httpx.get(f"http://{host}/storage/v1/b/kept-bucket", trust_env=False, timeout=HANGS).status_code == 200
+
+
+def test_a_port_that_is_in_use_is_named():
+    with emulator() as host:
+        command = [sys.executable, "-m", "gcpx_emulator", "--port", host.rpartition(":")[2]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+
+    assert done.returncode == 1
+    assert "cannot be opened" in done.stderr
+    assert "--port" in done.stderr
 
 
 def test_a_number_outside_the_range_of_ports_is_named():

@@ -8,12 +8,12 @@ from programs import BLOB, EXPIRY, OTHER_BLOB, key, notification, template
 from gcpx.compute.instance_template.declaration import InstanceTemplateModel
 from gcpx.model.diff import diff
 from gcpx.model.fields import object_type
-from gcpx.model.links import Home, same_link
+from gcpx.model.links import Location, same_link
 from gcpx.model.values import format_path
 from gcpx.oslogin.ssh_key.declaration import SshKeyModel
 from gcpx.storage.notification_config.declaration import NotificationConfigModel
 
-HERE = Home("p", "r", "z")
+HERE = Location("p", "r", "z")
 NETWORKS, SUBNETWORKS, DISKS = "global/networks", "regions/subnetworks", "zones/disks"
 
 
@@ -180,7 +180,7 @@ def test_another_value_is_a_change(one, other):
     ("projects/p/global/instanceTemplates/t?uniqueId=1", "projects/p/global/instanceTemplates/u?uniqueId=1", False),
 ])  # fmt: skip
 def test_a_unique_id_matters_only_if_both_links_have_one(one, other, same):
-    templates, home = "global/instanceTemplates", (Home("p"), Home("p"))
+    templates, location = "global/instanceTemplates", (Location("p"), Location("p"))
 
-    assert same_link(one, other, templates, home, sure=True) is same
-    assert same_link(other, one, templates, home, sure=True) is same
+    assert same_link(one, other, templates, location, sure=True) is same
+    assert same_link(other, one, templates, location, sure=True) is same

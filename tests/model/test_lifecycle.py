@@ -6,7 +6,7 @@ import pytest
 
 from gcpx.model import lifecycle
 from gcpx.model.fields import Record, field, record
-from gcpx.model.links import Home, name_of
+from gcpx.model.links import Location, name_of
 from gcpx.model.naming import AUTONAMED, IMPORTED, UNREAD, Autoname, NameRequest, Proposal
 from gcpx.model.places import REGION
 from gcpx.model.resource import Live, Page, Resource
@@ -48,21 +48,21 @@ class Shelf(Resource):
     id_forms = ("NAME",)
     autoname = Autoname(property="name", pattern=REGION[0], max_length=20)
     in_place = frozenset({("boards",), ("light", "color")})
-    derived = frozenset({"wood"})
+    left_out_of_imports = frozenset({"wood"})
 
     def __init__(self) -> None:
         """Create the resource without a client."""
 
-    def home(self, inputs, outputs):
-        return Home.of(inputs, outputs, region="us-east1")
+    def location(self, inputs, outputs):
+        return Location.of(inputs, outputs, region="us-east1")
 
-    def identity(self, inputs):
+    def unique_key(self, inputs):
         return None if inputs.get(AUTONAMED) else inputs.get("name")
 
     def predict(self, inputs):
         return {"region": inputs.get("region") or "us-east1"}
 
-    def defaults(self):
+    def provider_defaults(self):
         return {"region": "us-east1"}
 
     def create(self, call, inputs):

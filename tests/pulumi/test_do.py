@@ -82,7 +82,7 @@ def test_adopt_reports_an_error_and_stops(plain):
     done = plain[1](sys.executable, "adopt.py", GCPX_EMULATOR_HOST="127.0.0.1:9")
 
     assert done.returncode
-    assert "project is required" in done.stderr
+    assert "project: is required" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -90,7 +90,7 @@ def test_adopt_reports_an_error_and_stops(plain):
     ("command", "words"),
     [
         (["gcpx:compute:listRegions"], ["project: is required", "GOOGLE_PROJECT", "--gcpx:project"]),
-        (["gcpx:compute:InstanceTemplate", "list"], ["project is required", "GOOGLE_PROJECT", "--gcpx:project"]),
+        (["gcpx:compute:InstanceTemplate", "list"], ["project: is required", "GOOGLE_PROJECT", "--gcpx:project"]),
         (["gcpx:oslogin:SshKey", "list"], ["required", '"user"']),
         (["gcpx:compute:listRegions", "--project", "p", "--filter", "name="], ["filter: ", "character 6"]),
     ],

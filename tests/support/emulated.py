@@ -15,14 +15,15 @@ from programs import PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
-from gcpx_emulator.app import Emulator
-from gcpx_emulator.clock import Clock
-from gcpx_emulator.faults import Fault
+from gcpx_emulator.app import application
+from gcpx_emulator.core.clock import Clock
+from gcpx_emulator.core.faults import Fault
+from gcpx_emulator.emulator import Emulator
 
 
 @attrs.frozen
 class Emulated:
-    """A running emulator."""
+    """A running emulator in this process."""
 
     host: str
     emulator: Emulator
@@ -117,10 +118,9 @@ class Emulated:
     def deliveries(self, at_least: int) -> list[dict[str, Any]]:
         """Wait for at least this many attempts to push; return all of them."""
         url = f"http://{self.host}/_emulator/deliveries"
-        found: list[dict[str, Any]] = httpx.get(
-            url, params={"atLeast": at_least}, timeout=HANGS, trust_env=False
-        ).json()
-        return found
+        answer = httpx.get(url, params={"atLeast": at_least}, timeout=HANGS, trust_env=False)
+        deliveries: list[dict[str, Any]] = answer.json()
+        return deliveries
 
     def reset(self) -> None:
         """Restore the initial state."""
@@ -137,7 +137,7 @@ def running() -> Iterator[Emulated]:
     emulator.operations.clock = clock
     listener = listen()
     server = uvicorn.Server(
-        uvicorn.Config(emulator.app(), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
+        uvicorn.Config(application(emulator), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
     )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()

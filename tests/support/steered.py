@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 
-from gcpx_emulator.clock import Clock
+from gcpx_emulator.core.clock import Clock
 
 HOUR = 3600.0
 HANGS = 600.0

@@ -11,7 +11,7 @@ from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.place_defaults import place_or_default, require_project
 from gcpx.model.call import Call
 from gcpx.model.function import Function
-from gcpx.model.links import Home
+from gcpx.model.links import Location
 from gcpx.model.resource import Live, Resource
 from gcpx.model.rules import Failure
 
@@ -31,17 +31,17 @@ class InProject(Resource):
         """Require a project to list the resources of."""
         return require_project(self._google.settings, query)
 
-    def defaults(self) -> dict[str, Any]:
+    def provider_defaults(self) -> dict[str, Any]:
         """Leave out the provider's project."""
         return {"project": self._google.settings.project}
 
-    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Name the input that names a missing resource."""
         return explain_not_found(self._google, call, inputs, error)
 
-    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
         """Complete names by project, and by region where the resource has one."""
-        return Home.of(inputs, outputs, project=self._google.settings.project)
+        return Location.of(inputs, outputs, project=self._google.settings.project)
 
     def _project(self, values: dict[str, Any]) -> Any:
         """Give the project of inputs or of a query, as it is written, or the provider's."""

@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type
-from gcpx.model.links import NOWHERE, Home, same_link
+from gcpx.model.links import NO_LOCATION, Location, same_link
 from gcpx.model.numbers import as_integer
 from gcpx.model.values import UNKNOWN
 
@@ -40,12 +40,12 @@ class Comparison:
     """How the values of two sides are compared.
 
     Attributes:
-        homes: the locations that complete the short names of each side.
+        locations: the locations that complete the short names of each side.
         sure: links are equal only if that is certain, as between old and new inputs. Otherwise, as between inputs and
             Google's values, they are equal unless they are known to differ.
     """
 
-    homes: tuple[Home, Home] = (NOWHERE, NOWHERE)
+    locations: tuple[Location, Location] = (NO_LOCATION, NO_LOCATION)
     sure: bool = False
 
     def same(self, prop: Property, one: Any, other: Any) -> bool:
@@ -96,7 +96,7 @@ class Comparison:
         if kind.name == "number":
             return bool(_number(one) == _number(other))
         if prop.traits.url and isinstance(one, str) and isinstance(other, str):
-            return same_link(one, other, prop.traits.url, self.homes, sure=self.sure)
+            return same_link(one, other, prop.traits.url, self.locations, sure=self.sure)
         return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
     def match(self, prop: Property, one: list[Any], other: list[Any]) -> list[tuple[int | None, int | None]]:

@@ -1,7 +1,7 @@
 """What values mean over a resource's life: what a change does, what a preview predicts, what an import keeps.
 
-The engine's calls are decided here, from the declaration and from what a resource says of itself (`Resource.home`,
-`in_place`, `identity`, ...). Nothing here knows gRPC. Inputs may hold unknowns, and the hidden inputs of `naming`.
+The engine's calls are decided here, from the declaration and from what a resource says of itself (`Resource.location`,
+`in_place`, `unique_key`, ...). Nothing here knows gRPC. Inputs may hold unknowns, and the hidden inputs of `naming`.
 Unless a function says otherwise, they hold no secrets.
 """
 
@@ -17,7 +17,7 @@ from gcpx.model.check import Finding, Report, check, place
 from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import ObjectType
-from gcpx.model.links import Home
+from gcpx.model.links import Location
 from gcpx.model.naming import NameRequest, visible
 from gcpx.model.resource import Live, Resource
 from gcpx.model.rules import Failure
@@ -78,17 +78,17 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     Without old inputs, as in states of other tools, the outputs stand in for them.
     """
     old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
-    homes = (resource.home(old, outputs), resource.home(new, outputs))
-    differences = diff(resource.type, old, new, outputs, Comparison(homes, sure=True))
+    locations = (resource.location(old, outputs), resource.location(new, outputs))
+    differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
     changes = [
         attrs.evolve(change, replaces=replaces(resource, change.path))
         for change in differences
-        if not _names_same_place(resource, change.path, homes[0], new)
+        if not _names_same_place(resource, change.path, locations[0], new)
     ]
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and wrote down what Google chose: no reasons to replace.
         changes = [change for change in changes if not (change.unseen and change.replaces)]
-    return Plan(changes, any(change.replaces for change in changes) and resource.collides(old, new))
+    return Plan(changes, any(change.replaces for change in changes) and resource.must_delete_first(old, new))
 
 
 def replaces(resource: Resource | type[Resource], path: Path) -> bool:
@@ -96,12 +96,12 @@ def replaces(resource: Resource | type[Resource], path: Path) -> bool:
     return not any(path[: len(kept)] == kept for kept in resource.in_place)
 
 
-def _names_same_place(resource: Resource, path: Path, home: Home, new: dict[str, Any]) -> bool:
+def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:
     """Tell whether project, region or zone is written out or left out, and is where the resource is anyway."""
     if len(path) > 1 or path[0] not in _PLACES:
         return False
-    named = getattr(resource.home(new, {}), path[0])
-    return named is not None and named == getattr(home, path[0])
+    named = getattr(resource.location(new, {}), path[0])
+    return named is not None and named == getattr(location, path[0])
 
 
 def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
@@ -121,18 +121,20 @@ def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) ->
 def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[str, Any]:
     """Give the outputs that go into state: Google's values, in the user's spelling where that means the same."""
     given = visible(inputs)
-    return state.outputs(resource.type, given, live.properties, resource.meaning(given, live.properties))
+    return state.outputs(resource.type, given, live.properties, resource.comparison(given, live.properties))
 
 
 def refresh(resource: Resource, live: Live, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
     """Give the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
-    how = resource.meaning(inputs, live.properties)
+    how = resource.comparison(inputs, live.properties)
     return state.refreshed(resource.type, inputs, live.properties, last, how)
 
 
 def import_inputs(resource: Resource, live: Live) -> dict[str, Any]:
     """Give the smallest inputs that describe an imported resource: without defaults and what others imply."""
-    defaults = resource.defaults()
-    inputs = state.minimal(resource.type, live.properties, None, resource.meaning({}, live.properties))
+    defaults = resource.provider_defaults()
+    inputs = state.minimal(resource.type, live.properties, None, resource.comparison({}, live.properties))
     kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}
-    return {name: value for name, value in kept.items() if name not in resource.derived} | {naming.IMPORTED: True}
+    return {name: value for name, value in kept.items() if name not in resource.left_out_of_imports} | {
+        naming.IMPORTED: True
+    }

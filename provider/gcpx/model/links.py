@@ -15,7 +15,7 @@ _PARTS = re.compile(
 
 
 @attrs.frozen
-class Home:
+class Location:
     """A resource's location, which completes its short names; None if it is not known."""
 
     project: str | None = None
@@ -23,7 +23,7 @@ class Home:
     zone: str | None = None
 
     @classmethod
-    def of(cls, *values: dict[str, Any], **settings: str | None) -> Home:
+    def of(cls, *values: dict[str, Any], **settings: str | None) -> Location:
         """Take project, region and zone each from the first of `values` that has it, otherwise from the settings."""
         found = {name: next((item for item in (value.get(name) for value in values) if item), settings.get(name))
                  for name in ("project", "region", "zone")}  # fmt: skip
@@ -34,7 +34,7 @@ class Home:
         return {"regions": self.region, "zones": self.zone}.get(scope)
 
 
-NOWHERE = Home()
+NO_LOCATION = Location()
 
 
 @attrs.frozen
@@ -68,15 +68,20 @@ def path_of(link: str) -> str:
 
 
 def same_link(
-    one: str, other: str, bare: str, homes: tuple[Home, Home] = (NOWHERE, NOWHERE), *, sure: bool = False
+    one: str,
+    other: str,
+    bare: str,
+    locations: tuple[Location, Location] = (NO_LOCATION, NO_LOCATION),
+    *,
+    sure: bool = False,
 ) -> bool:
     """Tell whether two links name the same resource.
 
     `bare` is the collection of a bare name, such as `global/networks`. A part that a link leaves out is that of its
-    home. If a part is known on one side only, or one side has a project's number and the other an ID, the links are
+    location. If a part is known on one side only, or one side has a project's number and the other an ID, the links are
     the same, unless `sure` is set.
     """
-    if one == other and homes[0] == homes[1]:
+    if one == other and locations[0] == locations[1]:
         return True
     left, right = _parsed(one, bare), _parsed(other, bare)
     short, long = sorted((left.rest, right.rest), key=len)
@@ -86,8 +91,8 @@ def same_link(
     if len(scopes) > 1:
         return False
     scope = scopes.pop() if scopes else ""
-    places = (left.place or homes[0][scope], right.place or homes[1][scope])
-    projects = (left.project or homes[0].project, right.project or homes[1].project)
+    places = (left.place or locations[0][scope], right.place or locations[1][scope])
+    projects = (left.project or locations[0].project, right.project or locations[1].project)
     return _agree(*places, sure=sure) and (_agree(*projects, sure=sure) or _perhaps_one_project(*projects, sure=sure))
 
 

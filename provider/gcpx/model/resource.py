@@ -11,7 +11,7 @@ from gcpx.errors import ProviderError, UserError
 from gcpx.model.call import Call
 from gcpx.model.compare import Comparison
 from gcpx.model.fields import ObjectType, object_type
-from gcpx.model.links import NOWHERE, Home
+from gcpx.model.links import NO_LOCATION, Location
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.rules import Failure
 from gcpx.model.values import Path
@@ -51,7 +51,7 @@ class Live:
 
 
 @attrs.frozen
-class Found:
+class ListedResource:
     """A resource in a list: its ID, which `pulumi import` accepts, and the name to show."""
 
     id: str
@@ -62,7 +62,7 @@ class Found:
 class Page:
     """A page of a list; `token` is the next page's, and empty on the last page."""
 
-    found: list[Found]
+    resources: list[ListedResource]
     token: str = ""
 
 
@@ -79,7 +79,7 @@ class Resource(abc.ABC):
         query: the record that declares what a list can be asked for.
         id_forms: the forms of an ID that `pulumi import` accepts; the first is the canonical one.
         autoname: how a missing name is generated; None for resources that have no name or require it.
-        derived: inputs that an import leaves out, because other inputs describe the result.
+        left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
     """
 
@@ -88,7 +88,7 @@ class Resource(abc.ABC):
     query: ClassVar[type]
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
-    derived: ClassVar[frozenset[str]] = frozenset()
+    left_out_of_imports: ClassVar[frozenset[str]] = frozenset()
     in_place: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod
@@ -126,7 +126,7 @@ class Resource(abc.ABC):
         del call, olds, inputs
         return []
 
-    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Give an error of `create` or `update` in words that name the property that caused it and the next step."""
         del call, inputs
         return error
@@ -136,40 +136,40 @@ class Resource(abc.ABC):
         del inputs
         return {}
 
-    def defaults(self) -> dict[str, Any]:
+    def provider_defaults(self) -> dict[str, Any]:
         """Give the inputs that equal the provider's defaults, so that an import leaves them out."""
         return {}
 
-    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
         """Give the resource's project, region and zone, which complete short names in its inputs.
 
         Each is taken from the inputs, then from the outputs, then from the provider's configuration.
         """
         del inputs, outputs
-        return NOWHERE
+        return NO_LOCATION
 
-    def meaning(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
+    def comparison(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
         """Give the comparison of the user's values with Google's: short names on both sides have the same location."""
-        home = self.home(inputs, outputs)
-        return Comparison((home, home))
+        location = self.location(inputs, outputs)
+        return Comparison((location, location))
 
-    def identity(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Give what two resources cannot share, such as a name with its scope.
 
-        A replacement with an equal identity has to delete the old resource first. None means that there is none, as
+        A replacement with an equal key has to delete the old resource first. None means that there is none, as
         with a generated name, because the replacement gets another one.
         """
         del inputs
         return None
 
-    def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+    def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Tell whether a replacement must delete the old resource before it creates the new one.
 
         A generated name is taken, too, if the program now writes it out.
         """
-        identity = self.identity(new)
+        key = self.unique_key(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
-        return identity is not None and identity == self.identity(taken)
+        return key is not None and key == self.unique_key(taken)
 
     @abc.abstractmethod
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:

@@ -120,9 +120,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         while context.is_active():
             with understanding_answers():
                 page = resource.page(call, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE))
-            for found in page.found:
+            for found in page.resources:
                 yield message(result=message.Result(id=found.id, name=found.name))
-            token, left = page.token, left - len(page.found)
+            token, left = page.token, left - len(page.resources)
             if not token or left <= 0:
                 break
         if token:
@@ -259,7 +259,7 @@ def _worked(resource: Resource, call: Call, inputs: dict[str, Any], verb: Callab
         with understanding_answers():
             return verb(visible(plain))
     except ProviderError as error:
-        raise resource.explained(call, plain, error) from error
+        raise resource.explain_error(call, plain, error) from error
     except PartialError as error:
         state = _state(resource, error.live, inputs)
         raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error

@@ -36,9 +36,9 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import missing_place, place_or_default
 from gcpx.model.call import Call
-from gcpx.model.links import Home, name_of, path_of
+from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Found, InvalidId, Live, Page
+from gcpx.model.resource import InvalidId, ListedResource, Live, Page
 from gcpx.model.rules import Failure, text
 
 _ID: Final = re.compile(
@@ -91,36 +91,36 @@ class BulkInstances(InProject):
             return failures
         return failures + regional_template_is_in_the_region({**inputs, "region": region})
 
-    def defaults(self) -> dict[str, Any]:
+    def provider_defaults(self) -> dict[str, Any]:
         """Give the provider's project and region, which an import leaves out."""
         region = self._google.settings.region
-        return {**super().defaults(), "region": name_of(region) if region else None}
+        return {**super().provider_defaults(), "region": name_of(region) if region else None}
 
-    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
         """Complete short names with the fleet's project and region."""
-        return Home.of(inputs, outputs, project=self._google.settings.project, region=self._google.settings.region)
+        return Location.of(inputs, outputs, project=self._google.settings.project, region=self._google.settings.region)
 
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that what the inputs name exists, and that the region's quotas allow the instances to create."""
-        home = self.home(inputs, {})
-        checks = OnlineChecks(self._lookups, call, home.project, home.region)
+        location = self.location(inputs, {})
+        checks = OnlineChecks(self._lookups, call, location.project, location.region)
         return checks.run(inputs, fleet_checks(checks, olds, inputs))
 
-    def identity(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Give the region and the explicit fleet ID; all fleets of named instances share one, as the names may be in use."""
         if inputs.get("perInstanceProperties"):
             return ()
         return None if inputs.get(AUTONAMED) else (name_of(text(inputs, "region")), inputs.get("fleetId"))
 
-    def collides(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
+    def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
         """Delete the old fleet first also if one of the two fleets would find the members of the other."""
         same_id = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
         both_by_tracking_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
-        return same_id or not both_by_tracking_label or super().collides(old, new)
+        return same_id or not both_by_tracking_label or super().must_delete_first(old, new)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
-        return {name: inputs.get(name) or default for name, default in self.defaults().items()}
+        return {name: inputs.get(name) or default for name, default in self.provider_defaults().items()}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Create all instances in one call."""
@@ -172,7 +172,7 @@ class BulkInstances(InProject):
         ).read_all(call)
         fleets = dict.fromkeys((region_of(instance), instance["labels"][TRACKING_LABEL]) for instance in instances)
         return Page([
-            Found(Fleet(self._google, project, region, fleet_id).resource_id, fleet_id)
+            ListedResource(Fleet(self._google, project, region, fleet_id).resource_id, fleet_id)
             for region, fleet_id in fleets
             if wanted in {"", region}
         ])  # fmt: skip

@@ -27,8 +27,8 @@ from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import missing_place, place_or_default, require_project
 from gcpx.model import codec
 from gcpx.model.call import Call
-from gcpx.model.links import Home, name_of, path_of
-from gcpx.model.resource import Found, InvalidId, Live, Page, Resource
+from gcpx.model.links import Location, name_of, path_of
+from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
 from gcpx.model.rules import Failure, text
 
 _TIMEOUT: Final = 300.0
@@ -71,25 +71,25 @@ class DiskAttachment(Resource):
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that project and zone exist."""
         del olds
-        home = self.home(inputs, {})
-        checks = OnlineChecks(self._lookups, call, home.project)
+        location = self.location(inputs, {})
+        checks = OnlineChecks(self._lookups, call, location.project)
         zone_property = "zone" if inputs.get("zone") or not inputs.get("instance") else "instance"
-        return checks.run(inputs, [partial(checks.check_zone, home.zone or "", (zone_property,))])
+        return checks.run(inputs, [partial(checks.check_zone, location.zone or "", (zone_property,))])
 
-    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
         """Give the instance's project and zone, which complete short names."""
         given = {**outputs, **inputs}
         if not self._has_instance(given):
             settings = self._google.settings
-            return Home.of(inputs, outputs, project=settings.project, zone=settings.zone)
+            return Location.of(inputs, outputs, project=settings.project, zone=settings.zone)
         address = self._address(given)
-        return Home.of({"project": address.project, "zone": address.zone})
+        return Location.of({"project": address.project, "zone": address.zone})
 
-    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Name the input that refers to something that Google did not find."""
         return explain_not_found(self._google, call, inputs, error)
 
-    def identity(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Let every replacement detach first, because the disk or its device name is usually still in use."""
         del inputs
         return ()
@@ -216,8 +216,8 @@ class DiskAttachment(Resource):
         return address
 
 
-def _attachments(instance: dict[str, Any]) -> Iterator[Found]:
+def _attachments(instance: dict[str, Any]) -> Iterator[ListedResource]:
     """Give the disks of an instance that can be imported as attachments."""
     for disk in instance.get("disks", ()):
         if not disk.get("boot") and disk.get("type") != "SCRATCH":
-            yield Found(f"{path_of(instance['selfLink'])}/{quoted(disk['deviceName'])}", disk["deviceName"])
+            yield ListedResource(f"{path_of(instance['selfLink'])}/{quoted(disk['deviceName'])}", disk["deviceName"])

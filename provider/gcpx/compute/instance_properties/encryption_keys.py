@@ -7,7 +7,7 @@ import binascii
 from typing import Any, Final
 
 from gcpx.compute.sources import rest
-from gcpx.model import forms
+from gcpx.model import normal_forms
 from gcpx.model.fields import Record, field, record
 from gcpx.model.rules import Failure, elements, exclusive, nested, rule, text
 
@@ -59,14 +59,14 @@ class CustomerEncryptionKey(Record):
         secret=True,
         write_only=True,
         deprecated=_UNSUPPORTED,
-        normalize=forms.decoded,
+        normalize=normal_forms.decoded,
     )
     rsa_encrypted_key: str = field(
         "A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.",
         secret=True,
         write_only=True,
         deprecated=_UNSUPPORTED,
-        normalize=forms.decoded,
+        normalize=normal_forms.decoded,
     )
     sha256: str = field("The SHA-256 hash of the customer-supplied key, in base64.", output=True)
 

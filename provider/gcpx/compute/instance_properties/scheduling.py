@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from gcpx.compute.sources import SPOT_VMS, rest
-from gcpx.model import forms
+from gcpx.model import normal_forms
 from gcpx.model.fields import Record, field, record
 from gcpx.model.rules import Failure, exclusive, nested, number, rule
 
@@ -206,5 +206,5 @@ class Scheduling(Record):
         beta=True,
         pattern=_TIME,
         source=rest("instances", "scheduling.terminationTime"),
-        normalize=forms.moment,
+        normalize=normal_forms.moment,
     )

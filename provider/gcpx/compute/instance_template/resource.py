@@ -23,7 +23,7 @@ from gcpx.model import codec, state
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Found, InvalidId, Live, Page
+from gcpx.model.resource import InvalidId, ListedResource, Live, Page
 from gcpx.model.rules import Failure, nested
 from gcpx.model.values import UNKNOWN
 
@@ -57,7 +57,7 @@ class InstanceTemplate(InProject):
     model = InstanceTemplateModel
     query = InstanceTemplateQuery
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
-    derived = frozenset({"sourceInstance"})
+    left_out_of_imports = frozenset({"sourceInstance"})
     id_forms = (
         "projects/PROJECT/global/instanceTemplates/NAME",
         "projects/PROJECT/regions/REGION/instanceTemplates/NAME",
@@ -70,11 +70,11 @@ class InstanceTemplate(InProject):
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
         """Check that what the properties name exists."""
         del olds
-        home = self.home(inputs, {})
-        checks = OnlineChecks(self._lookups, call, home.project, home.region)
+        location = self.location(inputs, {})
+        checks = OnlineChecks(self._lookups, call, location.project, location.region)
         return checks.run(inputs, instance_checks(checks, nested(inputs, "properties"), ("properties",)))
 
-    def identity(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Give scope and name, which two templates cannot share; None for a generated name."""
         return None if inputs.get(AUTONAMED) else self._address(inputs)
 
@@ -124,7 +124,7 @@ class InstanceTemplate(InProject):
             filter=query.get("filter"),
         )
         items, next_token = templates.read_page(call, token, size)
-        return Page([Found(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
+        return Page([ListedResource(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
 
     def _needs_beta(self, call: Call, address: _Address) -> bool:
         """Tell whether a template to be imported has beta properties, which only the beta path returns."""

@@ -20,7 +20,7 @@ from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import path_of
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import Found, InvalidId, Live, Page
+from gcpx.model.resource import InvalidId, ListedResource, Live, Page
 from gcpx.model.rules import Failure, text
 
 _TIMEOUT: Final = 1200.0
@@ -44,11 +44,11 @@ class MachineImage(InProject):
         """Check the project and the source instance's zone; the instance may be created in the same run."""
         del olds
         source = _INSTANCE_PATH.fullmatch(path_of(text(inputs, "sourceInstance")))
-        project = (source and source[1]) or self.home(inputs, {}).project
+        project = (source and source[1]) or self.location(inputs, {}).project
         checks = OnlineChecks(self._lookups, call, project)
         return checks.run(inputs, [partial(checks.check_zone, source[2], ("sourceInstance",))] if source else [])
 
-    def identity(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Give project and name, which two images cannot share; None for a generated name."""
         return None if inputs.get(AUTONAMED) else (self._project(inputs), inputs.get("name"))
 
@@ -106,7 +106,7 @@ class MachineImage(InProject):
             filter=query.get("filter"),
         )
         items, next_token = images.read_page(call, token, size)
-        return Page([Found(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
+        return Page([ListedResource(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
 
     def _live(self, project: str, image: dict[str, Any]) -> Live:
         return Live(_id(project, image["name"]), {**codec.from_body(self.type, image), "project": project})

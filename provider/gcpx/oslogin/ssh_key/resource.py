@@ -17,7 +17,7 @@ from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import path_of
-from gcpx.model.resource import Found, InvalidId, Live, Page, PartialError, Resource
+from gcpx.model.resource import InvalidId, ListedResource, Live, Page, PartialError, Resource
 from gcpx.model.rules import Failure, text
 from gcpx.oslogin.ssh_key.collection import SshPublicKeys
 from gcpx.oslogin.ssh_key.declaration import SshKeyModel, SshKeyQuery, without_users_prefix
@@ -42,7 +42,7 @@ class SshKey(Resource):
         self._google = google
         self._lookups = lookups
 
-    def identity(self, inputs: dict[str, Any]) -> Any:
+    def unique_key(self, inputs: dict[str, Any]) -> Any:
         """Tell keys apart by user and key, because a profile holds a key once."""
         return (without_users_prefix(inputs.get("user")), without_comment(inputs.get("key")))
 
@@ -102,7 +102,7 @@ class SshKey(Resource):
         """List a user's keys, which Google gives all at once."""
         del token, size
         keys = self._keys(call, query["user"])
-        return Page([Found(keys.id_of(number), number) for number in keys.fingerprints()])
+        return Page([ListedResource(keys.id_of(number), number) for number in keys.fingerprints()])
 
     def _keys(self, call: Call, user: str) -> SshPublicKeys:
         return SshPublicKeys(google=self._google, call=call, user=without_users_prefix(user))

@@ -21,8 +21,8 @@ from gcpx.gcp.place_defaults import how_to_set, place_or_default, require_projec
 from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
-from gcpx.model.links import Home, path_of
-from gcpx.model.resource import Found, InvalidId, Live, Page, Resource
+from gcpx.model.links import Location, path_of
+from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
 from gcpx.model.rules import Failure
 from gcpx.storage.notification_config.collection import NotificationConfigs
 from gcpx.storage.notification_config.declaration import NotificationConfigModel, NotificationConfigQuery
@@ -75,7 +75,7 @@ class NotificationConfig(Resource):
             return []
         return [("topic", f"must name a topic that exists; {topic} does not exist: correct it, or create it first")]
 
-    def explained(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+    def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
         """Say what to do if the bucket does not exist."""
         del call
         if not isinstance(error, NotFound) or "bucket does not exist" not in str(error):
@@ -83,10 +83,10 @@ class NotificationConfig(Resource):
         words = f"must exist: create the bucket {inputs['bucket']} first, or correct bucket"
         return error.with_message(f"bucket: {words} ({error})")
 
-    def home(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Home:
+    def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
         """Complete the topic's bare name by the provider's project."""
         del inputs, outputs
-        return Home(project=self._google.settings.project)
+        return Location(project=self._google.settings.project)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Give the outputs that are the same for every configuration, and the payload format."""
@@ -161,7 +161,7 @@ class NotificationConfig(Resource):
 
     def _is_twin(self, item: dict[str, Any], inputs: dict[str, Any]) -> bool:
         """Tell whether a configuration in Google's JSON means the same as inputs."""
-        live, meaning = codec.from_body(self.type, item), self.meaning(inputs, {})
+        live, meaning = codec.from_body(self.type, item), self.comparison(inputs, {})
         return all(
             meaning.same(prop, live.get(name), inputs.get(name))
             for name, prop in self.type.inputs.items()
@@ -187,9 +187,9 @@ class NotificationConfig(Resource):
         properties = {**codec.from_body(self.type, found), "bucket": configs.bucket, **payer}
         return Live(configs.id_of(number), properties)
 
-    def _found(self, configs: NotificationConfigs) -> list[Found]:
+    def _found(self, configs: NotificationConfigs) -> list[ListedResource]:
         numbers = [str(item["id"]) for item in configs.read_all()]
-        return [Found(configs.id_of(number), f"{configs.bucket}-{number}") for number in numbers]
+        return [ListedResource(configs.id_of(number), f"{configs.bucket}-{number}") for number in numbers]
 
     def _full_topic(self, topic: str) -> str:
         """Complete a topic to the form that Cloud Storage requires."""

@@ -41,13 +41,13 @@ class BulkInstancesArgs:
         :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
         :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota.
-        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
-        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted.
-        :param pulumi.Input[_builtins.str] project: The project, such as `my-project`. Default: the provider's.
-        :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's.
+        :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
         """
         if count is not None:
@@ -113,7 +113,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -137,7 +137,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.
+        The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
         """
         return pulumi.get(self, "min_count")
 
@@ -161,7 +161,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]]]:
         """
-        The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted.
+        The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted.
         """
         return pulumi.get(self, "per_instance_properties")
 
@@ -173,7 +173,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The project, such as `my-project`. Default: the provider's.
+        The ID or number of the project, such as `my-project`. Default: the provider's project.
         """
         return pulumi.get(self, "project")
 
@@ -185,7 +185,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def region(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The region, such as `us-east1`. Default: the provider's.
+        The region, such as `us-east1`. Default: the provider's region.
         """
         return pulumi.get(self, "region")
 
@@ -209,7 +209,7 @@ class BulkInstancesArgs:
 @pulumi.type_token("gcpx:compute:BulkInstances")
 class BulkInstances(pulumi.CustomResource):
     """
-    A fleet: instances of one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. The members carry the label `gcpx-bulk`. A lost member is drift, and the next `pulumi up` creates another. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
+    A fleet: instances in one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
 
     ## Example Usage
 
@@ -272,7 +272,7 @@ class BulkInstances(pulumi.CustomResource):
                  source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        A fleet: instances of one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. The members carry the label `gcpx-bulk`. A lost member is drift, and the next `pulumi up` creates another. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
+        A fleet: instances in one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
 
         ## Example Usage
 
@@ -324,13 +324,13 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
         :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
-        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted.
-        :param pulumi.Input[_builtins.str] project: The project, such as `my-project`. Default: the provider's.
-        :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's.
+        :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
         """
         ...
@@ -340,7 +340,7 @@ class BulkInstances(pulumi.CustomResource):
                  args: Optional[BulkInstancesArgs] = None,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A fleet: instances of one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. The members carry the label `gcpx-bulk`. A lost member is drift, and the next `pulumi up` creates another. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
+        A fleet: instances in one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
 
         ## Example Usage
 
@@ -512,7 +512,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Output[Optional['outputs.InstancePropertiesResponse']]:
         """
-        The properties of the instances; required without `sourceInstanceTemplate`. With it, they are merged into the template's by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -536,7 +536,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The minimum number of instances, such as `2`: if fewer can be created, the creation fails, and all instances that it created are deleted. `0` accepts any number that is at least one. Default: `count`, which is also the maximum. Changes in place.
+        The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
         """
         return pulumi.get(self, "min_count")
 
@@ -560,7 +560,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.PerInstancePropertiesResponse']]]:
         """
-        The properties of single instances, by instance name, such as `web-a`: exactly these instances are created. Conflicts with `namePattern`. Changes in place: added names are created, and removed ones deleted.
+        The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted.
         """
         return pulumi.get(self, "per_instance_properties")
 
@@ -576,7 +576,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def project(self) -> pulumi.Output[_builtins.str]:
         """
-        The project, such as `my-project`. Default: the provider's.
+        The ID or number of the project, such as `my-project`. Default: the provider's project.
         """
         return pulumi.get(self, "project")
 
@@ -584,7 +584,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def region(self) -> pulumi.Output[_builtins.str]:
         """
-        The region, such as `us-east1`. Default: the provider's.
+        The region, such as `us-east1`. Default: the provider's region.
         """
         return pulumi.get(self, "region")
 

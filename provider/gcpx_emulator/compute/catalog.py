@@ -1,0 +1,188 @@
+"""What every project has without creating it: regions, zones, machine types, disk types and a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.limits import instance_quota
+from gcpx_emulator.compute.lists import list_head, list_items
+from gcpx_emulator.compute.locations import REGIONS, ZONES, check_location, region_of, zones_of
+from gcpx_emulator.compute.outages import scope_warning, without_unavailable_quotas
+from gcpx_emulator.core.errors import not_found
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import page_of
+
+_CREATED: Final = "2024-01-01T00:00:00.000-08:00"
+MACHINE_TYPES: Final = {
+    "e2-micro": (2, 1024),
+    "e2-small": (2, 2048),
+    "e2-medium": (2, 4096),
+    "e2-standard-2": (2, 8192),
+    "e2-standard-4": (4, 16384),
+    "n1-standard-1": (1, 3840),
+    "n2-standard-2": (2, 8192),
+    "n2-standard-4": (4, 16384),
+    "c3-standard-4": (4, 16384),
+    "g2-standard-4": (4, 16384),
+}
+"""Machine types, each with its number of CPUs and its memory in MB."""
+DISK_TYPES: Final = (
+    "hyperdisk-balanced",
+    "hyperdisk-extreme",
+    "hyperdisk-ml",
+    "hyperdisk-throughput",
+    "local-ssd",
+    "pd-balanced",
+    "pd-extreme",
+    "pd-ssd",
+    "pd-standard",
+)
+_QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
+
+
+def _fixed_id(path: str) -> str:
+    """Give a numeric ID that is always the same for a path."""
+    return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(path)) % 10**17)
+
+
+def catalog_item(call: Call, kind: str, collection: str, name: str, **fields: Any) -> Json:
+    """Describe something that exists without being created; `collection` is its path within the project."""
+    path = f"{call.project}/{collection}/{name}"
+    head = {"kind": f"compute#{kind}", "id": _fixed_id(path), "name": name, "creationTimestamp": _CREATED}
+    return head | {"selfLink": call.url(path)} | fields
+
+
+def _region(call: Call, name: str) -> Json:
+    zones = [call.url(f"{call.project}/zones/{zone}") for zone in zones_of(name)]
+    fields = {"status": "UP", "description": name, "zones": zones, "quotas": _region_quotas(call, name)}
+    region = catalog_item(call, "region", "regions", name, **fields, supportsPzs=False)
+    return without_unavailable_quotas(call, region)
+
+
+def _region_quotas(call: Call, region: str) -> list[Json]:
+    """List the quotas of a region, with their usage."""
+    collections = [f"{call.project}/zones/{zone}/instances" for zone in zones_of(region)]
+    machines = [instance["machineType"].rpartition("/")[2] for _, instance in call.store.scan(collections)]
+    cpus = sum(MACHINE_TYPES.get(machine, (1, 0))[0] for machine in machines)
+    usage = {"INSTANCES": len(machines), "CPUS": cpus}
+    quota = instance_quota(call.store, region)
+    limits = _QUOTAS | ({"INSTANCES": quota} if quota is not None else {})
+    return [{"metric": metric, "limit": limit, "usage": usage.get(metric, 0)} for metric, limit in limits.items()]
+
+
+def _zone(call: Call, name: str) -> Json:
+    region = call.url(f"{call.project}/regions/{region_of(name)}")
+    return catalog_item(call, "zone", "zones", name, status="UP", description=name, region=region)
+
+
+def _machine_type(call: Call, name: str) -> Json:
+    zone, (cpus, memory) = call.path["zone"], MACHINE_TYPES[name]
+    fields = {"guestCpus": cpus, "memoryMb": memory, "zone": zone, "isSharedCpu": "e2-m" in name}
+    return catalog_item(call, "machineType", f"zones/{zone}/machineTypes", name, **fields)
+
+
+def _disk_type(call: Call, name: str) -> Json:
+    return catalog_item(call, "diskType", f"{call.scope}/diskTypes", name, zone=call.path["zone"])
+
+
+def _network(call: Call, name: str) -> Json:
+    subnetworks = [call.url(f"{call.project}/regions/{region}/subnetworks/{name}") for region in REGIONS]
+    fields = {"autoCreateSubnetworks": True, "subnetworks": subnetworks, "routingConfig": {"routingMode": "REGIONAL"}}
+    return catalog_item(call, "network", "global/networks", name, **fields)
+
+
+def _subnetwork(call: Call, name: str) -> Json:
+    octet = 128 + 4 * REGIONS.index(call.path["region"])
+    links = {"network": call.url(f"{call.project}/global/networks/default"), "region": call.url(call.parent)}
+    fields = {**links, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
+    return catalog_item(call, "subnetwork", f"{call.scope}/subnetworks", name, **fields)
+
+
+@attrs.frozen
+class _Collection:
+    """A collection that never changes.
+
+    Attributes:
+        name: such as `regions`.
+        parameter: the parameter of the path that names an item, such as `region`.
+        names: the names of its items.
+        describe: writes the item of this name.
+    """
+
+    name: str
+    parameter: str
+    names: Iterable[str]
+    describe: Callable[[Call, str], Json]
+
+    def get(self, call: Call) -> Json:
+        """Read an item by name or numeric ID."""
+        wanted = call.path[self.parameter]
+        if not self._is_of_project:
+            check_location(call)
+        for name in self.names:
+            item = self.describe(call, name) if wanted == name or wanted.isdecimal() else {}
+            if wanted in {item.get("name"), item.get("id")}:
+                return item
+        raise not_found(f"{self._path(call)}/{wanted}")
+
+    def list(self, call: Call) -> Json:
+        """List the items."""
+        check_location(call)
+        items = [self.describe(call, name) for name in self.names]
+        return list_items(call, f"compute#{self.parameter}List", self._path(call), items)
+
+    @property
+    def _is_of_project(self) -> bool:
+        """Whether it belongs to the project itself, and not to one of its scopes."""
+        return self.name in {"regions", "zones"}
+
+    def _path(self, call: Call) -> str:
+        return f"{call.project if self._is_of_project else call.parent}/{self.name}"
+
+
+for _collection in (
+    _Collection("regions", "region", REGIONS, _region),
+    _Collection("zones", "zone", ZONES, _zone),
+    _Collection("machineTypes", "machineType", MACHINE_TYPES, _machine_type),
+    _Collection("diskTypes", "diskType", DISK_TYPES, _disk_type),
+    _Collection("networks", "network", ("default",), _network),
+    _Collection("subnetworks", "subnetwork", ("default",), _subnetwork),
+):
+    handles(f"compute.{_collection.name}.get")(_collection.get)
+    handles(f"compute.{_collection.name}.list")(_collection.list)
+
+
+@handles("compute.machineTypes.aggregatedList")
+def aggregate_machine_types(call: Call) -> Json:
+    """List the machine types of every zone; all zones have the same."""
+    groups: Json = {}
+    for zone in ZONES:
+        in_zone = attrs.evolve(call, path={**call.path, "zone": zone})
+        items, _ = page_of([_machine_type(in_zone, name) for name in MACHINE_TYPES], call.query)
+        scope = f"zones/{zone}"
+        warning = scope_warning("NO_RESULTS_ON_PAGE", f"There are no results for scope '{scope}'.", scope)
+        groups[scope] = {"machineTypes": items} if items else {"warning": warning}
+    head = list_head(call, "compute#machineTypeAggregatedList", f"{call.project}/aggregated/machineTypes", None)
+    return head | {"items": groups}
+
+
+@handles("compute.projects.get")
+def get_project(call: Call) -> Json:
+    """Read a project; every project exists."""
+    name = call.path["project"]
+    number = _fixed_id(name)
+    return {
+        "kind": "compute#project",
+        "id": number,
+        "name": name,
+        "creationTimestamp": _CREATED,
+        "selfLink": call.url(call.project),
+        "defaultNetworkTier": "PREMIUM",
+        "defaultServiceAccount": f"{number[:12]}-compute@developer.gserviceaccount.com",
+        "quotas": [{"metric": metric, "limit": limit, "usage": 0} for metric, limit in _QUOTAS.items()],
+        "commonInstanceMetadata": {"kind": "compute#metadata", "fingerprint": "AAAAAAAAAAA="},
+    }

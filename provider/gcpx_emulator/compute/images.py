@@ -1,0 +1,121 @@
+"""Images: public ones, those of a project, and the links by which disks name them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+import attrs
+
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.catalog import catalog_item
+from gcpx_emulator.compute.lists import list_items
+from gcpx_emulator.compute.names import NAME, check_free, check_name
+from gcpx_emulator.compute.public_images import DEPRECATED, FAMILIES, REPLACEMENT, image_names, project_of_family
+from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.errors import invalid, not_found
+from gcpx_emulator.core.json_data import Json
+
+_SHORT_FAMILY: Final = re.compile(rf"family/({NAME.pattern})")
+_LINK: Final = re.compile(
+    rf"(?:https?://[^/]+/compute/\w+/)?(?:projects/(?P<project>[-a-z0-9.:]+)/)?global/images/"
+    rf"(?P<family>family/)?(?P<name>{NAME.pattern}|\d+)"
+)
+_SOURCES: Final = ("rawDisk", "sourceDisk", "sourceImage", "sourceSnapshot")
+_DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb": "10", "archiveSizeBytes": "1073741824"}
+
+
+def image_path(call: Call, field: str, link: str) -> str:
+    """Give the path of the image or the image family that a link names.
+
+    `family/FAMILY` is a public family, or else one of the project. `field` is named if the link is malformed.
+    """
+    short = _SHORT_FAMILY.fullmatch(link)
+    if short:
+        return f"projects/{project_of_family(short[1]) or call.path['project']}/global/images/{link}"
+    parts = _LINK.fullmatch(link)
+    if parts is None:
+        raise invalid(field, link, "The URL is malformed.")
+    project = parts["project"] or call.path["project"]
+    return f"projects/{project}/global/images/{parts['family'] or ''}{parts['name']}"
+
+
+def linked_image(call: Call, field: str, link: str) -> Json:
+    """Read the image that a link names, or the newest one of a family; `field` is named if there is none."""
+    _, project, _, _, *family, name = image_path(call, field, link).split("/")
+    image = (_newest if family else _image)(call, project, name)
+    if image is None:
+        raise invalid(field, link, "The referenced image resource cannot be found.")
+    return image
+
+
+def _image(call: Call, project: str, name: str) -> Json | None:
+    """Find an image by name or numeric ID."""
+    images = _images(call, project)
+    return next((image for image in images if name in (image["name"], image["id"])), None)
+
+
+def _newest(call: Call, project: str, family: str) -> Json | None:
+    members = [image for image in _images(call, project) if image.get("family") == family]
+    return max(members, key=lambda image: (image["creationTimestamp"], image["name"]), default=None)
+
+
+def _images(call: Call, project: str) -> list[Json]:
+    public = [_public_image(call, project, name) for name in image_names(project)]
+    return [*public, *call.store.list(f"projects/{project}/global/images")]
+
+
+def _public_image(call: Call, project: str, name: str) -> Json:
+    owner = attrs.evolve(call, path={"project": project})
+    fields: Json = {**_DEFAULTS, "status": "READY"}
+    if "arm64" in name:
+        fields["architecture"] = "ARM64"
+    families = [family for family, newest in FAMILIES.get(project, {}).items() if newest == name]
+    if families:
+        fields["family"] = families[0]
+    state = DEPRECATED.get(project, {}).get(name)
+    if state:
+        replacement = call.url(f"{owner.project}/global/images/{REPLACEMENT}")
+        fields["deprecated"] = {"state": state, "replacement": replacement}
+    return catalog_item(owner, "image", "global/images", name, **fields)
+
+
+@handles("compute.images.insert")
+def insert_image(call: Call) -> Json:
+    """Create an image of the project."""
+    path = f"{call.parent}/images/{check_name(call.body)}"
+    check_free(call, path)
+    if not any(call.body.get(source) for source in _SOURCES):
+        raise invalid("resource.sourceDisk", "", "A source is required.")
+    head = {"kind": "compute#image", "id": call.new_id(), "creationTimestamp": timestamp(), "status": "READY"}
+    return call.insert(path, _DEFAULTS | call.body | head | {"selfLink": call.url(path)})
+
+
+@handles("compute.images.delete")
+def delete_image(call: Call) -> Json:
+    """Delete an image of the project."""
+    return call.delete(f"{call.parent}/images/{call.path['image']}")
+
+
+@handles("compute.images.get")
+def get_image(call: Call) -> Json:
+    """Read an image."""
+    image = _image(call, call.path["project"], call.path["image"])
+    if image is None:
+        raise not_found(f"{call.parent}/images/{call.path['image']}")
+    return image
+
+
+@handles("compute.images.getFromFamily")
+def get_newest_image(call: Call) -> Json:
+    """Read the newest image of a family."""
+    image = _newest(call, call.path["project"], call.path["family"])
+    if image is None:
+        raise not_found(f"{call.parent}/images/family/{call.path['family']}")
+    return image
+
+
+@handles("compute.images.list")
+def list_images(call: Call) -> Json:
+    """List the images of a project."""
+    return list_items(call, "compute#imageList", f"{call.parent}/images", _images(call, call.path["project"]))

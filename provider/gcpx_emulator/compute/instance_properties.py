@@ -1,0 +1,155 @@
+"""The properties of instances and templates: how they are checked, and how they are kept, with defaults."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gcpx_emulator.compute.call import Call
+from gcpx_emulator.compute.catalog import DISK_TYPES
+from gcpx_emulator.compute.encryption import shown_key
+from gcpx_emulator.compute.fingerprints import metadata_with_fingerprint, tags_with_fingerprint
+from gcpx_emulator.compute.images import image_path
+from gcpx_emulator.compute.links import last_part
+from gcpx_emulator.compute.locations import REGIONS, region_in
+from gcpx_emulator.core.errors import invalid, required
+from gcpx_emulator.core.json_data import Json
+
+_NOT_KEPT: Final = ("resourceManagerTags",)
+_PARAMETERS_NOT_KEPT: Final = (*_NOT_KEPT, "sourceImageEncryptionKey", "sourceSnapshotEncryptionKey", "architecture")
+_ACCESS_CONFIGS: Final = {
+    "accessConfigs": {"type": "ONE_TO_ONE_NAT", "name": "External NAT"},
+    "ipv6AccessConfigs": {"type": "DIRECT_IPV6", "name": "External IPv6"},
+}
+"""The defaults of each kind of access config."""
+
+
+def check_properties(properties: Json) -> None:
+    """Refuse properties that a template cannot have."""
+    if not properties:
+        raise required("resource.properties")
+    machine_type = properties.get("machineType")
+    if not machine_type:
+        raise required("resource.properties.machineType")
+    if "/" in machine_type:
+        raise invalid("resource.properties.machineType", machine_type, "The machine type must be a name, not a URL.")
+    for name in ("disks", "networkInterfaces"):
+        if not properties.get(name):
+            raise required(f"resource.properties.{name}")
+    for index, disk in enumerate(properties["disks"]):
+        check_disk(f"resource.properties.disks[{index}]", disk, index, by_name=True)
+
+
+def check_disk(field: str, disk: Json, index: int, *, by_name: bool) -> None:
+    """Refuse an attached disk that cannot be at this index; `by_name` refuses a URL as its type, as templates do."""
+    parameters, source = disk.get("initializeParams"), disk.get("source")
+    if parameters is not None and source is not None:
+        raise invalid(field, source, "Cannot have both source and initializeParams.")
+    if disk.get("boot"):
+        _check_boot_disk(field, disk, index)
+    disk_type = (parameters or {}).get("diskType", "")
+    if by_name and "/" in disk_type:
+        raise invalid(f"{field}.initializeParams.diskType", disk_type, "The disk type must be a name, not a URL.")
+    if disk_type and last_part(disk_type) not in DISK_TYPES:
+        raise invalid(f"{field}.initializeParams.diskType", disk_type, "The disk type does not exist.")
+
+
+def _check_boot_disk(field: str, disk: Json, index: int) -> None:
+    if index:
+        raise invalid(f"{field}.boot", "true", "Only the first disk can be the boot disk.")
+    parameters, sources = disk.get("initializeParams") or {}, ("sourceImage", "sourceSnapshot", "sourceInstantSnapshot")
+    if not disk.get("source") and not any(parameters.get(name) for name in sources):
+        raise required(f"{field}.initializeParams.sourceImage")
+
+
+def kept_properties(call: Call, properties: Json) -> Json:
+    """Write properties as they are kept: with defaults, and without secrets."""
+    kept = {name: value for name, value in properties.items() if name not in _NOT_KEPT}
+    disks, interfaces = properties.get("disks") or [], properties.get("networkInterfaces") or []
+    is_fixed = bool(properties.get("guestAccelerators"))
+    return kept | {
+        "disks": [kept_disk(call, disk, index) for index, disk in enumerate(disks)],
+        "networkInterfaces": [kept_interface(call, nic, index) for index, nic in enumerate(interfaces)],
+        "scheduling": _kept_scheduling(properties.get("scheduling") or {}, is_fixed=is_fixed),
+        "metadata": metadata_with_fingerprint((properties.get("metadata") or {}).get("items") or []),
+        "tags": tags_with_fingerprint((properties.get("tags") or {}).get("items") or []),
+    }
+
+
+def _kept_scheduling(scheduling: Json, *, is_fixed: bool) -> Json:
+    """Complete scheduling; instances with accelerators are fixed to their host."""
+    spot = scheduling.get("provisioningModel") == "SPOT" or scheduling.get("preemptible", False)
+    defaults = {
+        "onHostMaintenance": "TERMINATE" if spot or is_fixed else "MIGRATE",
+        "automaticRestart": not spot,
+        "preemptible": spot,
+        "provisioningModel": "STANDARD",  # also for preemptible instances, which are older than Spot
+    }
+    return defaults | scheduling
+
+
+def kept_disk(call: Call, disk: Json, index: int) -> Json:
+    """Write an attached disk as it is kept."""
+    kept = {name: value for name, value in disk.items() if name != "forceAttach"}
+    if kept.get("initializeParams"):
+        kept["initializeParams"] = _kept_parameters(call, kept["initializeParams"])
+    if "/" in kept.get("source", ""):
+        kept["source"] = call.full_url(kept["source"])
+    key = shown_key(f"resource.disks[{index}].diskEncryptionKey", kept.pop("diskEncryptionKey", None))
+    defaults = {
+        "kind": "compute#attachedDisk",
+        "type": "PERSISTENT",
+        "mode": "READ_WRITE",
+        "boot": False,
+        "autoDelete": False,
+        "deviceName": f"{'local-ssd' if disk.get('type') == 'SCRATCH' else 'persistent'}-disk-{index}",
+        "interface": "SCSI",
+    }
+    return defaults | kept | ({"diskEncryptionKey": key} if key else {}) | {"index": index}
+
+
+def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
+    """Give the fields of an attached disk that follow from the disk itself."""
+    key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
+    return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **key}
+
+
+def _kept_parameters(call: Call, parameters: Json) -> Json:
+    kept = {name: value for name, value in parameters.items() if name not in _PARAMETERS_NOT_KEPT}
+    if "sourceImage" in kept:
+        kept["sourceImage"] = call.url(image_path(call, "sourceImage", kept["sourceImage"]))
+    return {"diskType": "pd-standard"} | kept
+
+
+def kept_interface(call: Call, interface: Json, index: int) -> Json:
+    """Write a network interface as it is kept."""
+    kept = dict(interface)
+    if kept.get("subnetwork"):
+        kept["subnetwork"] = _subnetwork_url(call, kept["subnetwork"])
+    if kept.get("network"):
+        kept["network"] = _network_url(call, kept["network"])
+    elif not kept.get("networkAttachment"):
+        kept["network"] = _network_of(call, kept.get("subnetwork", ""))
+    for name, defaults in _ACCESS_CONFIGS.items():
+        if kept.get(name):
+            common = {"kind": "compute#accessConfig", "networkTier": "PREMIUM", **defaults}
+            kept[name] = [common | config for config in kept[name]]
+    return {"kind": "compute#networkInterface", "name": f"nic{index}", **kept}
+
+
+def _network_url(call: Call, link: str) -> str:
+    return call.full_url(link if "/" in link else f"global/networks/{link}")
+
+
+def _subnetwork_url(call: Call, link: str) -> str:
+    if "/" in link:
+        return call.full_url(link)
+    # A global template has no region; the emulator then takes the first.
+    region = region_in(call) if {"region", "zone"} & call.path.keys() else REGIONS[0]
+    return call.full_url(f"regions/{region}/subnetworks/{link}")
+
+
+def _network_of(call: Call, subnetwork: str) -> str:
+    """Give the network of a subnetwork: every project has only one, `default`."""
+    project = re.search(r"projects/[^/]+/", subnetwork)
+    return call.full_url(f"{project[0] if project else ''}global/networks/default")

@@ -1,0 +1,180 @@
+"""Instances."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.catalog import MACHINE_TYPES
+from gcpx_emulator.compute.deprecations import image_warnings
+from gcpx_emulator.compute.disk_names import disk_path
+from gcpx_emulator.compute.disks import check_unused, new_disk, release_disk, use_disk
+from gcpx_emulator.compute.encryption import check_key
+from gcpx_emulator.compute.fingerprints import fingerprint, with_fingerprint
+from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
+from gcpx_emulator.compute.instance_templates import linked_template_properties
+from gcpx_emulator.compute.links import last_part, path_of
+from gcpx_emulator.compute.lists import aggregate, list_scope
+from gcpx_emulator.compute.locations import ZONES, check_location
+from gcpx_emulator.compute.names import check_free, check_name, check_ready
+from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.effects import Effect, delete, put
+from gcpx_emulator.core.errors import invalid, required
+from gcpx_emulator.core.json_data import Json
+
+_CUSTOM_MACHINE_TYPE: Final = re.compile(r"(?:[a-z]\w+-)?custom-\d+-\d+(?:-ext)?")
+
+
+@handles("compute.instances.insert")
+def insert_instance(call: Call) -> Json:
+    """Create an instance and its new disks; it is being provisioned until the operation ends."""
+    check_location(call)
+    path = f"{call.parent}/instances/{check_name(call.body)}"
+    check_free(call, path)
+    _check_sources(call.body)
+    properties = _template_properties(call) | call.body
+    check_instance(properties)
+    warnings = image_warnings(call, properties)
+    instance, disk_effects = new_instance(call, path, properties)
+    if call.failure is None:
+        call.store.put(path, instance | {"status": "PROVISIONING"})
+    return call.insert(path, instance, *disk_effects, details=warnings)
+
+
+def _template_properties(call: Call) -> Json:
+    """Read the properties of the template that the call names, if it does."""
+    link = call.query.get("sourceInstanceTemplate")
+    return linked_template_properties(call, "sourceInstanceTemplate", link) if link else {}
+
+
+def _check_sources(body: Json) -> None:
+    """Refuse disks that are named without a URL, which only templates and bulk creations allow."""
+    for index, disk in enumerate(body.get("disks") or ()):
+        if disk.get("source") and "/" not in disk["source"]:
+            raise invalid(f"resource.disks[{index}].source", disk["source"], "The URL is malformed.")
+
+
+def check_instance(properties: Json) -> None:
+    """Refuse properties from which no instance can be created."""
+    machine_type = last_part(str(properties.get("machineType", "")))
+    if not machine_type:
+        raise required("resource.machineType")
+    if machine_type not in MACHINE_TYPES and not _CUSTOM_MACHINE_TYPE.fullmatch(machine_type):
+        raise invalid("resource.machineType", properties["machineType"], "The machine type does not exist.")
+    if not properties.get("disks"):
+        raise required("resource.disks")
+    for index, disk in enumerate(properties["disks"]):
+        check_disk(f"resource.disks[{index}]", disk, index, by_name=False)
+
+
+def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Effect]]:
+    """Write a new, running instance; gives it with the effects of its creation on disks."""
+    kept = kept_properties(call, {"networkInterfaces": [{}], **properties})
+    kept.pop("params", None)
+    instance = kept | _instance_fields(call, path, properties)
+    disks = zip(kept["disks"], properties["disks"], strict=True)
+    attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]
+    instance["disks"] = [disk for disk, _ in attached]
+    _check_distinct(instance["disks"])
+    instance["networkInterfaces"] = [with_fingerprint(_with_addresses(call, nic)) for nic in kept["networkInterfaces"]]
+    return instance, [effect for _, effect in attached if effect]
+
+
+def _instance_fields(call: Call, path: str, properties: Json) -> Json:
+    parent, _, name = path.rpartition("/instances/")
+    return {
+        "kind": "compute#instance",
+        "id": call.new_id(),
+        "name": name,
+        "creationTimestamp": timestamp(),
+        "lastStartTimestamp": timestamp(),
+        "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
+        "zone": call.url(parent),
+        "status": "RUNNING",
+        "cpuPlatform": "Intel Broadwell",
+        "labelFingerprint": fingerprint(properties.get("labels") or {}),
+        "fingerprint": fingerprint(properties),
+        "startRestricted": False,
+        "deletionProtection": properties.get("deletionProtection", False),
+        "selfLink": call.url(path),
+    }
+
+
+def _check_distinct(disks: list[Json]) -> None:
+    """Refuse an instance that has one disk twice."""
+    sources = [disk["source"] for disk in disks if "source" in disk]
+    for index, source in enumerate(sources):
+        if source in sources[:index]:
+            raise invalid(f"resource.disks[{index}]", source, "The disk is named more than once.")
+
+
+def _with_addresses(call: Call, interface: Json) -> Json:
+    """Give a network interface the addresses that it does not have yet."""
+    number = call.store.next("address")
+    octets = f"{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
+    external = [{"natIP": f"34.{octets}", **config} for config in interface.get("accessConfigs", ())]
+    return {"networkIP": f"10.{octets}", **interface, **({"accessConfigs": external} if external else {})}
+
+
+def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> tuple[Json, Effect | None]:
+    """Complete an attached disk; gives it with the effect on the disk itself, which is created unless it exists.
+
+    `instance` is the instance's path, `key` the encryption key that the client sent for the disk.
+    """
+    parameters = disk.pop("initializeParams", {})
+    if disk.get("type") == "SCRATCH":
+        return disk, None
+    path = disk_path(call, instance, disk, parameters)
+    existing = call.read(path) if disk.get("source") else call.store.get(path)
+    if existing is None:
+        check_ready(call, path)
+        own = {"diskEncryptionKey": key, "users": [call.url(instance)]}
+        new = new_disk(call, path, {"sizeGb": disk.get("diskSizeGb"), **parameters, **own})
+        return disk | fields_of_disk(call, path, new), put(path, new)
+    check_unused(call, path, disk["mode"])
+    check_key(f"resource.disks[{disk['index']}].diskEncryptionKey", key, existing)
+    return disk | fields_of_disk(call, path, existing), use_disk(call, path, instance)
+
+
+@handles("compute.instances.get")
+def get_instance(call: Call) -> Json:
+    """Read an instance."""
+    return show(call, call.read(f"{call.parent}/instances/{call.path['instance']}"))
+
+
+@handles("compute.instances.list")
+def list_instances(call: Call) -> Json:
+    """List the instances of a zone."""
+    return list_scope(call, "instances", "compute#instanceList")
+
+
+@handles("compute.instances.aggregatedList")
+def aggregate_instances(call: Call) -> Json:
+    """List the instances of every zone."""
+    return aggregate(call, "instances", "compute#instanceAggregatedList", [f"zones/{zone}" for zone in ZONES])
+
+
+@handles("compute.instances.delete")
+def delete_instance(call: Call) -> Json:
+    """Delete an instance, and those of its disks that are deleted with it."""
+    path = f"{call.parent}/instances/{call.path['instance']}"
+    instance = call.read(path)
+    if instance.get("deletionProtection"):
+        raise invalid("resource.deletionProtection", "true", "The instance is protected against deletion.")
+    check_ready(call, path)
+    disk_effects = _effects_on_disks(call, path, instance)
+    if call.failure is None:
+        call.store.put(path, instance | {"status": "STOPPING"})
+    return call.delete(path, *disk_effects)
+
+
+def _effects_on_disks(call: Call, path: str, instance: Json) -> list[Effect]:
+    """Delete or release the disks of an instance that is being deleted."""
+    disks = [(path_of(disk.get("source", ""), call.path["project"]), disk) for disk in instance["disks"]]
+    return [
+        delete(source) if disk["autoDelete"] else release_disk(call, source, path)
+        for source, disk in disks
+        if call.store.get(source) is not None
+    ]

@@ -1,0 +1,42 @@
+"""The regions and zones, and how their names relate."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gcpx_emulator.compute.call import Call
+from gcpx_emulator.core.errors import not_found
+
+_ZONE_LETTERS: Final = {
+    "europe-west1": ("b", "c", "d"),
+    "us-central1": ("a", "b", "c", "f"),
+    "us-east1": ("b", "c", "d"),
+}
+REGIONS: Final = tuple(_ZONE_LETTERS)
+
+
+def zones_of(region: str) -> list[str]:
+    """Name the zones of a region."""
+    return [f"{region}-{letter}" for letter in _ZONE_LETTERS[region]]
+
+
+ZONES: Final = tuple(zone for region in REGIONS for zone in zones_of(region))
+SCOPES: Final = ("global", *(f"regions/{region}" for region in REGIONS), *(f"zones/{zone}" for zone in ZONES))
+"""Every scope of a project."""
+
+
+def region_of(zone: str) -> str:
+    """Name the region of a zone."""
+    return zone.rpartition("-")[0]
+
+
+def region_in(call: Call) -> str:
+    """Name the region that a call is for, by its region or its zone."""
+    return call.path.get("region") or region_of(call.path["zone"])
+
+
+def check_location(call: Call) -> None:
+    """Refuse a region or zone that does not exist."""
+    for name, known in (("region", REGIONS), ("zone", ZONES)):
+        if name in call.path and call.path[name] not in known:
+            raise not_found(f"{call.project}/{name}s/{call.path[name]}")

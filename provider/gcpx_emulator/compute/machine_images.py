@@ -1,0 +1,106 @@
+"""Machine images."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.encryption import check_key, shown_key
+from gcpx_emulator.compute.fingerprints import fingerprint, without_fingerprint
+from gcpx_emulator.compute.links import last_part
+from gcpx_emulator.compute.lists import list_scope
+from gcpx_emulator.compute.names import check_free, check_name
+from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.errors import required
+from gcpx_emulator.core.json_data import Json
+
+_NOT_KEPT: Final = (
+    "guestFlush",
+    "params",
+    "sourceDiskEncryptionKeys",
+    "instanceProperties",
+    "machineImageEncryptionKey",
+)
+_COPIED: Final = ("canIpForward", "description", "labels", "metadata", "scheduling", "serviceAccounts", "tags")
+_BYTES_PER_GB: Final = 2**28
+"""The bytes that an image takes for each GB of a disk, of which a quarter is in use."""
+
+
+@handles("compute.machineImages.insert")
+def insert_image(call: Call) -> Json:
+    """Create a machine image of an instance."""
+    path = f"{call.parent}/machineImages/{check_name(call.body)}"
+    check_free(call, path)
+    link = call.query.get("sourceInstance") or call.body.get("sourceInstance")
+    if not link:
+        raise required("sourceInstance")
+    source = call.resolve(link)
+    properties = _instance_properties(call, call.read(source))
+    _check_keys(call, properties["disks"])
+    return call.insert(path, _new_image(call, path, properties) | {"sourceInstance": call.url(source)})
+
+
+def _instance_properties(call: Call, instance: Json) -> Json:
+    """Copy the properties of the instance, without the disks that are excluded."""
+    excluded = set((call.body.get("params") or {}).get("excludedDisks") or ())
+    return {
+        **{field: instance[field] for field in _COPIED if instance.get(field)},
+        "machineType": last_part(instance["machineType"]),
+        "disks": [disk for disk in instance["disks"] if disk["deviceName"] not in excluded],
+        "networkInterfaces": [without_fingerprint(nic) for nic in instance["networkInterfaces"]],
+    }
+
+
+def _new_image(call: Call, path: str, properties: Json) -> Json:
+    saved = [_saved_disk(disk) for disk in properties["disks"] if disk.get("source")]
+    key = shown_key("resource.machineImageEncryptionKey", call.body.get("machineImageEncryptionKey"))
+    return {
+        **{field: value for field, value in call.body.items() if field not in _NOT_KEPT},
+        **({"machineImageEncryptionKey": key} if key else {}),
+        "kind": "compute#machineImage",
+        "id": call.new_id(),
+        "creationTimestamp": timestamp(),
+        "selfLink": call.url(path),
+        "status": "READY",
+        "labelFingerprint": fingerprint(call.body.get("labels") or {}),
+        "storageLocations": call.body.get("storageLocations") or ["us"],
+        "instanceProperties": properties,
+        "sourceInstanceProperties": properties,
+        "savedDisks": saved,
+        "totalStorageBytes": str(sum(int(disk["storageBytes"]) for disk in saved)),
+    }
+
+
+def _saved_disk(disk: Json) -> Json:
+    size = str(int(disk["diskSizeGb"]) * _BYTES_PER_GB)
+    status = {"storageBytes": size, "storageBytesStatus": "UP_TO_DATE", "architecture": "X86_64"}
+    return {"kind": "compute#savedDisk", "sourceDisk": disk["source"], **status}
+
+
+def _check_keys(call: Call, disks: list[Json]) -> None:
+    """Refuse disks with customer-supplied keys if the call does not have these keys."""
+    given = {
+        call.resolve(item.get("sourceDisk", "")): item.get("diskEncryptionKey")
+        for item in call.body.get("sourceDiskEncryptionKeys") or ()
+    }
+    for path in (call.resolve(disk["source"]) for disk in disks if disk.get("source")):
+        check_key("resource.sourceDiskEncryptionKeys", given.get(path), call.store.get(path) or {})
+
+
+@handles("compute.machineImages.get")
+def get_image(call: Call) -> Json:
+    """Read a machine image."""
+    return show(call, call.read(f"{call.parent}/machineImages/{call.path['machineImage']}"))
+
+
+@handles("compute.machineImages.list")
+def list_images(call: Call) -> Json:
+    """List the machine images of a project."""
+    return list_scope(call, "machineImages", "compute#machineImageList")
+
+
+@handles("compute.machineImages.delete")
+def delete_image(call: Call) -> Json:
+    """Delete a machine image."""
+    return call.delete(f"{call.parent}/machineImages/{call.path['machineImage']}")

@@ -1,0 +1,84 @@
+"""Operations as Compute Engine's API shows them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Final
+
+import attrs
+
+from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.effects import Effect
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.operations import Progress
+
+_PENDING_SHARE: Final = 0.2
+"""The part of an operation's time in which it is pending."""
+_FAILURE: Final = "_failure"
+"""The field of the kept body with the result that the operation will have, if it fails."""
+
+
+@attrs.frozen(kw_only=True)
+class Work:
+    """The work of an operation.
+
+    Attributes:
+        kind: the operation's type, such as `insert`.
+        target: the path of the resource that it works on.
+        target_id: that resource's numeric ID.
+        effects: on the store when it ends, unless it fails.
+        failure: the result if it fails: {"errors": [...]} and, optionally, httpErrorStatusCode and httpErrorMessage.
+        details: more fields of the operation, such as warnings.
+    """
+
+    kind: str
+    target: str
+    target_id: str
+    effects: list[Effect]
+    failure: Json | None = None
+    details: Json = attrs.Factory(dict)
+
+    def outcome(self, failure: Json | None) -> tuple[Json, list[Effect]]:
+        """Give the part of the operation's body that keeps its failure, if it has one, and its effects."""
+        failure = failure or self.failure
+        return ({_FAILURE: failure}, []) if failure else ({}, self.effects)
+
+
+def show(body: Json, progress: Progress) -> Json:
+    """Write an operation as the API shows it at a moment."""
+    shown = {name: value for name, value in body.items() if name != _FAILURE}
+    if progress.share < 1:
+        return _with_instance_counts(shown, progress) | _unfinished(progress)
+    done = {"status": "DONE", "progress": 100, "startTime": _start_time(progress), "endTime": timestamp(progress.ends)}
+    return shown | done | _error(body.get(_FAILURE))
+
+
+def _unfinished(progress: Progress) -> Json:
+    if progress.share < _PENDING_SHARE:
+        return {"status": "PENDING", "progress": 0}
+    return {"status": "RUNNING", "progress": int(progress.share * 100), "startTime": _start_time(progress)}
+
+
+def _start_time(progress: Progress) -> str:
+    return timestamp(progress.begins + _PENDING_SHARE * (progress.ends - progress.begins))
+
+
+def _error(failure: Json | None) -> Json:
+    if failure is None:
+        return {}
+    return {
+        "error": {"errors": failure["errors"]},
+        "httpErrorStatusCode": failure.get("httpErrorStatusCode", 400),
+        "httpErrorMessage": failure.get("httpErrorMessage", "BAD REQUEST"),
+    }
+
+
+def _with_instance_counts(body: Json, progress: Progress) -> Json:
+    """Show how many instances an unfinished bulk creation has created in each zone."""
+    if "instancesBulkInsertOperationMetadata" not in body:
+        return body
+    shown = copy.deepcopy(body)
+    for zone in shown["instancesBulkInsertOperationMetadata"]["perLocationStatus"].values():
+        created = int(zone["createdVmCount"] * progress.share)
+        zone |= {"status": "CREATING", "deletedVmCount": 0, "createdVmCount": created}
+    return shown

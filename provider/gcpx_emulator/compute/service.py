@@ -1,0 +1,18 @@
+"""Compute Engine: the modules with its methods, permissions and settings, registered by importing them."""
+# ruff: noqa: F401 - see above
+
+from gcpx_emulator.compute import (
+    api,
+    bulk_insert,
+    catalog,
+    disk_attachments,
+    disks,
+    images,
+    instance_settings,
+    instance_templates,
+    instances,
+    machine_images,
+    network_interfaces,
+    operations,
+    permissions,
+)

@@ -1,0 +1,116 @@
+"""The endpoints at `/_emulator`, with which tests control and inspect the emulator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import attrs
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.faults import Fault
+from gcpx_emulator.core.forms import SWITCH, TEXT, Field, Form, check_object, is_object, read_body
+from gcpx_emulator.core.merge_patch import merge
+from gcpx_emulator.core.settings import SETTINGS, Setting
+from gcpx_emulator.core.signing import id_token_claims
+from gcpx_emulator.emulator import Emulator
+
+_TOKEN: Final = Form(
+    "tokens", {"email": TEXT, "audience": TEXT, "claims": Field("an object", is_object), "iap": SWITCH}
+)
+_ROTATION: Final = Form("keys/rotate")
+_RESET: Final = Form("reset")
+_Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+@attrs.frozen
+class Controls:
+    """The controls of an emulator."""
+
+    emulator: Emulator
+
+    def routes(self) -> list[Route]:
+        """Give the route of every endpoint."""
+        endpoints: list[tuple[str, _Endpoint, list[str]]] = [
+            ("faults", self._faults, ["GET", "POST", "DELETE"]),
+            ("requests", self._requests, ["GET", "DELETE"]),
+            ("deliveries", self._deliveries, ["GET"]),
+            ("tokens", self._sign_token, ["POST"]),
+            ("keys/rotate", self._rotate_keys, ["POST"]),
+            ("reset", self._reset, ["POST"]),
+            ("resources/{path:path}", self._resource, ["GET", "PATCH", "DELETE"]),
+            *((setting.name, self._setting(setting), ["GET", "POST"]) for setting in SETTINGS),
+        ]
+        return [Route(f"/_emulator/{path}", endpoint, methods=methods) for path, endpoint, methods in endpoints]
+
+    async def _faults(self, request: Request) -> Response:
+        """Inject a fault, list the faults that have not been used up, or remove them."""
+        queue = self.emulator.faults.queue
+        if request.method == "POST":
+            queue.append(Fault.read(await request.body()))
+        elif request.method == "DELETE":
+            queue.clear()
+        return JSONResponse([attrs.asdict(fault) for fault in queue])
+
+    async def _requests(self, request: Request) -> Response:
+        """List the latest requests, or remove them."""
+        kept = self.emulator.requests.kept
+        if request.method == "DELETE":
+            kept.clear()
+        return JSONResponse(list(kept))
+
+    def _setting(self, setting: Setting) -> _Endpoint:
+        """Set a setting, or read it."""
+
+        async def endpoint(request: Request) -> Response:
+            store = self.emulator.store
+            if request.method == "POST":
+                setting.write(store, read_body(setting.name, await request.body()))
+            return JSONResponse(setting.read(store))
+
+        return endpoint
+
+    async def _deliveries(self, request: Request) -> Response:
+        """List the attempts to push messages; `atLeast` waits for that many."""
+        at_least = request.query_params.get("atLeast", "0")
+        if not re.fullmatch("[0-9]{1,3}", at_least):
+            raise ApiError(400, "atLeast must be a number of attempts, 0 to 999")
+        return JSONResponse(await self.emulator.pusher.attempts(int(at_least)))
+
+    async def _sign_token(self, request: Request) -> Response:
+        """Sign a token with any claims, for tests of receivers."""
+        fields = _TOKEN.read(await request.body())
+        email, audience = fields.get("email", "pusher@example.com"), fields.get("audience", "")
+        claims = id_token_claims(email, audience, self.emulator.now()) | fields.get("claims", {})
+        return JSONResponse({"token": self.emulator.signer.token(claims, iap=fields.get("iap", False))})
+
+    async def _rotate_keys(self, request: Request) -> Response:
+        """Replace the signing keys."""
+        _ROTATION.read(await request.body())
+        self.emulator.signer.rotate()
+        return JSONResponse({})
+
+    async def _reset(self, request: Request) -> Response:
+        """Return to the initial state; only the signing keys stay."""
+        _RESET.read(await request.body())
+        self.emulator.reset()
+        return JSONResponse({})
+
+    async def _resource(self, request: Request) -> Response:
+        """Read, patch (RFC 7396) or delete a resource without using its API, as causes drift."""
+        store, path = self.emulator.store, request.path_params["path"]
+        self.emulator.operations.settle()
+        resource: Any = store.get(path)
+        if resource is None:
+            raise ApiError(404, f"{path} does not exist")
+        if request.method == "DELETE":
+            store.delete(path)
+        elif request.method == "PATCH":
+            change = check_object("resources", read_body("resources", await request.body()))
+            resource = merge(resource, change)
+            store.put(path, resource)
+        return JSONResponse(resource)

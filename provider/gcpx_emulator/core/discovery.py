@@ -1,0 +1,144 @@
+"""Google's published API descriptions (discovery documents): the methods, and what their requests may contain.
+
+The documents come with the package google-api-python-client. Each is read when its API is first called.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Callable, Iterator
+from importlib import resources
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.core.json_data import Json
+
+_CLIENT_PARAMETERS: Final = frozenset({"$alt", "$fields", "$prettyPrint", "upload_id"})
+"""Query parameters that Google's clients send and no document has."""
+
+
+@attrs.frozen
+class Api:
+    """One version of an API that is emulated.
+
+    Attributes:
+        document: the name of its document, such as `compute.v1`.
+        prefixes: the beginnings of its paths, such as `compute/v1`.
+        amend: adds to the document what it lacks, before it is used.
+    """
+
+    document: str
+    prefixes: tuple[str, ...]
+    amend: Callable[[Json], None] = lambda _document: None
+
+
+APIS: Final[dict[str, Api]] = {}
+"""Every API that is emulated, by the name of its document."""
+
+
+def serve(*apis: Api) -> None:
+    """Register the APIs of a service."""
+    APIS.update((api.document, api) for api in apis)
+
+
+@attrs.frozen
+class Method:
+    """A method of an API.
+
+    Attributes:
+        id: such as `compute.instanceTemplates.insert`.
+        version: of the API, such as `beta`.
+        parameters: of path and query, by name, as the document describes them.
+        request: the name of the schema of the request's body, if it has one.
+    """
+
+    id: str
+    version: str
+    http_method: str
+    parameters: Json
+    request: str | None
+    document: Document
+
+    @property
+    def api(self) -> str:
+        """The API's name, such as `compute`."""
+        return self.id.partition(".")[0]
+
+
+@attrs.define
+class Node:
+    """A node in the tree of paths: its children, by literal and by pattern, and the methods whose paths end here."""
+
+    literals: dict[str, Node] = attrs.Factory(dict)
+    patterns: list[tuple[re.Pattern[str], Node]] = attrs.Factory(list)
+    methods: dict[str, Method] = attrs.Factory(dict)
+
+    def child(self, segment: str) -> Node:
+        """Give the child for a path segment such as `zones` or `{zone}`, which is added if necessary."""
+        if "{" not in segment:
+            return self.literals.setdefault(segment, Node())
+        value = r"(?P<\1>[^/:]+)" if ":" in segment else r"(?P<\1>[^/]+)"
+        pattern = re.compile(re.sub(r"\{\+?(\w+)\}", value, segment))
+        for known, node in self.patterns:
+            if known.pattern == pattern.pattern:
+                return node
+        added = Node()
+        self.patterns.append((pattern, added))
+        self.patterns.sort(key=lambda item: -len(item[0].pattern))
+        return added
+
+
+@attrs.define(eq=False)
+class Document:
+    """The description of one API version.
+
+    Attributes:
+        schemas: of objects, by name.
+        standard: query parameters that every method has.
+        root: the tree of the methods' paths.
+    """
+
+    name: str
+    schemas: Json
+    standard: frozenset[str] = _CLIENT_PARAMETERS
+    root: Node = attrs.Factory(Node)
+
+    def add(self, method: Json, path: str) -> None:
+        """Add a method to the tree."""
+        node = self.root
+        for segment in path.split("/"):
+            node = node.child(segment)
+        request, version = method.get("request", {}).get("$ref"), self.name.rpartition(".")[2]
+        node.methods[method["httpMethod"]] = Method(
+            method["id"], version, method["httpMethod"], method.get("parameters", {}), request, self
+        )
+
+
+@functools.cache
+def document(name: str) -> Document:
+    """Read a document, such as `compute.v1`."""
+    folder = resources.files("googleapiclient") / "discovery_cache" / "documents"
+    content = json.loads((folder / f"{name}.json").read_text())
+    api = APIS[name]
+    api.amend(content)
+    described = Document(name, content["schemas"], frozenset(content["parameters"]) | _CLIENT_PARAMETERS)
+    for method in methods_of(content):
+        # Only the documents of some APIs repeat the prefix in their paths.
+        path = method.get("flatPath") or method["path"]
+        described.add(method, path.removeprefix(f"{api.prefixes[0]}/"))
+    return described
+
+
+def methods_of(content: Json) -> Iterator[Json]:
+    """Give the methods in the content of a document."""
+    yield from content.get("methods", {}).values()
+    for child in content.get("resources", {}).values():
+        yield from methods_of(child)
+
+
+def undocumented_method(method_id: str, parameters: dict[str, Any]) -> Method:
+    """Describe a GET method that has no discovery document."""
+    return Method(method_id, "", "GET", parameters, None, Document("undocumented", {}))

@@ -1,0 +1,56 @@
+"""What operations do to the store when they end.
+
+An effect is JSON, because it is kept in the store until its operation ends:
+
+- `{"put": PATH, "body": RESOURCE}` creates or replaces a resource.
+- `{"delete": PATH}` deletes one.
+- `{"relink": PATH, "field": NAME, "target": PATH, "link": URL or None}` changes one entry of a list of links, and keeps
+  what other operations have changed in the resource in the meantime.
+"""
+
+from __future__ import annotations
+
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.store import Store
+
+Effect = Json
+
+
+def put(path: str, body: Json) -> Effect:
+    """Create or replace a resource."""
+    return {"put": path, "body": body}
+
+
+def delete(path: str) -> Effect:
+    """Delete a resource."""
+    return {"delete": path}
+
+
+def relink(path: str, field: str, target: str, link: str | None) -> Effect:
+    """Set the link to the resource at `target` in a list of links; None removes it."""
+    return {"relink": path, "field": field, "target": target, "link": link}
+
+
+def changed_path(effect: Effect) -> str:
+    """Give the path of the resource that an effect changes."""
+    return str(effect.get("put") or effect.get("delete") or effect.get("relink"))
+
+
+def apply(effect: Effect, store: Store) -> None:
+    """Change the store; a resource that no longer exists is not relinked."""
+    if "put" in effect:
+        store.put(effect["put"], effect["body"])
+    elif "delete" in effect:
+        store.delete(effect["delete"])
+    else:
+        _relink(effect, store)
+
+
+def _relink(effect: Effect, store: Store) -> None:
+    resource = store.get(effect["relink"])
+    if resource is None:
+        return
+    links = [link for link in resource.get(effect["field"], []) if not link.endswith(f"/{effect['target']}")]
+    if effect["link"]:
+        links.append(effect["link"])
+    store.put(effect["relink"], resource | {effect["field"]: links})

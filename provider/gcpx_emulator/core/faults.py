@@ -1,0 +1,116 @@
+"""Faults that tests inject into the next calls of a method."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, Literal
+
+import attrs
+
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.forms import TEXT, Field, Form, is_duration, is_object, is_text, is_whole
+from gcpx_emulator.core.json_data import Json
+
+_REASON: Final = re.compile(r"(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]")
+_METADATA_KEY: Final = re.compile(r"(?=.{1,64}$)[a-z][a-zA-Z0-9_-]+")
+
+
+def _is_operation_result(value: Any) -> bool:
+    """Tell whether an operation of Google's could end like this."""
+    if not is_object(value) or set(value) - {"errors", "httpErrorStatusCode", "httpErrorMessage"}:
+        return False
+    errors = value.get("errors")
+    if not is_whole(value.get("httpErrorStatusCode", 400)) or not is_text(value.get("httpErrorMessage", "")):
+        return False
+    return isinstance(errors, list) and bool(errors) and all(map(_is_error, errors))
+
+
+def _is_error(error: Any) -> bool:
+    if not is_object(error) or not is_text(error.get("code")) or not is_text(error.get("message", "")):
+        return False
+    details = error.get("errorDetails") or []
+    return isinstance(details, list) and all(is_object(detail) and _has_error_info(detail) for detail in details)
+
+
+def _has_error_info(detail: Json) -> bool:
+    """Check a detail's `errorInfo`, if it has one."""
+    info = detail.get("errorInfo", {})
+    if not is_object(info) or not is_object(info.get("metadatas", {})):
+        return False
+    reason, keys = str(info.get("reason", "REASON")), info.get("metadatas", {})
+    return _REASON.fullmatch(reason) is not None and all(map(_METADATA_KEY.fullmatch, keys))
+
+
+FORM: Final = Form(
+    "faults",
+    {
+        "method": Field("a method's ID, or * for any", lambda value: is_text(value) and bool(value)),
+        "times": Field("a whole number of at least 1", lambda value: is_whole(value, 1)),
+        "status": Field("an HTTP status, 200 to 599", lambda value: is_whole(value, 200) and value <= 599),  # noqa: PLR2004 - statuses
+        "reason": TEXT,
+        "message": TEXT,
+        "retry_after": Field("a whole number of seconds", is_whole),
+        "drop": Field("before or after", lambda value: value in ("before", "after")),
+        "delay": Field("a number of seconds", is_duration),
+        "body": TEXT,
+        "operation": Field(
+            "an operation's result: errors, each with a code, and optionally httpErrorStatusCode and httpErrorMessage",
+            _is_operation_result,
+        ),
+    },
+)
+
+
+@attrs.frozen(kw_only=True)
+class Fault:
+    """What goes wrong with the next calls of a method.
+
+    Attributes:
+        method: its ID, or `*` for any.
+        times: with how many calls.
+        status: answer with this HTTP status, and do not do the work.
+        reason: Google's reason in that response.
+        message: the message in that response.
+        retry_after: seconds in the Retry-After header of that response.
+        drop: cut the connection `before` or `after` the work is done.
+        delay: seconds before the response.
+        body: answer with this text, by default with status 200, and do not do the work.
+        operation: the result of the operation that the call starts: {"errors": [...], "httpErrorStatusCode": ...}.
+    """
+
+    method: str
+    times: int = 1
+    status: int | None = None
+    reason: str | None = None
+    message: str = "injected"
+    retry_after: int | None = None
+    drop: Literal["before", "after"] | None = None
+    delay: float = 0.0
+    body: str | None = None
+    operation: Json | None = None
+
+    @classmethod
+    def read(cls, raw: bytes) -> Fault:
+        """Read the body of a request to `/_emulator/faults`."""
+        fields = FORM.read(raw)
+        if "method" not in fields:
+            raise ApiError(400, "The body of a request to /_emulator/faults must have a method.")
+        return cls(**fields)
+
+
+@attrs.define
+class Faults:
+    """The faults that have not been used up; earlier ones apply first."""
+
+    queue: list[Fault] = attrs.Factory(list)
+
+    def take(self, method: str) -> Fault | None:
+        """Find the fault that applies to a call of a method, and use it once."""
+        for index, fault in enumerate(self.queue):
+            if fault.method in {method, "*"}:
+                if fault.times <= 1:
+                    del self.queue[index]
+                else:
+                    self.queue[index] = attrs.evolve(fault, times=fault.times - 1)
+                return fault
+        return None

@@ -1,0 +1,111 @@
+"""The bodies of requests at `/_emulator`: which keys and values each takes. Others are refused in Google's format."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json, parse_json
+
+_TYPE_NAMES: Final = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+
+
+@attrs.frozen
+class Field:
+    """What one key of a body takes.
+
+    Attributes:
+        expected: what the value must be, in words.
+        accepts: tells whether a value is that.
+    """
+
+    expected: str
+    accepts: Callable[[Any], bool]
+
+
+@attrs.frozen
+class Form:
+    """What a body may hold.
+
+    Attributes:
+        name: where the request goes, after `/_emulator/`.
+    """
+
+    name: str
+    fields: Mapping[str, Field] = attrs.Factory(dict)
+
+    def read(self, raw: bytes) -> Json:
+        """Read and check the bytes of a body; an empty body is an empty object."""
+        return self.check(read_body(self.name, raw))
+
+    def check(self, body: Any) -> Json:
+        """Refuse unknown keys and wrong values; gives the body without nulls."""
+        given = {key: value for key, value in check_object(self.name, body).items() if value is not None}
+        unknown = sorted(set(body) - set(self.fields))
+        if unknown:
+            allowed = f"It may have {', '.join(sorted(self.fields))}." if self.fields else "It must be empty."
+            raise ApiError(400, f"{_where(self.name)} has unknown keys: {', '.join(unknown)}. {allowed}")
+        for key, value in given.items():
+            if not self.fields[key].accepts(value):
+                raise ApiError(400, f"{_where(self.name)}: '{key}' must be {self.fields[key].expected}.")
+        return given
+
+
+def read_body(name: str, raw: bytes) -> Any:
+    """Read the JSON of a request at `/_emulator/NAME`; an empty body is an empty object."""
+    return parse_json(raw, f"the body of a request to /_emulator/{name}") if raw else {}
+
+
+def check_object(name: str, body: Any) -> Json:
+    """Refuse a body that is not a JSON object."""
+    if not isinstance(body, dict):
+        raise ApiError(400, f"{_where(name)} must be a JSON object, not {_TYPE_NAMES.get(type(body), 'null')}.")
+    return body
+
+
+def _where(name: str) -> str:
+    return f"The body of a request to /_emulator/{name}"
+
+
+def is_text(value: Any) -> bool:
+    """Accept strings."""
+    return isinstance(value, str)
+
+
+def is_object(value: Any) -> bool:
+    """Accept JSON objects."""
+    return isinstance(value, dict)
+
+
+def is_whole(value: Any, least: int = 0) -> bool:
+    """Accept whole numbers of at least `least`."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def is_duration(value: Any) -> bool:
+    """Accept seconds: any number that is finite and not negative."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
+TEXT: Final = Field("a string", is_text)
+SWITCH: Final = Field("true or false", lambda value: isinstance(value, bool))
+
+
+def numbers_by(what: str, names: Collection[str]) -> Field:
+    """Accept an object of whole numbers by name; `what` says what is named, such as `region`."""
+    return Field(
+        f"whole numbers by {what} ({', '.join(names)})",
+        lambda value: is_object(value) and set(value) <= set(names) and all(map(is_whole, value.values())),
+    )
+
+
+def list_of(what: str, names: Collection[str]) -> Field:
+    """Accept a list of names; `what` says what is named, such as `regions`."""
+    return Field(
+        f"a list of {what} ({', '.join(names)})",
+        lambda value: isinstance(value, list) and all(is_text(name) and name in names for name in value),
+    )

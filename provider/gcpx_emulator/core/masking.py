@@ -1,0 +1,93 @@
+"""Partial responses: the parameter `fields`, which names the fields that a response keeps."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json
+
+_TOKEN: Final = re.compile(r"[\w*.-]+|\S", re.ASCII)
+_NAME: Final = re.compile(r"[\w*.-]+", re.ASCII)
+_DEEPEST: Final = 50
+Mask = Json
+"""The fields to keep, each with the mask of its own fields. An empty mask keeps everything."""
+
+
+def apply_mask(body: Any, mask: Mask) -> Any:
+    """Keep the fields of a response that a mask names."""
+    if isinstance(body, list):
+        return [apply_mask(item, mask) for item in body]
+    if not isinstance(body, dict) or not mask:
+        return body
+    return {key: apply_mask(item, _below(mask, key)) for key, item in body.items() if key in mask or "*" in mask}
+
+
+def _below(mask: Mask, key: str) -> Mask:
+    inner = [mask[name] for name in (key, "*") if name in mask]
+    return inner[0] if len(inner) == 1 else _union(*inner)
+
+
+def _union(left: Mask, right: Mask) -> Mask:
+    """Give the mask that keeps what either of two masks keeps."""
+    if not left or not right:
+        return {}
+    both = {key: _union(left[key], right[key]) for key in left.keys() & right.keys()}
+    return left | right | both
+
+
+def parse_mask(fields: str) -> Mask:
+    """Read a mask, such as `items(name,disks/source),nextPageToken`; an empty text keeps everything."""
+    reader = _Reader(fields, _TOKEN.findall(fields)[::-1])
+    if not reader.left:
+        return {}
+    mask = reader.fields(0)
+    if reader.left:
+        raise reader.error()
+    return mask
+
+
+@attrs.define
+class _Reader:
+    """Reads a mask token by token.
+
+    Attributes:
+        left: the tokens that have not been read, the next one last.
+    """
+
+    text: str
+    left: list[str]
+
+    def error(self) -> ApiError:
+        return ApiError(400, f"Invalid field selection {self.text[:200]}", "invalidParameter")
+
+    def fields(self, depth: int) -> Mask:
+        """Read fields that are separated by commas."""
+        mask = self._field(depth)
+        while self._take(","):
+            mask = _union(mask, self._field(depth))
+        return mask
+
+    def _field(self, depth: int) -> Mask:
+        """Read one field with its own fields."""
+        if depth > _DEEPEST or not self.left or not _NAME.fullmatch(self.left[-1]):
+            raise self.error()
+        name = self.left.pop()
+        if self._take("/"):
+            return {name: self._field(depth + 1)}
+        if not self._take("("):
+            return {name: {}}
+        inner = self.fields(depth + 1)
+        if not self._take(")"):
+            raise self.error()
+        return {name: inner}
+
+    def _take(self, token: str) -> bool:
+        """Skip the next token if it is this one; tells whether it is."""
+        is_next = bool(self.left) and self.left[-1] == token
+        if is_next:
+            self.left.pop()
+        return is_next

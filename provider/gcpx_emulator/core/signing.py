@@ -1,0 +1,144 @@
+"""Signing keys, and the tokens that are signed and verified with them."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import attrs
+import jwt
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.x509.oid import NameOID
+from jwt.types import Options
+
+from gcpx_emulator.core.json_data import Json
+
+_ISSUER: Final = "https://accounts.google.com"
+_LIFETIME: Final = 3600
+"""Seconds until a token expires."""
+_REUSE: Final = 300
+"""Seconds in which `id_token` gives the same token again."""
+_UNTIMED: Final[Options] = {"verify_aud": False, "verify_exp": False, "verify_iat": False, "verify_nbf": False}
+
+
+@attrs.frozen(slots=False)
+class _Key:
+    """A private key, and what is published about it."""
+
+    private: Any
+
+    @functools.cached_property
+    def id(self) -> str:
+        public = self.private.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+        return hashlib.sha256(public).hexdigest()[:40]
+
+    @functools.cached_property
+    def certificate(self) -> str:
+        """The self-signed certificate, in PEM."""
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "federated-signon.system.gserviceaccount.com")])
+        now = datetime.now(UTC)
+        builder = x509.CertificateBuilder(subject, subject, self.private.public_key(), 1, now, now + timedelta(days=7))
+        return builder.sign(self.private, hashes.SHA256()).public_bytes(Encoding.PEM).decode()
+
+
+@attrs.define
+class Signer:
+    """The signing keys of Google accounts (RSA) and of Identity-Aware Proxy (elliptic curve).
+
+    Making a key takes time, so each is made when it is first needed.
+
+    Attributes:
+        clock: gives the time in seconds since 1970.
+    """
+
+    clock: Callable[[], float] = time.time
+    _keys: dict[str, _Key] = attrs.Factory(dict)
+    _id_tokens: dict[tuple[str, str], tuple[float, str]] = attrs.Factory(dict)
+
+    @property
+    def _account(self) -> _Key:
+        if "account" not in self._keys:
+            self._keys["account"] = _Key(rsa.generate_private_key(public_exponent=65537, key_size=2048))
+        return self._keys["account"]
+
+    @property
+    def _proxy(self) -> _Key:
+        if "proxy" not in self._keys:
+            self._keys["proxy"] = _Key(ec.generate_private_key(ec.SECP256R1()))
+        return self._keys["proxy"]
+
+    def rotate(self) -> None:
+        """Replace the keys with new ones; the old ones are no longer published."""
+        self._keys.clear()
+        self._id_tokens.clear()
+
+    def token(self, claims: Json, *, iap: bool = False) -> str:
+        """Sign claims of any form, as a Google account or as Identity-Aware Proxy; gives a JWT."""
+        key, algorithm = (self._proxy, "ES256") if iap else (self._account, "RS256")
+        payload = json.dumps(claims).encode()
+        return jwt.PyJWS().encode(payload, key.private, algorithm=algorithm, headers={"kid": key.id})
+
+    def id_token(self, email: str, audience: str) -> str:
+        """Give an ID token of an account; within five minutes it is the same one."""
+        now = self.clock()
+        issued, token = self._id_tokens.get((email, audience), (-math.inf, ""))
+        if not 0 <= now - issued <= _REUSE:
+            issued, token = now, self.token(id_token_claims(email, audience, now))
+            self._id_tokens[email, audience] = (issued, token)
+        return token
+
+    def certificates(self) -> Json:
+        """Give the certificates of accounts by key ID, in PEM."""
+        return {self._account.id: self._account.certificate}
+
+    def key_set(self) -> Json:
+        """Give the public keys of accounts as a JSON Web Key Set."""
+        key = jwt.algorithms.RSAAlgorithm.to_jwk(self._account.private.public_key(), as_dict=True)
+        return {"keys": [{**key, "kid": self._account.id, "alg": "RS256", "use": "sig"}]}
+
+    def proxy_keys(self) -> Json:
+        """Give the public keys of Identity-Aware Proxy by key ID, in PEM."""
+        pem = self._proxy.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+        return {self._proxy.id: pem.decode()}
+
+    def read(self, token: str) -> Json:
+        """Verify a token of an account; gives its header and claims in one object.
+
+        Raises:
+            ValueError: when these keys did not sign it, or when it has expired.
+        """
+        try:
+            claims: Json = jwt.decode(token, self._account.private.public_key(), ["RS256"], _UNTIMED)
+            content = {**jwt.get_unverified_header(token), **claims}
+        except jwt.PyJWTError as error:
+            raise ValueError(str(error)) from None
+        if not isinstance(content.get("exp"), int | float) or content["exp"] <= self.clock():
+            raise ValueError("the token has expired")
+        return content
+
+    def caller(self, authorization: str) -> str:
+        """Give the e-mail address of the account whose token an Authorization header has; else an empty text."""
+        if "account" not in self._keys:
+            return ""
+        try:
+            email = self.read(authorization.removeprefix("Bearer ")).get("email")
+        except ValueError:
+            return ""
+        return email if isinstance(email, str) else ""
+
+
+def id_token_claims(email: str, audience: str, now: float) -> Json:
+    """Write the claims of an account's ID token that is issued now, in seconds since 1970."""
+    number = str(10**20 + int(hashlib.sha256(email.encode()).hexdigest()[:16], 16))
+    issued = int(now)
+    account = {"azp": number, "sub": number, "email": email, "email_verified": True}
+    return {"aud": audience, "iss": _ISSUER, "iat": issued, "exp": issued + _LIFETIME, **account}

@@ -1,0 +1,121 @@
+"""The resources that exist, by path, in the order of their creation; kept in SQLite."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from gcpx_emulator.core.json_data import Json
+
+_CHUNK: Final = 100
+"""The number of rows that a scan reads at once."""
+_TABLES: Final = """
+create table if not exists resources (
+    path text primary key, collection text not null, body text not null, number integer not null
+);
+create index if not exists by_collection on resources (collection, number);
+create index if not exists by_path on resources (collection, path);
+create table if not exists operations (
+    name text primary key, project text not null, scope text not null, request text, body text not null,
+    begins real not null, ends real not null, effect text not null, settled integer not null
+);
+create index if not exists by_request on operations (project, request);
+create index if not exists unsettled on operations (settled, ends);
+create table if not exists counters (name text primary key, value integer not null);
+"""
+
+
+class Store:
+    """The data of one emulator, in memory or in a file.
+
+    Attributes:
+        lock: lets one thread at a time use the connection; hold it around statements that belong together.
+    """
+
+    def __init__(self, file: str = ":memory:") -> None:
+        self.lock = threading.RLock()
+        self._database = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+        self._database.row_factory = sqlite3.Row
+        self._database.executescript(_TABLES)
+
+    def run(self, statement: str, values: Sequence[Any] = ()) -> Sequence[sqlite3.Row]:
+        """Run one statement and give its rows, all read before another thread can run a statement."""
+        with self.lock:
+            return self._database.execute(statement, values).fetchall()
+
+    def reset(self) -> None:
+        """Delete everything."""
+        for table in ("resources", "operations", "counters"):
+            self.run(f"delete from {table}")  # noqa: S608 - names from this line
+
+    def next(self, counter: str = "id") -> int:
+        """Give the next number of a counter; the first is 1."""
+        rows = self.run(
+            "insert into counters values (?, 1) on conflict (name) do update set value = value + 1 returning value",
+            (counter,),
+        )
+        return int(rows[0]["value"])
+
+    def get(self, path: str) -> Json | None:
+        """Read a resource; None if it does not exist."""
+        rows = self.run("select body from resources where path = ?", (path,))
+        return json.loads(rows[0]["body"]) if rows else None
+
+    def with_name(self, path: str) -> str:
+        """Replace the numeric ID at the end of a path with the resource's name; give other paths unchanged."""
+        collection, _, last = path.rpartition("/")
+        if not (last.isascii() and last.isdecimal()):
+            return path
+        rows = self.run(
+            "select path from resources where collection = ? and json_extract(body, '$.id') = ?", (collection, last)
+        )
+        return str(rows[0]["path"]) if rows else path
+
+    def put(self, path: str, body: Json) -> None:
+        """Write a resource; one that is replaced keeps its place in the order of creation."""
+        self.run(
+            "insert into resources values (?, ?, ?, ?) on conflict (path) do update set body = excluded.body",
+            (path, path.rpartition("/")[0], json.dumps(body), self.next("order")),
+        )
+
+    def delete(self, path: str) -> None:
+        """Delete a resource, if it exists."""
+        self.run("delete from resources where path = ?", (path,))
+
+    def list(self, collection: str) -> list[Json]:
+        """Read the resources of a collection, oldest first."""
+        rows = self.run("select body from resources where collection = ? order by number", (collection,))
+        return [json.loads(row["body"]) for row in rows]
+
+    def scan(self, collections: Sequence[str], after: str = "") -> Iterator[tuple[str, Json]]:
+        """Give the paths and resources of collections in order of path, from after a path; read only as needed."""
+        for collection in sorted(collections):
+            rows, last = self._rows_after(collection, after), after
+            while rows:
+                for row in rows:
+                    last = row["path"]
+                    yield last, json.loads(row["body"])
+                rows = self._rows_after(collection, last)
+
+    def _rows_after(self, collection: str, path: str) -> Sequence[sqlite3.Row]:
+        return self.run(
+            "select path, body from resources where collection = ? and path > ? order by path limit ?",
+            (collection, path, _CHUNK),
+        )
+
+    def collections(self, prefix: str, suffix: str) -> Iterator[str]:
+        """Name the collections that are not empty, by the beginning and end of their paths."""
+        rows = self.run(
+            "select distinct collection from resources where substr(collection, 1, ?) = ? order by collection",
+            (len(prefix), prefix),
+        )
+        return (row["collection"] for row in rows if row["collection"].endswith(suffix))
+
+    def counts(self) -> dict[str, int]:
+        """Count the resources by the last part of their collection's path, such as `disks`."""
+        rows = self.run("select collection from resources")
+        kinds = [row["collection"].rpartition("/")[2] for row in rows]
+        return {kind: kinds.count(kind) for kind in sorted(set(kinds))}

@@ -1,0 +1,192 @@
+"""Checks of requests against the API's description: what Google would refuse is refused."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from gcpx_emulator.core.discovery import Document, Method
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.json_data import Json
+
+MERGE_PATCH: Final = "mergePatch"
+"""Marks a property whose value is a JSON Merge Patch, in which a null removes a value."""
+BodyCheck = Callable[[Method, Json], None]
+"""Gets a body without output-only fields, and refuses it with an ApiError."""
+_BODY_CHECKS: Final[dict[str, BodyCheck]] = {}
+_WHOLE: Final = re.compile(r"-?[0-9]{1,20}")
+_INTEGER_BITS: Final = {"int32": 31, "uint32": 32, "int64": 63, "uint64": 64}
+
+
+def checks_bodies(api: str) -> Callable[[BodyCheck], BodyCheck]:
+    """Register a function that checks the bodies of all methods of an API, such as `compute`."""
+
+    def register(check: BodyCheck) -> BodyCheck:
+        _BODY_CHECKS[api] = check
+        return check
+
+    return register
+
+
+def check_path(method: Method, path: Mapping[str, str]) -> None:
+    """Refuse malformed parameters of the path, such as a project with spaces."""
+    for name, value in path.items():
+        pattern = method.parameters.get(name, {}).get("pattern")
+        if pattern and not re.fullmatch(pattern, value):
+            raise ApiError(400, f"Invalid value for field '{name}': '{value}'. Must be a match of regex '{pattern}'")
+
+
+def check_query(method: Method, query: Mapping[str, str]) -> None:
+    """Refuse unknown, missing and malformed query parameters."""
+    for name, value in query.items():
+        spec = method.parameters.get(name)
+        if spec is not None and spec["location"] == "query":
+            _check_parameter(name, spec, value)
+        elif name not in method.document.standard:
+            raise _refusal(f'Unknown name "{name}": Cannot bind query parameter.')
+    for name, spec in method.parameters.items():
+        if spec["location"] == "query" and spec.get("required") and name not in query:
+            raise ApiError(400, f"Required parameter: {name}", "required")
+
+
+def _check_parameter(name: str, spec: Json, value: str) -> None:
+    if spec["type"] == "boolean" and value not in {"true", "false"}:
+        raise _refusal(f"Invalid value at '{name}' (TYPE_BOOL), \"{value}\"")
+    if spec["type"] == "string" and spec.get("format") in _INTEGER_BITS:
+        _clean_integer(spec, value, name)
+    if spec["type"] == "integer":
+        _check_range(name, spec, value)
+    if "enum" in spec and value not in {"", *spec["enum"]}:
+        raise _refusal(f"Invalid value at '{name}' (TYPE_ENUM), \"{value}\"")
+
+
+def _check_range(name: str, spec: Json, value: str) -> None:
+    low, high = spec.get("minimum", "0"), spec.get("maximum", "4294967295")
+    if not _WHOLE.fullmatch(value) or not int(low) <= int(value) <= int(high):
+        words = f"Values must be within the range: [{low}, {high}]"
+        raise ApiError(400, f"Invalid value for field '{name}': '{value}'. {words}")
+
+
+def clean_body(method: Method, body: Any) -> Json:
+    """Check a body against its schema, and with the API's own check; gives it without output-only fields."""
+    if method.request is None:
+        if body:
+            raise _refusal("Request body must be empty.")
+        return {}
+    if not isinstance(body, dict):
+        raise _refusal("Root element must be a message.")
+    cleaned: Json = _Cleaner(method.document).value({"$ref": method.request}, body, "")
+    check = _BODY_CHECKS.get(method.api)
+    if check is not None:
+        check(method, cleaned)
+    return cleaned
+
+
+@attrs.frozen
+class _Cleaner:
+    """Checks values against schemas; gives them without output-only fields, and without nulls outside of patches."""
+
+    document: Document
+
+    def value(self, spec: Json, value: Any, path: str, *, patch: bool = False) -> Any:
+        """Clean a value; `patch` is set within a JSON Merge Patch."""
+        if "$ref" in spec:
+            spec = self.document.schemas[spec["$ref"]]
+        kind = spec.get("type")
+        if value is None or kind == "any":
+            return value
+        if kind == "array":
+            return self._list(spec, value, path, patch=patch)
+        if kind == "object":
+            if not isinstance(value, dict):
+                raise _refusal(f"Invalid value at '{path}': an object is expected, not {value!r}")
+            clean = self._map if "additionalProperties" in spec else self._object
+            return clean(spec, value, path, patch=patch)
+        return _clean_scalar(spec, value, path)
+
+    def _list(self, spec: Json, value: Any, path: str, *, patch: bool) -> Any:
+        if not isinstance(value, list):
+            raise _refusal(f"Invalid value at '{path}': a list is expected, not {value!r}")
+        if None in value:
+            raise _refusal(f"Invalid value at '{path}[{value.index(None)}]': null is not allowed in a list")
+        return [self.value(spec["items"], item, f"{path}[{index}]", patch=patch) for index, item in enumerate(value)]
+
+    def _map(self, spec: Json, value: Json, path: str, *, patch: bool) -> Json:
+        return {
+            key: self.value(spec["additionalProperties"], item, f"{path}.{key}", patch=patch)
+            for key, item in value.items()
+            if item is not None or patch
+        }
+
+    def _object(self, spec: Json, value: Json, path: str, *, patch: bool) -> Json:
+        cleaned: Json = {}
+        for key, item in value.items():
+            known = spec.get("properties", {}).get(key)
+            if known is None:
+                where = f" at '{path}'" if path else ""
+                raise _refusal(f'Unknown name "{key}"{where}: Cannot find field.')
+            if item is None:
+                # A list within a patch replaces the whole list, so its objects are not patches.
+                if patch and "[" not in path:
+                    cleaned[key] = None
+            elif not _is_ignored(known, item):
+                inner = patch or known.get(MERGE_PATCH, False)
+                cleaned[key] = self.value(known, item, f"{path}.{key}" if path else key, patch=inner)
+        return cleaned
+
+
+def _is_ignored(spec: Json, value: Any) -> bool:
+    """Tell whether a property is output-only, or an enum that the client leaves unset by sending an empty text."""
+    return bool(spec.get("readOnly")) or ("enum" in spec and value == "")
+
+
+def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
+    kind, form = spec.get("type"), spec.get("format", "")
+    if form in _INTEGER_BITS:
+        return _clean_integer(spec, value, path)
+    if kind == "boolean" and not isinstance(value, bool):
+        raise _refusal(f"Invalid value at '{path}' (TYPE_BOOL), {value!r}")
+    if kind in {"number", "integer"} and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise _refusal(f"Invalid value at '{path}' (TYPE_DOUBLE), {value!r}")
+    if kind == "string" and not isinstance(value, str):
+        raise _refusal(f"Invalid value at '{path}' (TYPE_STRING), {value!r}")
+    if "enum" in spec and value not in spec["enum"]:
+        raise _refusal(f"Invalid value at '{path}' (TYPE_ENUM), \"{value}\"")
+    if form == "byte":
+        _check_base64(value, path)
+    return value
+
+
+def _clean_integer(spec: Json, value: Any, path: str) -> Any:
+    """Read an integer of the schema's format; gives a text where the schema says so."""
+    form = spec["format"]
+    number, low = _whole_number(value), 0 if form.startswith("u") else -(2 ** _INTEGER_BITS[form])
+    if number is None or not low <= number < 2 ** _INTEGER_BITS[form]:
+        raise _refusal(f"Invalid value at '{path}' (TYPE_{form.upper()}), {value!r}")
+    return str(number) if spec["type"] == "string" else number
+
+
+def _whole_number(value: Any) -> int | None:
+    """Read a whole number, which may be written as a text or as a float."""
+    if isinstance(value, str):
+        return int(value) if _WHOLE.fullmatch(value) else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _check_base64(value: str, path: str) -> None:
+    alphabet = b"-_" if set(value) & set("-_") else None
+    try:
+        base64.b64decode(value + "=" * (-len(value) % 4), altchars=alphabet, validate=True)
+    except (binascii.Error, ValueError):
+        raise _refusal(f"Invalid value at '{path}' (TYPE_BYTES), Base64 decoding failed for \"{value}\"") from None
+
+
+def _refusal(why: str) -> ApiError:
+    return ApiError(400, f"Invalid JSON payload received. {why}", "badRequest")

@@ -1,0 +1,59 @@
+"""One emulator: the simulated cloud, the injected faults, and the logs of requests and deliveries."""
+
+from __future__ import annotations
+
+import attrs
+
+from gcpx_emulator.compute.operation_resource import show
+from gcpx_emulator.core.call import Cloud
+from gcpx_emulator.core.clock import Clock
+from gcpx_emulator.core.faults import Faults
+from gcpx_emulator.core.operations import Operations
+from gcpx_emulator.core.request_log import RequestLog
+from gcpx_emulator.core.signing import Signer
+from gcpx_emulator.core.store import Store
+from gcpx_emulator.core.uploads import Uploads
+from gcpx_emulator.pubsub.delivery import Pusher
+from gcpx_emulator.pubsub.queues import TopicPublisher
+
+
+@attrs.define
+class Emulator:
+    """The state of one emulator.
+
+    Attributes:
+        clock: the clock of everything but operations, which have one of their own; at first both are the same.
+    """
+
+    store: Store = attrs.Factory(Store)
+    clock: Clock = attrs.Factory(Clock)
+    faults: Faults = attrs.Factory(Faults)
+    requests: RequestLog = attrs.Factory(RequestLog)
+    uploads: Uploads = attrs.Factory(Uploads)
+    operations: Operations = attrs.field(init=False)
+    signer: Signer = attrs.field(init=False)
+    pusher: Pusher = attrs.field(init=False)
+    cloud: Cloud = attrs.field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.operations = Operations(self.store, show, self.clock)
+        self.signer = Signer(self.now)
+        self.pusher = Pusher(self.store, self.signer, self.now)
+        self.cloud = Cloud(
+            store=self.store,
+            operations=self.operations,
+            signer=self.signer,
+            publisher=TopicPublisher(self.store, self.now, self.pusher.wake),
+            now=self.now,
+        )
+
+    def now(self) -> float:
+        """Give the time in seconds since 1970."""
+        return self.clock.now()
+
+    def reset(self) -> None:
+        """Delete everything but the signing keys."""
+        self.store.reset()
+        self.faults.queue.clear()
+        self.requests.kept.clear()
+        self.pusher.reset()

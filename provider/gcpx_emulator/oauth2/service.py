@@ -1,0 +1,12 @@
+"""Identity: where its pages and its API are served, and the modules with its methods, registered by importing them."""
+# ruff: noqa: F401 - see above
+
+from gcpx_emulator.core.discovery import Api, serve
+from gcpx_emulator.core.routing import serve_page
+from gcpx_emulator.oauth2 import certificates, id_tokens, permissions
+
+serve(Api("iamcredentials.v1", prefixes=("v1",)))
+serve_page("tokeninfo", "oauth2.tokeninfo", {"id_token": {"location": "query", "type": "string"}})
+serve_page("oauth2/v1/certs", "oauth2.certs", {})
+serve_page("oauth2/v3/certs", "oauth2.keys", {})
+serve_page("iap/verify/public_key", "iap.publicKeys", {})

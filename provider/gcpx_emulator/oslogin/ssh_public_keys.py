@@ -1,0 +1,102 @@
+"""SSH public keys of users; the same in every version of the API."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import time
+from typing import Final
+
+from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.handlers import handles
+from gcpx_emulator.core.json_data import Json
+
+_MICROSECONDS: Final = 1_000_000
+_FIELDS: Final = ("key", "expirationTimeUsec")
+
+
+def keys_path(call: Call) -> str:
+    """Give the path of a user's keys."""
+    return f"users/{call.path['usersId']}/sshPublicKeys"
+
+
+def new_key(call: Call) -> Json:
+    """Write the key in the call's body, whether it exists already or not."""
+    key = call.body.get("key")
+    if not key:
+        raise ApiError(400, "The SSH public key must not be empty.")
+    _check_expiry(call.body)
+    fingerprint, expiry = _fingerprint(key), call.body.get("expirationTimeUsec")
+    name = f"{keys_path(call)}/{fingerprint}"
+    return {"key": key, "fingerprint": fingerprint, "name": name, **({"expirationTimeUsec": expiry} if expiry else {})}
+
+
+def _fingerprint(key: str) -> str:
+    """Give the SHA-256 hash of a key in the format of OpenSSH, without its comment."""
+    parts = key.split()
+    try:
+        return hashlib.sha256(base64.b64decode(parts[1], validate=True)).hexdigest()
+    except (IndexError, binascii.Error, ValueError):
+        raise ApiError(400, f"Invalid SSH public key: {key[:40]}") from None
+
+
+def _check_expiry(body: Json) -> None:
+    expiry = int(body.get("expirationTimeUsec") or 0)
+    if expiry and expiry < time.time() * _MICROSECONDS:
+        raise ApiError(400, "The expiration time must be in the future.")
+
+
+@handles("oslogin.users.sshPublicKeys.create")
+def create_key(call: Call) -> Json:
+    """Create a key, which must be new."""
+    key = new_key(call)
+    if call.store.get(key["name"]) is not None:
+        raise ApiError(409, f"SSH public key {key['name']} already exists.")
+    call.store.put(key["name"], key)
+    return key
+
+
+@handles("oslogin.users.sshPublicKeys.get")
+def get_key(call: Call) -> Json:
+    """Read a key."""
+    name = f"{keys_path(call)}/{call.path['sshPublicKeysId']}"
+    key = call.store.get(name)
+    if key is None:
+        raise ApiError(404, f"SSH public key {name} not found.")
+    return key
+
+
+@handles("oslogin.users.sshPublicKeys.patch")
+def patch_key(call: Call) -> Json:
+    """Set or remove the fields in the update mask; the key itself cannot change."""
+    key = get_key(call)
+    fields = _update_mask(call)
+    if "key" in fields and _fingerprint(call.body.get("key", "")) != key["fingerprint"]:
+        raise ApiError(400, "The key of an SSH public key cannot be changed.")
+    _check_expiry(call.body)
+    if "expirationTimeUsec" in fields:
+        key.pop("expirationTimeUsec", None)
+        if int(call.body.get("expirationTimeUsec") or 0):
+            key["expirationTimeUsec"] = call.body["expirationTimeUsec"]
+    call.store.put(key["name"], key)
+    return key
+
+
+def _update_mask(call: Call) -> list[str]:
+    """Name the fields to change: those in the update mask, or else in the body."""
+    default = ",".join(name for name in _FIELDS if name in call.body)
+    mask = (call.query.get("updateMask") or default).replace("expiration_time_usec", "expirationTimeUsec")
+    fields = [name for name in mask.split(",") if name]
+    for name in fields:
+        if name not in _FIELDS:
+            raise ApiError(400, f"Invalid update mask: {name}")
+    return fields
+
+
+@handles("oslogin.users.sshPublicKeys.delete")
+def delete_key(call: Call) -> Json:
+    """Delete a key."""
+    call.store.delete(get_key(call)["name"])
+    return {}

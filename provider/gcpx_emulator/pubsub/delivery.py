@@ -1,0 +1,187 @@
+"""Delivery of messages to push endpoints: pushed until they are acknowledged, with growing pauses between attempts.
+
+Only endpoints on this machine are called; the emulator does not connect to other machines.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import Counter, deque
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import attrs
+
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.signing import Signer
+from gcpx_emulator.core.store import Store
+from gcpx_emulator.pubsub.durations import seconds_of
+from gcpx_emulator.pubsub.posting import FINAL_INFORMATIONAL, post
+from gcpx_emulator.pubsub.push_config import local_endpoint
+from gcpx_emulator.pubsub.queues import undelivered
+from gcpx_emulator.pubsub.resources import all_subscriptions
+
+_ACKNOWLEDGED: Final = FINAL_INFORMATIONAL | frozenset(range(200, 300))
+_KEPT_ATTEMPTS: Final = 1000
+_MOST_AT_ONCE: Final = 16
+"""Attempts of one subscription that are under way at the same time."""
+_FIRST_PAUSE: Final = 0.1
+_LONGEST_PAUSE: Final = 60.0
+"""Bounds of the pauses between attempts, in seconds, where the subscription has no retry policy."""
+
+
+@attrs.frozen
+class _Push:
+    """A message that is pushed to a subscription's endpoint.
+
+    Attributes:
+        path: of the queued message in the store.
+        entry: the queued message, as it is kept there.
+    """
+
+    subscription: Json
+    path: str
+    entry: Json
+
+    @property
+    def endpoint(self) -> str:
+        return local_endpoint(self.subscription)
+
+    def body(self) -> bytes:
+        message = self.entry["message"]
+        older_names = {"message_id": message["messageId"], "publish_time": message["publishTime"]}
+        return json.dumps({"message": {**message, **older_names}, "subscription": self.subscription["name"]}).encode()
+
+    def headers(self, signer: Signer) -> dict[str, str]:
+        headers = {"User-Agent": "gcpx-emulator", "Content-Type": "application/json"}
+        token = self.subscription["pushConfig"].get("oidcToken")
+        if token:
+            id_token = signer.id_token(token["serviceAccountEmail"], token.get("audience") or self.endpoint)
+            headers["Authorization"] = f"Bearer {id_token}"
+        return headers
+
+    def pause(self) -> float:
+        """Give the seconds until the next attempt after this one."""
+        policy = self.subscription.get("retryPolicy") or {}
+        first = seconds_of(policy.get("minimumBackoff"))
+        longest = seconds_of(policy.get("maximumBackoff"))
+        growth = float(2 ** min(self.entry["attempt"], 20))
+        return min(_LONGEST_PAUSE if longest is None else longest, (_FIRST_PAUSE if first is None else first) * growth)
+
+
+@attrs.define
+class Pusher:
+    """Pushes what subscriptions with a push endpoint have not delivered.
+
+    Attributes:
+        clock: gives the time in seconds since 1970.
+        deliveries: the latest attempts and their results, oldest first.
+    """
+
+    store: Store
+    signer: Signer
+    clock: Callable[[], float] = time.time
+    deliveries: deque[Json] = attrs.Factory(lambda: deque(maxlen=_KEPT_ATTEMPTS))
+    _task: asyncio.Task[None] | None = None
+    _changed: asyncio.Event = attrs.Factory(asyncio.Event)
+    _attempted: asyncio.Condition = attrs.Factory(asyncio.Condition)
+    _under_way: set[tuple[int, str]] = attrs.Factory(set)
+    _resets: int = 0
+
+    def wake(self) -> None:
+        """Start to push what is due, after messages or subscriptions have changed."""
+        self._changed.set()
+        if (self._task is None or self._task.done()) and self._queued():
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def reset(self) -> None:
+        """Delete the attempts; one that is under way is not recorded when it ends."""
+        self._resets += 1
+        self.deliveries.clear()
+
+    async def attempts(self, at_least: int) -> list[Json]:
+        """Wait until there have been this many attempts; gives the latest ones."""
+        async with self._attempted:
+            await self._attempted.wait_for(lambda: len(self.deliveries) >= at_least)
+        return list(self.deliveries)
+
+    async def _run(self) -> None:
+        """Push what is due, then wait for a change or until more is due, for as long as the emulator runs.
+
+        The event is cleared before the search, so that a change during the search leads to another round.
+        """
+        async with asyncio.TaskGroup() as group:
+            while True:
+                self._changed.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._changed.wait(), self._start(group))
+
+    def _start(self, group: asyncio.TaskGroup) -> float | None:
+        """Start to push what is due; gives the seconds until more is due, or None if only a change can bring more."""
+        now, waits = self.clock(), []
+        under_way = Counter(path.rpartition("/messages/")[0] for _, path in self._under_way)
+        for push in self._queued():
+            key, name = (self._resets, push.path), push.subscription["name"]
+            if key in self._under_way:
+                continue
+            if push.entry["due"] > now:
+                waits.append(push.entry["due"] - now)
+            elif under_way[name] < _MOST_AT_ONCE:
+                under_way[name] += 1
+                self._under_way.add(key)
+                group.create_task(self._deliver(key, push))
+        return min(waits, default=None)
+
+    def _queued(self) -> list[_Push]:
+        pushed = [subscription for subscription in all_subscriptions(self.store) if local_endpoint(subscription)]
+        return [
+            _Push(subscription, path, entry)
+            for subscription in pushed
+            for path, entry in undelivered(self.store, subscription["name"])
+        ]
+
+    async def _deliver(self, key: tuple[int, str], push: _Push) -> None:
+        """Push a message once; the key has the number of resets so far and the message's path."""
+        try:
+            status, error = await self._post(push)
+            if key[0] == self._resets:
+                self._settle(push, is_acknowledged=status in _ACKNOWLEDGED)
+                await self._record(push, status, error)
+        finally:
+            self._under_way.discard(key)
+            self._changed.set()
+
+    async def _post(self, push: _Push) -> tuple[int | None, str | None]:
+        """Give the status of the response, or the name of the error."""
+        headers = push.headers(self.signer)
+        try:
+            async with asyncio.timeout(push.subscription["ackDeadlineSeconds"]):
+                return await post(push.endpoint, headers, push.body()), None
+        except Exception as error:  # noqa: BLE001 - an error of one endpoint must not stop pushes to others
+            return None, type(error).__name__
+
+    def _settle(self, push: _Push, *, is_acknowledged: bool) -> None:
+        """Delete an acknowledged message; keep another for the next attempt, if it still exists."""
+        if is_acknowledged:
+            self.store.delete(push.path)
+        elif self.store.get(push.path) is not None:
+            again = {"attempt": push.entry["attempt"] + 1, "due": self.clock() + push.pause()}
+            self.store.put(push.path, push.entry | again)
+
+    async def _record(self, push: _Push, status: int | None, error: str | None) -> None:
+        async with self._attempted:
+            self.deliveries.append(
+                {
+                    "subscription": push.subscription["name"],
+                    "endpoint": push.endpoint,
+                    "status": status,
+                    "messageId": push.entry["message"]["messageId"],
+                    "attempt": push.entry["attempt"] + 1,
+                    "error": error,
+                    "time": self.clock(),
+                }
+            )
+            self._attempted.notify_all()

@@ -1,0 +1,101 @@
+"""Notification configurations of buckets."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.errors import ApiError, required
+from gcpx_emulator.core.handlers import handles
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.storage.buckets import bucket_path, read_bucket
+
+_TOPIC: Final = re.compile(r"(?://pubsub\.googleapis\.com/)?(projects/[^/]+/topics/[a-zA-Z][-\w.~+%]{2,254})")
+_SERVICE_AGENT: Final = "service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
+_EVENTS: Final = frozenset({"OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE", "OBJECT_DELETE", "OBJECT_ARCHIVE"})
+_MOST_CONFIGS: Final = 100
+_MOST_ATTRIBUTES: Final = 5
+
+
+def configs_path(call: Call) -> str:
+    """Give the path of a bucket's configurations."""
+    return f"{bucket_path(call)}/notificationConfigs"
+
+
+@handles("storage.notifications.insert")
+def insert_config(call: Call) -> Json:
+    """Create a configuration; its ID is the bucket's next number."""
+    read_bucket(call)
+    for field in ("topic", "payload_format"):
+        if not call.body.get(field):
+            raise required(field)
+    topic = _existing_topic(call, call.body["topic"])
+    _check_options(call.body)
+    path = configs_path(call)
+    if len(call.store.list(path)) >= _MOST_CONFIGS:
+        raise ApiError(400, f"A bucket has at most {_MOST_CONFIGS} notification configurations.", "limitExceeded")
+    number = str(call.store.next(path))
+    given = {name: value for name, value in call.body.items() if value not in (None, [], {}, "")}
+    link = f"https://www.googleapis.com/storage/v1/{path}/{number}"
+    head = {"kind": "storage#notification", "id": number, "etag": number, "selfLink": link}
+    config = given | head | {"topic": topic}
+    call.store.put(f"{path}/{number}", config)
+    return config
+
+
+def _check_options(body: Json) -> None:
+    if body["payload_format"] not in {"JSON_API_V1", "NONE"}:
+        raise ApiError(400, f"Invalid argument for payload_format: {body['payload_format']}")
+    unknown = set(body.get("event_types") or ()) - _EVENTS
+    if unknown:
+        raise ApiError(400, f"Invalid event type: {', '.join(sorted(unknown))}")
+    if len(body.get("custom_attributes") or ()) > _MOST_ATTRIBUTES:
+        raise ApiError(400, f"At most {_MOST_ATTRIBUTES} custom attributes are allowed.")
+
+
+def _existing_topic(call: Call, name: str) -> str:
+    """Give a topic with its host; Google answers for a missing topic as for one without permission."""
+    match = _TOPIC.fullmatch(name)
+    if match is None:
+        raise ApiError(400, f"Invalid Google Cloud Pub/Sub topic name: {name}")
+    topic = f"//pubsub.googleapis.com/{match[1]}"
+    if not call.cloud.publisher.has_topic(match[1]):
+        reason = f"is not allowed to publish to the Cloud Pub/Sub topic '{topic}', or that topic does not exist."
+        raise ApiError(403, f"The service account '{_SERVICE_AGENT}' {reason}")
+    return topic
+
+
+@handles("storage.notifications.get")
+def get_config(call: Call) -> Json:
+    """Read a configuration."""
+    read_bucket(call)
+    config = call.store.get(_config_path(call))
+    if config is None:
+        raise ApiError(404, f"notification {call.path['notification']} not found")
+    return config
+
+
+def _config_path(call: Call) -> str:
+    return f"{configs_path(call)}/{call.path['notification']}"
+
+
+@handles("storage.notifications.list")
+def list_configs(call: Call) -> Json:
+    """List the configurations of a bucket."""
+    read_bucket(call)
+    items = call.store.list(configs_path(call))
+    return {"kind": "storage#notifications"} | ({"items": items} if items else {})
+
+
+@handles("storage.notifications.delete")
+def delete_config(call: Call) -> None:
+    """Delete a configuration."""
+    get_config(call)
+    call.store.delete(_config_path(call))
+
+
+@handles("storage.projects.serviceAccount.get")
+def get_service_agent(_call: Call) -> Json:
+    """Name the service agent, which publishes the events of a project's buckets."""
+    return {"kind": "storage#serviceAccount", "email_address": _SERVICE_AGENT}

@@ -1,0 +1,169 @@
+"""Objects."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import Final
+
+import google_crc32c
+from starlette.responses import Response
+
+from gcpx_emulator.core.call import Call
+from gcpx_emulator.core.clock import timestamp
+from gcpx_emulator.core.errors import ApiError, invalid, required
+from gcpx_emulator.core.handlers import handles
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import page_of
+from gcpx_emulator.storage.buckets import bucket_path, read_bucket
+from gcpx_emulator.storage.events import publish_event
+
+_SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
+                    "customTime", "metadata", "storageClass")  # fmt: skip
+_CONTENT: Final = "_media"
+"""Where the store keeps an object's content, in base64."""
+_DEFAULT_TYPE: Final = "application/octet-stream"
+
+
+def _path(call: Call, name: str) -> str:
+    """Give the path of an object; a slash in its name does not divide the path."""
+    return f"{bucket_path(call)}/o/{name.replace('%', '%25').replace('/', '%2F')}"
+
+
+def _metadata(stored: Json) -> Json:
+    return {name: value for name, value in stored.items() if name != _CONTENT}
+
+
+def _check_generation(call: Call, stored: Json | None) -> None:
+    """Refuse a call whose precondition does not hold; an object that does not exist has generation 0."""
+    expected = call.query.get("ifGenerationMatch")
+    if expected is not None and expected != (stored or {}).get("generation", "0"):
+        raise ApiError(412, "At least one of the pre-conditions you specified did not hold.", "conditionNotMet")
+
+
+@handles("storage.objects.insert")
+def insert_object(call: Call) -> Json:
+    """Create an object, or replace the one of its name."""
+    read_bucket(call)
+    name = call.query.get("name") or call.body.get("name")
+    if not name:
+        raise required("name")
+    replaced = call.store.get(_path(call, name))
+    _check_generation(call, replaced)
+    metadata = _new_metadata(call, name)
+    for field in ("md5Hash", "crc32c"):
+        if call.body.get(field) not in (None, metadata[field]):
+            raise ApiError(400, f"Provided {field} '{call.body[field]}' doesn't match calculated '{metadata[field]}'.")
+    call.store.put(_path(call, name), metadata | {_CONTENT: base64.b64encode(call.media.content).decode()})
+    if replaced:
+        by = {"overwrittenByGeneration": metadata["generation"]}
+        publish_event(call, "OBJECT_DELETE", _metadata(replaced), by)
+    overwrote = {"overwroteGeneration": replaced["generation"]} if replaced else {}
+    publish_event(call, "OBJECT_FINALIZE", metadata, overwrote)
+    return metadata
+
+
+def _new_metadata(call: Call, name: str) -> Json:
+    given: Json = {field: call.body[field] for field in _SETTABLE if field in call.body}
+    return {
+        **_identity(call.path["bucket"], name, str(10**15 + call.store.next("generations"))),
+        "metageneration": "1",
+        "etag": "CAE=",
+        "size": str(len(call.media.content)),
+        "storageClass": "STANDARD",
+        **_checksums(call.media.content),
+        **dict.fromkeys(("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated"), timestamp()),
+        **given,
+        "contentType": _checked_type(given.get("contentType") or call.media.content_type or _DEFAULT_TYPE),
+    }
+
+
+def _identity(bucket: str, name: str, generation: str) -> Json:
+    link = f"https://www.googleapis.com/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}"
+    return {
+        "kind": "storage#object",
+        "id": f"{bucket}/{name}/{generation}",
+        "selfLink": link,
+        "mediaLink": f"{link}?generation={generation}&alt=media",
+        "name": name,
+        "bucket": bucket,
+        "generation": generation,
+    }
+
+
+def _checksums(content: bytes) -> Json:
+    md5 = hashlib.md5(content, usedforsecurity=False).digest()
+    crc32c = google_crc32c.Checksum(content).digest()
+    return {"md5Hash": base64.b64encode(md5).decode(), "crc32c": base64.b64encode(crc32c).decode()}
+
+
+def _checked_type(content_type: str) -> str:
+    """Refuse a content type that a header cannot hold."""
+    if not (content_type.isascii() and content_type.isprintable()):
+        raise invalid("contentType", content_type, "Must be a media type.")
+    return content_type
+
+
+def _read_object(call: Call) -> Json:
+    """Read the object that a call names, as the store keeps it."""
+    read_bucket(call)
+    stored = call.store.get(_path(call, call.path["object"]))
+    if stored is None:
+        raise ApiError(404, f"No such object: {call.path['bucket']}/{call.path['object']}")
+    return stored
+
+
+@handles("storage.objects.get")
+def get_object(call: Call) -> Json | Response:
+    """Read an object's metadata, or with `alt=media` its content."""
+    stored = _read_object(call)
+    if call.query.get("alt") != "media":
+        return _metadata(stored)
+    checksums = f"crc32c={stored['crc32c']},md5={stored['md5Hash']}"
+    headers = {"X-Goog-Hash": checksums, "X-Goog-Generation": stored["generation"]}
+    return Response(base64.b64decode(stored[_CONTENT]), media_type=stored["contentType"], headers=headers)
+
+
+@handles("storage.objects.list")
+def list_objects(call: Call) -> Json:
+    """List objects; of names with the delimiter after the prefix, only the common beginnings are listed."""
+    read_bucket(call)
+    prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
+    stored = [_metadata(item) for item in call.store.list(f"{bucket_path(call)}/o")]
+    names = [item["name"] for item in stored if item["name"].startswith(prefix)]
+    prefixes = {name: _common_prefix(name, prefix, delimiter) for name in names}
+    shown, token = page_of([item for item in stored if prefixes.get(item["name"]) == ""], call.query)
+    common = sorted({common for common in prefixes.values() if common})
+    deeper = {"prefixes": common} if common else {}
+    return {"kind": "storage#objects", "items": shown, **deeper} | ({"nextPageToken": token} if token else {})
+
+
+def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
+    """Give a name up to the first delimiter after a prefix; empty if there is none."""
+    head, mark, _ = name[len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
+    return prefix + head + mark if mark else ""
+
+
+@handles("storage.objects.patch", "storage.objects.update")
+def patch_object(call: Call) -> Json:
+    """Change an object's metadata; an update also removes the fields that it leaves out."""
+    stored = _read_object(call)
+    _check_generation(call, stored)
+    if call.method.id.endswith("update"):
+        stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
+    _checked_type(call.body.get("contentType", ""))
+    stored |= {field: call.body[field] for field in _SETTABLE if field in call.body}
+    stored |= {"metageneration": str(int(stored["metageneration"]) + 1), "updated": timestamp()}
+    kept = {name: value for name, value in stored.items() if value is not None}
+    call.store.put(_path(call, stored["name"]), kept)
+    publish_event(call, "OBJECT_METADATA_UPDATE", _metadata(stored), {})
+    return _metadata(stored)
+
+
+@handles("storage.objects.delete")
+def delete_object(call: Call) -> None:
+    """Delete an object."""
+    stored = _read_object(call)
+    _check_generation(call, stored)
+    call.store.delete(_path(call, stored["name"]))
+    publish_event(call, "OBJECT_DELETE", _metadata(stored), {})

@@ -1,0 +1,80 @@
+"""What every project has without creating it."""
+
+from __future__ import annotations
+
+import pytest
+from google.api_core import exceptions
+from google.cloud import compute_v1
+from google_clients import connect
+from programs import PROJECT, ZONE
+
+BASE = f"/compute/v1/projects/{PROJECT}"
+
+
+@pytest.mark.parametrize(
+    ("client", "arguments", "name"),
+    [
+        (compute_v1.RegionsClient, {}, "us-east1"),
+        (compute_v1.ZonesClient, {}, "us-east1-b"),
+        (compute_v1.MachineTypesClient, {"zone": "us-east1-b"}, "e2-small"),
+        (compute_v1.DiskTypesClient, {"zone": "us-east1-b"}, "pd-ssd"),
+        (compute_v1.NetworksClient, {}, "default"),
+        (compute_v1.SubnetworksClient, {"region": "us-east1"}, "default"),
+    ],
+)
+def test_every_project_has_a_catalog(cloud, client, arguments, name):
+    found = connect(client, cloud)
+    singular = client.__name__.removesuffix("sClient")
+    parameter = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in singular).lstrip("_")
+
+    assert name in [item.name for item in found.list(project=PROJECT, **arguments)]
+    assert found.get(project=PROJECT, **arguments, **{parameter: name}).name == name
+    with pytest.raises(exceptions.NotFound):
+        found.get(project=PROJECT, **arguments, **{parameter: "missing"})
+
+
+def test_public_images_and_the_project(cloud):
+    images = connect(compute_v1.ImagesClient, cloud)
+    newest = images.get_from_family(project="debian-cloud", family="debian-12")
+
+    assert images.get(project="debian-cloud", image=newest.name).family == "debian-12"
+    assert newest.name in [item.name for item in images.list(project="debian-cloud")]
+    assert connect(compute_v1.ProjectsClient, cloud).get(project=PROJECT).name == PROJECT
+
+
+@pytest.mark.parametrize("version", ["v1", "beta"])
+@pytest.mark.parametrize(
+    "collection",
+    ["regions", "zones", "global/networks", "zones/us-east1-b/machineTypes", "regions/us-east1/subnetworks"],
+)
+def test_lists_of_the_catalog_link_to_themselves(http, version, collection):
+    path = f"projects/{PROJECT}/{collection}"
+    answer = http.get(f"/compute/{version}/{path}").json()
+    links = [item["selfLink"] for item in answer["items"]]
+
+    assert (answer["id"], answer["selfLink"]) == (path, f"https://www.googleapis.com/compute/{version}/{path}")
+    assert links == [f"{answer['selfLink']}/{item['name']}" for item in answer["items"]]
+    assert http.get(links[0].removeprefix("https://www.googleapis.com")).status_code == 200
+
+
+@pytest.mark.parametrize("collection", ["regions", "zones", "global/networks"])
+def test_a_missing_resource_is_named_by_its_path(http, collection):
+    path = f"projects/{PROJECT}/{collection}/missing"
+    answer = http.get(f"/compute/v1/{path}")
+
+    assert (answer.status_code, answer.json()["error"]["message"]) == (404, f"The resource '{path}' was not found")
+
+
+@pytest.mark.parametrize("path", ["regions", "zones", f"zones/{ZONE}/machineTypes", "global/networks"])
+def test_catalog_items_are_read_by_their_numeric_ids(http, path):
+    first = http.get(f"{BASE}/{path}").json()["items"][0]
+
+    assert http.get(f"{BASE}/{path}/{first['id']}").json() == first
+    assert http.get(f"{BASE}/{path}/1").status_code == 404
+
+
+def test_a_public_image_is_read_by_its_numeric_id(cloud):
+    images = connect(compute_v1.ImagesClient, cloud)
+    newest = images.get_from_family(project="debian-cloud", family="debian-12")
+
+    assert images.get(project="debian-cloud", image=str(newest.id)).name == newest.name

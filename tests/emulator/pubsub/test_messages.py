@@ -1,0 +1,60 @@
+"""Messages: published, pulled and acknowledged."""
+
+from __future__ import annotations
+
+import pytest
+from google.pubsub_v1 import PublisherClient, SubscriberClient, types
+from google_clients import connect
+from programs import PROJECT, TOPICS
+from steered import Fixed
+
+TOPIC = f"projects/{PROJECT}/topics/uploads"
+SUBSCRIPTION = f"projects/{PROJECT}/subscriptions/worker"
+
+
+@pytest.fixture
+def publisher(cloud):
+    return connect(PublisherClient, cloud)
+
+
+@pytest.fixture
+def subscriber(cloud, publisher):
+    for name in TOPICS:
+        cloud.emulator.store.delete(name)  # these tests make their own
+    publisher.create_topic(name=TOPIC)
+    return connect(SubscriberClient, cloud)
+
+
+def _publish(publisher, data):
+    publisher.publish(topic=TOPIC, messages=[types.PubsubMessage(data=data)])
+
+
+def test_messages_are_pulled_leased_and_acknowledged(cloud, publisher, subscriber):
+    cloud.emulator.clock = Fixed(1_000.0)
+    subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC})
+    messages = [types.PubsubMessage(data=b"one", attributes={"a": "b"}), types.PubsubMessage(data=b"two")]
+    made = publisher.publish(topic=TOPIC, messages=messages).message_ids
+    first = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
+    second = subscriber.pull(subscription=SUBSCRIPTION, max_messages=10).received_messages
+
+    assert [entry.message.message_id for entry in (*first, *second)] == list(made)
+    assert (first[0].message.data, first[0].message.attributes) == (b"one", {"a": "b"})
+    subscriber.acknowledge(subscription=SUBSCRIPTION, ack_ids=[first[0].ack_id])
+    subscriber.modify_ack_deadline(subscription=SUBSCRIPTION, ack_ids=[second[0].ack_id], ack_deadline_seconds=0)
+    assert [
+        entry.message.data for entry in subscriber.pull(subscription=SUBSCRIPTION, max_messages=10).received_messages
+    ] == [b"two"]
+
+
+def test_a_message_that_is_not_acknowledged_in_time_is_pulled_again(cloud, publisher, subscriber):
+    cloud.emulator.clock = Fixed(1_000.0)
+    subscriber.create_subscription(request={"name": SUBSCRIPTION, "topic": TOPIC, "ack_deadline_seconds": 20})
+    _publish(publisher, b"x")
+    first = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
+    for moment, received in ((1_019.9, 0), (1_020.0, 1), (1_030.0, 0)):
+        cloud.emulator.clock = Fixed(moment)
+        again = subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages
+        assert len(again) == received
+    subscriber.modify_ack_deadline(subscription=SUBSCRIPTION, ack_ids=[first[0].ack_id], ack_deadline_seconds=0)
+
+    assert not subscriber.pull(subscription=SUBSCRIPTION, max_messages=1).received_messages, "that lease was over"

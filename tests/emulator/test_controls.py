@@ -1,0 +1,156 @@
+"""Requests to `/_emulator`: valid ones take effect; others are refused in Google's format, with what is accepted."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from programs import BUCKET, PROJECT
+
+BUCKET_PATH = f"resources/b/{BUCKET}"
+METHOD = "compute.regions.list"
+ERROR = {"code": "QUOTA_EXCEEDED", "message": "too many"}
+
+
+def _operation(**info):
+    return {"method": METHOD, "operation": {"errors": [ERROR | {"errorDetails": [{"errorInfo": info}]}]}}
+
+
+def _send(http, path, **content):
+    return http.request("PATCH" if path == BUCKET_PATH else "POST", f"/_emulator/{path}", **content)
+
+
+ACCEPTED = [
+    ("limits", {}),
+    ("limits", {"zones": {"us-east1-b": 0}, "instances": {"us-east1": 3}}),
+    ("outages", {"scopes": ["global", "zones/us-east1-b"], "quotas": ["us-east1"], "requireBasicQuota": True}),
+    ("tokens", {"email": "a@example.com", "audience": "me", "claims": {"any": ["claim"]}, "iap": False}),
+    ("tokens", {}),
+    ("keys/rotate", {}),
+    ("reset", {}),
+    ("faults", {"method": METHOD, "times": 1, "status": 503, "reason": "r", "message": "m", "retry_after": 0}),
+    ("faults", {"method": "*", "drop": "after", "delay": 0.0, "body": "{", "status": None}),
+    ("faults", {"method": METHOD, "operation": {"errors": [ERROR], "httpErrorStatusCode": 403}}),
+    ("faults", _operation(reason="R" * 63, metadatas={"k" * 64: "v"})),
+    (BUCKET_PATH, {"location": "EU"}),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), ACCEPTED)
+def test_valid_control_requests_are_accepted(http, path, body):
+    answer = _send(http, path, content=json.dumps(body))
+
+    assert answer.status_code == 200, answer.text
+    if path in {"limits", "outages"}:
+        assert answer.json() == body
+
+
+REFUSED = [
+    ("limits", {"regions": {}}, "has unknown keys: regions. It may have instances, zones."),
+    ("limits", {"zones": {"us-east1-b": "1"}}, "'zones' must be whole numbers by zone (europe-west1-b"),
+    ("limits", {"zones": {"us-east1-b": -1}}, "'zones'"),
+    ("limits", {"zones": {"us-east1-b": True}}, "'zones'"),
+    ("limits", {"zones": {"zones/us-east1-b": 1}}, "'zones'"),
+    ("limits", {"instances": {"us-est1": 1}}, "'instances' must be whole numbers by region (europe-west1"),
+    ("limits", {"instances": 3}, "'instances'"),
+    ("limits", [], "must be a JSON object, not a list."),
+    ("limits", None, "must be a JSON object, not null."),
+    ("outages", {"scope": ["global"]}, "has unknown keys: scope. It may have quotas, requireBasicQuota, scopes."),
+    ("outages", {"scopes": "global"}, "'scopes' must be a list of scopes (global"),
+    ("outages", {"scopes": ["us-east1-b"]}, "'scopes'"),
+    ("outages", {"scopes": [["global"]]}, "'scopes'"),
+    ("outages", {"quotas": ["zones/us-east1-b"]}, "'quotas' must be a list of regions"),
+    ("outages", {"requireBasicQuota": "yes"}, "'requireBasicQuota' must be true or false."),
+    ("tokens", {"mail": "a@example.com"}, "has unknown keys: mail. It may have audience, claims, email, iap."),
+    ("tokens", {"email": 1}, "'email' must be a string."),
+    ("tokens", {"claims": ["iss"]}, "'claims' must be an object."),
+    ("tokens", {"iap": "true"}, "'iap' must be true or false."),
+    ("keys/rotate", {"now": True}, "has unknown keys: now. It must be empty."),
+    ("reset", {"all": True}, "has unknown keys: all. It must be empty."),
+    ("faults", {"method": METHOD, "what": 1}, "has unknown keys: what. It may have body, delay,"),
+    ("faults", {"status": 503}, "must have a method."),
+    ("faults", {"method": ""}, "'method' must be a method's ID, or * for any."),
+    ("faults", {"method": METHOD, "times": "3"}, "'times' must be a whole number of at least 1."),
+    ("faults", {"method": METHOD, "times": 0}, "'times'"),
+    ("faults", {"method": METHOD, "status": "503"}, "'status' must be an HTTP status"),
+    ("faults", {"method": METHOD, "status": 600}, "'status'"),
+    ("faults", {"method": METHOD, "retry_after": -1}, "'retry_after'"),
+    ("faults", {"method": METHOD, "drop": "between"}, "'drop' must be before or after."),
+    ("faults", {"method": METHOD, "delay": "1"}, "'delay' must be a number of seconds."),
+    ("faults", {"method": METHOD, "operation": {"error": []}}, "'operation' must be an operation's result"),
+    ("faults", {"method": METHOD, "operation": {"errors": [{"message": "no code"}]}}, "'operation'"),
+    ("faults", {"method": METHOD, "operation": {"errors": [ERROR], "httpErrorStatusCode": "403"}}, "'operation'"),
+    ("faults", {"method": METHOD, "operation": {"errors": [ERROR], "httpErrorMessage": 1}}, "'operation'"),
+    ("faults", {"method": METHOD, "operation": {"errors": [{"code": "A", "message": 1}]}}, "'operation'"),
+    ("faults", _operation(reason="R" * 64), "'operation'"),
+    ("faults", _operation(metadatas={"k" * 65: "v"}), "'operation'"),
+    (BUCKET_PATH, ["location"], "must be a JSON object, not a list."),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "words"), REFUSED)
+def test_invalid_control_requests_are_refused_and_change_nothing(cloud, http, path, body, words):
+    before, keys = dict(cloud.emulator.store.counts()), cloud.emulator.signer.certificates()
+    answer = _send(http, path, content=json.dumps(body))
+    error = answer.json()["error"]
+
+    assert (answer.status_code, error["code"], error["status"]) == (400, 400, "INVALID_ARGUMENT")
+    assert error["errors"][0]["reason"] == "invalid"
+    assert words in error["message"]
+    assert cloud.emulator.store.counts() == before
+    assert cloud.emulator.faults.queue == []
+    assert cloud.emulator.signer.certificates() == keys
+
+
+@pytest.mark.parametrize("path", ["faults", "limits", "outages", "tokens", "keys/rotate", "reset", BUCKET_PATH])
+@pytest.mark.parametrize("content", [
+    b"{", b"\xff", b"[" * 100_000, b'{"\\ud800": 1}', b'{"email": "\\udc00"}', b'{"delay": NaN}', b'{"delay": 1e999}',
+])  # fmt: skip
+def test_control_requests_that_are_not_json_are_refused(http, path, content):
+    answer = _send(http, path, content=content)
+
+    assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (400, "parseError")
+    assert "must be JSON: " in answer.json()["error"]["message"]
+
+
+def test_control_requests_may_have_no_body(http):
+    assert [_send(http, path).status_code for path in ("keys/rotate", "reset", "tokens")] == [200, 200, 200]
+
+
+def test_requests_are_logged_and_can_be_removed(http):
+    headers = {"Authorization": "Bearer hunter2", "X-Goog-Request-Reason": "why"}
+    http.get(f"/compute/v1/projects/{PROJECT}/regions", headers=headers)
+    kept = http.get("/_emulator/requests")
+
+    assert kept.json()[0]["method"] == "compute.regions.list"
+    assert (kept.json()[0]["status"], kept.json()[0]["authorized"]) == (200, True)
+    assert kept.json()[0]["headers"]["x-goog-request-reason"] == "why"
+    assert "hunter2" not in kept.text
+    http.delete("/_emulator/requests")
+    assert http.get("/_emulator/requests").json() == []
+
+
+def test_resources_are_changed_without_their_api(http):
+    path = f"/_emulator/resources/b/{BUCKET}"
+
+    assert http.patch(path, json={"location": "EU", "id": None}).json()["location"] == "EU"
+    assert "id" not in http.get(f"/storage/v1/b/{BUCKET}").json()
+    http.delete(path)
+    assert http.get(path).status_code == 404
+    http.post("/storage/v1/b?project=p", json={"name": "another-one"})
+    http.post("/_emulator/reset")
+    assert http.get("/storage/v1/b/another-one").status_code == 404
+
+
+def test_limits_stay_until_they_are_set_again(http):
+    http.post("/_emulator/limits", json={"zones": {"us-east1-b": 1}})
+
+    assert http.get("/_emulator/limits").json() == {"zones": {"us-east1-b": 1}}
+
+
+@pytest.mark.parametrize("number", ["x", "-1", "1.5", "1000", ""])
+def test_deliveries_are_waited_for_by_number(http, number):
+    answer = http.get("/_emulator/deliveries", params={"atLeast": number})
+
+    assert answer.status_code == 400
+    assert "atLeast" in answer.json()["error"]["message"]

@@ -1,0 +1,73 @@
+"""Google's own clients, connected to an emulator by REST, and what tests create with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import google.auth.transport.requests
+import requests
+from emulated import Emulated
+from google.api_core.client_options import ClientOptions
+from google.auth.credentials import AnonymousCredentials, Credentials
+from google.cloud import compute_v1, storage
+from programs import DEBIAN, PROJECT, ZONE
+
+PUSHER = "pusher@demo-project.iam.gserviceaccount.com"
+"""The service account that signs pushes."""
+OPERATIONS = {
+    "global_operations": compute_v1.GlobalOperationsClient,
+    "region_operations": compute_v1.RegionOperationsClient,
+    "zone_operations": compute_v1.ZoneOperationsClient,
+}
+
+
+def connect(kind: Any, cloud: Emulated, credentials: Credentials | None = None) -> Any:
+    """Give a client of this class."""
+    options = {"host": cloud.host, "url_scheme": "http", "credentials": credentials or AnonymousCredentials()}
+    transport = kind.get_transport_class("rest")(**options)
+    # A client makes those that follow its operations by itself, and for Google's host.
+    if hasattr(transport, "_extended_operations_services"):
+        for name, operations in OPERATIONS.items():
+            polling = operations.get_transport_class("rest")(**options)
+            transport._extended_operations_services[name] = operations(transport=polling)  # noqa: SLF001 - no public way
+    return kind(transport=transport)
+
+
+def storage_client(cloud: Emulated) -> storage.Client:
+    """Give a client of Cloud Storage."""
+    options = ClientOptions(api_endpoint=f"http://{cloud.host}")
+    return storage.Client(PROJECT, AnonymousCredentials(), client_options=options)
+
+
+def relocated(cloud: Emulated) -> Callable[..., Any]:
+    """Give a transport of google-auth that calls the emulator in place of Google."""
+    session = requests.Session()
+    session.trust_env = False
+    send = google.auth.transport.requests.Request(session)
+    return lambda url, **more: send(url.replace("https://www.googleapis.com", f"http://{cloud.host}"), **more)
+
+
+def instance_properties(**more: Any) -> compute_v1.InstanceProperties:
+    """Give small properties."""
+    parameters = compute_v1.AttachedDiskInitializeParams(source_image=DEBIAN, disk_size_gb=20)
+    disk = compute_v1.AttachedDisk(boot=True, initialize_params=parameters)
+    nic = compute_v1.NetworkInterface(network="global/networks/default", access_configs=[compute_v1.AccessConfig()])
+    return compute_v1.InstanceProperties(machine_type="e2-small", disks=[disk], network_interfaces=[nic], **more)
+
+
+def insert_template(templates: Any, name: str, **more: Any) -> Any:
+    """Create a template with small properties; gives the operation."""
+    template = compute_v1.InstanceTemplate(name=name, properties=instance_properties(**more))
+    return templates.insert(project=PROJECT, instance_template_resource=template)
+
+
+def insert_instance(cloud: Emulated, name: str = "vm", **more: Any) -> Any:
+    """Create an instance, and wait for it; gives the client of instances."""
+    instances = connect(compute_v1.InstancesClient, cloud)
+    parameters = compute_v1.AttachedDiskInitializeParams(source_image=DEBIAN)
+    disk = compute_v1.AttachedDisk(boot=True, auto_delete=True, initialize_params=parameters)
+    machine_type = f"zones/{ZONE}/machineTypes/e2-medium"
+    vm = compute_v1.Instance(name=name, machine_type=machine_type, disks=[disk], **more)
+    instances.insert(project=PROJECT, zone=ZONE, instance_resource=vm).result()
+    return instances
