@@ -151,7 +151,7 @@ def aggregated_list_instance_templates(filter: Optional[_builtins.str] = None,
     everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
     pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
 
-    # A zone that cannot be reached is named, and the others are listed all the same.
+    # If a zone cannot be reached, the others are listed, and `unreachables` names it.
     running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
     zones = running.items.apply(lambda items: {scope: len(found.instances) for scope, found in items.items()})
     pulumi.export("running", zones)
@@ -223,7 +223,7 @@ def aggregated_list_instance_templates_output(filter: pulumi.Input[Optional[Opti
     everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
     pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
 
-    # A zone that cannot be reached is named, and the others are listed all the same.
+    # If a zone cannot be reached, the others are listed, and `unreachables` names it.
     running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
     zones = running.items.apply(lambda items: {scope: len(found.instances) for scope, found in items.items()})
     pulumi.export("running", zones)
