@@ -17,7 +17,9 @@ settings.load_profile("gcpx")
 def _no_unexpected_exceptions(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Fail if the plugin logged an unexpected exception; a test that provokes one clears the log."""
     yield
-    messages = [record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.protocol.failures"]
+    messages = [
+        record.getMessage() for record in caplog.get_records("call") if record.name == "gcpx.protocol.error_statuses"
+    ]
     assert not messages, messages
 
 

@@ -17,7 +17,7 @@ from gcpx.model.function import Function
 from gcpx.model.resource import Resource
 
 if TYPE_CHECKING:
-    from gcpx.gcp.client import Google
+    from gcpx.gcp.client import GoogleClient
     from gcpx.gcp.lookups import Lookups
     from gcpx.gcp.settings import Settings
 
@@ -69,9 +69,9 @@ class Provider:
     def __init__(self) -> None:
         self._args: dict[str, Any] | None = None
         self._settings: Settings | None = None
-        self._client: Google | None = None
+        self._client: GoogleClient | None = None
         self._lookups: Lookups | None = None
-        self._retired: list[Google] = []
+        self._retired: list[GoogleClient] = []
         self._resources: dict[str, Resource] = {}
         self._functions: dict[str, Function] = {}
         self._lock = threading.RLock()
@@ -136,14 +136,14 @@ class Provider:
         """Find the resource of a type token."""
         with self._lock:
             if token not in self._resources:
-                self._resources[token] = resource_class(token)(*self._cloud)
+                self._resources[token] = resource_class(token)(*self._client_and_lookups)
             return self._resources[token]
 
     def function(self, token: str) -> Function:
         """Find the function of a token."""
         with self._lock:
             if token not in self._functions:
-                self._functions[token] = function_class(token)(self._cloud[0])
+                self._functions[token] = function_class(token)(self._client_and_lookups[0])
             return self._functions[token]
 
     def cancel(self) -> None:
@@ -158,14 +158,14 @@ class Provider:
                 google.close()
 
     @property
-    def _cloud(self) -> tuple[Google, Lookups]:
+    def _client_and_lookups(self) -> tuple[GoogleClient, Lookups]:
         """The client of the configuration and its cached lookups, which all resources share."""
         from gcpx import config  # noqa: PLC0415 - loaded with the first resource
-        from gcpx.gcp.client import Google  # noqa: PLC0415 - as above
+        from gcpx.gcp.client import GoogleClient  # noqa: PLC0415 - as above
         from gcpx.gcp.lookups import Lookups  # noqa: PLC0415 - as above
 
         with self._lock:
             if self._client is None or self._lookups is None:
-                self._client = Google(self._settings or config.settings({}))
+                self._client = GoogleClient(self._settings or config.settings({}))
                 self._lookups = Lookups(self._client)
             return self._client, self._lookups

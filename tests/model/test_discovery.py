@@ -192,7 +192,7 @@ def test_outputs_are_the_fields_that_only_the_server_sets(case):
         field = case.spec["properties"].get(prop.wire)
         if (
             field is not None
-            and not prop.traits.param
+            and not prop.traits.in_url
             and (case.spec.get("id"), prop.name) not in FINGERPRINTS
             and not case.token.startswith("gcpx:storage")
         ):

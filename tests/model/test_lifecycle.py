@@ -7,8 +7,8 @@ import pytest
 from gcpx.model import lifecycle
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import Location, name_of
+from gcpx.model.location_patterns import REGION
 from gcpx.model.naming import AUTONAMED, IMPORTED, UNREAD, Autoname, NameRequest, Proposal
-from gcpx.model.places import REGION
 from gcpx.model.resource import Live, Page, Resource
 from gcpx.model.values import UNKNOWN, Secret
 
@@ -28,7 +28,7 @@ class ShelfModel(Record):
     """A resource with one property of each kind."""
 
     name: str = field("The name.", always=True)
-    region: str = field("The region.", param=True, pattern=REGION, normalize=name_of)
+    region: str = field("The region.", in_url=True, pattern=REGION, normalize=name_of)
     wood: str = field("The wood.", default="oak")
     boards: int = field("How many boards.")
     labels: dict[str, str] = field("Labels.")

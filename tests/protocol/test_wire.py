@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gcpx.compute.instance_template.declaration import InstanceTemplateModel
 from gcpx.errors import UserError
 from gcpx.model.fields import object_type
-from gcpx.model.secrecy import protect, redact
+from gcpx.model.secrecy import mark_secrets, redact
 from gcpx.model.values import UNKNOWN, Secret, format_path, has_unknown, reveal, secret_texts
 from gcpx.protocol import wire
 
@@ -95,7 +95,7 @@ def test_a_secret_is_hidden_wherever_it_appears(secret, other, order):
         "name": secret,
         "properties": {"labels": {"a": secret, "b": other}, "disks": disks},
     }
-    shown = protect(KIND, outputs, inputs)
+    shown = mark_secrets(KIND, outputs, inputs)
 
     assert reveal(shown) == outputs
     assert secret not in repr(shown)
@@ -104,7 +104,7 @@ def test_a_secret_is_hidden_wherever_it_appears(secret, other, order):
 
 def test_a_property_that_is_declared_secret_is_always_hidden():
     key = {"rawKey": "c2VjcmV0", "kmsKeyName": None}
-    shown = protect(KIND, {"properties": {"disks": [{"diskEncryptionKey": key}]}})
+    shown = mark_secrets(KIND, {"properties": {"disks": [{"diskEncryptionKey": key}]}})
 
     assert shown["properties"]["disks"][0]["diskEncryptionKey"]["rawKey"] == Secret("c2VjcmV0")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.settings import Settings
 from gcpx.model.call import Call
 
@@ -34,6 +34,6 @@ class Pauses:
         """Give a call that pauses here."""
         return Call(urn="", timeout=timeout, cancelled=self, progress=self.lines.append, warn=self.lines.append)
 
-    def google(self, settings: Settings) -> Google:
+    def google(self, settings: Settings) -> GoogleClient:
         """Give a client that reads the time here."""
-        return Google(settings, clock=lambda: self.now)
+        return GoogleClient(settings, clock=lambda: self.now)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from gcpx.model.fields import Record, answer, record
+from gcpx.model.fields import Record, output_field, record
 
 
 @record
 class LocationStatus(Record):
     """The status of a bulk creation in one location."""
 
-    created_vm_count: int = answer("The number of instances that were created.")
-    deleted_vm_count: int = answer("The number of instances that were deleted again when the creation was rolled back.")
-    failed_to_create_vm_count: int = answer("The number of instances that could not be created.")
-    status: str = answer("The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.")
-    target_vm_count: int = answer("The number of instances that were to be created.")
+    created_vm_count: int = output_field("The number of instances that were created.")
+    deleted_vm_count: int = output_field(
+        "The number of instances that were deleted again when the creation was rolled back."
+    )
+    failed_to_create_vm_count: int = output_field("The number of instances that could not be created.")
+    status: str = output_field("The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.")
+    target_vm_count: int = output_field("The number of instances that were to be created.")

@@ -11,7 +11,7 @@ import attrs
 from gcpx.compute.idempotent_insert import IdempotentInsert
 from gcpx.compute.operations import Operations, Wait
 from gcpx.gcp.apis import COMPUTE
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, ServerError
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
@@ -36,7 +36,7 @@ class Collection:
         view: the API's `view` parameter of `get`, for collections that have one.
     """
 
-    google: Google
+    google: GoogleClient
     version: str
     project: str
     path: str

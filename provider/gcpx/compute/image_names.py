@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.sources import rest
-from gcpx.model.places import PROJECT_ID
-from gcpx.model.rules import Failure, Rule, text
+from gcpx.compute.documentation import rest
+from gcpx.model.location_patterns import PROJECT_ID
+from gcpx.model.rules import Rule, Violation, text
 
 _NAME: Final = r"[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _FULL: Final = re.compile(
@@ -123,7 +123,7 @@ def _full_name_in_project(project: str, name: str) -> str:
 def image_name_form(name: str) -> Rule:
     """Make the rule that a property, given by its name, holds an image name in one of the known forms."""
 
-    def find(values: dict[str, Any]) -> list[Failure]:
+    def find(values: dict[str, Any]) -> list[Violation]:
         given = text(values, name)
         return [(name, f"must be {FORMS}")] if given and full_image_name(given) is None else []
 

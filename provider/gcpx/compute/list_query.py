@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from gcpx.compute.sources import rest
+from gcpx.compute.documentation import rest
 from gcpx.model.fields import Record, field, record
-from gcpx.model.places import PROJECT
-from gcpx.model.rules import Failure, Rule, rule
+from gcpx.model.location_patterns import PROJECT
+from gcpx.model.rules import Rule, Violation, rule
 
 
 @rule("filter and orderBy have a form that list methods accept", rest("instances.list", "filter and orderBy"))
-def filter_and_order_can_be_parsed(values: dict[str, Any]) -> list[Failure]:
+def filter_and_order_can_be_parsed(values: dict[str, Any]) -> list[Violation]:
     """Refuse, with the position of the error, what Google would refuse."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - loads the grammar with the first list
 
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     for name, check in (("filter", parse), ("orderBy", check_order)):
         text = values.get(name)
         try:

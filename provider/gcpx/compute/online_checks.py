@@ -8,7 +8,7 @@ from typing import Any
 
 from gcpx.gcp.online_checks import OnlineCheck, OnlineChecks
 from gcpx.model.links import name_of
-from gcpx.model.rules import Failure, elements, nested, text
+from gcpx.model.rules import Violation, elements, nested, text
 from gcpx.model.values import Path
 
 
@@ -33,7 +33,7 @@ def instance_checks(checks: OnlineChecks, properties: dict[str, Any], path: Path
         yield partial(checks.check_link, subnetwork, subnetworks, (*interface_path, "subnetwork"))
 
 
-def _check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Failure]:
+def _check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Violation]:
     """Check that a zone of the region, or any zone, has a machine type. Custom types are skipped: no list has them."""
     name, region = name_of(machine_type), checks.region
     if not name or "custom-" in name or not checks.project:
@@ -45,12 +45,12 @@ def _check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> 
     return [(path, f"must be a machine type in {region or 'any zone'} of {checks.project}; {name} is not")]
 
 
-def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: int) -> list[Failure]:
+def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: int) -> list[Violation]:
     """Check that the region's quotas allow `count` more instances; if they allow only `minimum`, warn."""
     available = _available_quotas(checks)
     family = f"{name_of(machine_type).partition('-')[0].upper()}_CPUS"
     metric = family if family in available else "CPUS"
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     for name, each in (("INSTANCES", 1), (metric, _processors(checks, machine_type))):
         left = available.get(name)
         if left is None or count * each <= left:

@@ -10,7 +10,7 @@ import attrs
 
 from gcpx.errors import safe_message
 from gcpx.gcp.apis import COMPUTE
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import may_pass
@@ -79,7 +79,7 @@ class Operations:
         version: the API version, `v1` or `beta`.
     """
 
-    google: Google
+    google: GoogleClient
     version: str
     project: str
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.list_method import ListMethod
 from gcpx.model.call import Call
 
@@ -27,7 +27,7 @@ class ResourceList:
         filter: a filter expression; None or empty for all items.
     """
 
-    google: Google
+    google: GoogleClient
     project: str
     version: str
     collection: str

@@ -22,7 +22,7 @@ _OK: Final = range(200, 300)
 
 
 @attrs.define
-class Google:
+class GoogleClient:
     """Google Cloud, as the provider is configured. One client serves all resources and functions, from any thread.
 
     Attributes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.errors import ProviderError
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.place_defaults import place_or_default, require_project
@@ -13,21 +13,21 @@ from gcpx.model.call import Call
 from gcpx.model.function import Function
 from gcpx.model.links import Location
 from gcpx.model.resource import Live, Resource
-from gcpx.model.rules import Failure
+from gcpx.model.rules import Violation
 
 
 class InProject(Resource):
     """A resource in its own project or, by default, in the provider's."""
 
-    def __init__(self, google: Google, lookups: Lookups) -> None:
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         self._google = google
         self._lookups = lookups
 
-    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
         """Require a project."""
         return require_project(self._google.settings, inputs)
 
-    def query_problems(self, query: dict[str, Any]) -> list[Failure]:
+    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
         """Require a project to list the resources of."""
         return require_project(self._google.settings, query)
 
@@ -63,10 +63,10 @@ class InProject(Resource):
 class InProjectFunction(Function):
     """A function that reads from the project in its arguments or, by default, from the provider's."""
 
-    def __init__(self, google: Google) -> None:
+    def __init__(self, google: GoogleClient) -> None:
         self._google = google
 
-    def problems(self, arguments: dict[str, Any]) -> list[Failure]:
+    def problems(self, arguments: dict[str, Any]) -> list[Violation]:
         """Require a project."""
         return require_project(self._google.settings, arguments)
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.gcp.apis import COMPUTE, Api
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 
@@ -25,7 +25,7 @@ class ListMethod:
         query: the query parameters, without page size and page token.
     """
 
-    google: Google
+    google: GoogleClient
     path: str
     query: Mapping[str, Any] = attrs.Factory(dict)
     api: Api = COMPUTE

@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.gcp.apis import COMPUTE, Api
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
@@ -28,7 +28,7 @@ class Lookups:
     different paths run in parallel.
     """
 
-    google: Google
+    google: GoogleClient
     _found: dict[_Key, Future[_Found]] = attrs.Factory(dict)
     _lock: threading.Lock = attrs.Factory(threading.Lock)
 

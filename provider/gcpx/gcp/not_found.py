@@ -9,7 +9,7 @@ from typing import Any
 
 from gcpx.errors import ProviderError
 from gcpx.gcp.apis import COMPUTE
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, OperationFailed, Rejected
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
@@ -21,7 +21,7 @@ _PLACES = {"regions": "region", "zones": "zone"}
 """Collections of places, with the input that names one."""
 
 
-def explain_not_found(google: Google, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
+def explain_not_found(google: GoogleClient, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
     """Give an error that begins with the path of the input that names a missing resource.
 
     `inputs` are those of the creation or update that raised `error`, without secrets and unknowns. An error about
@@ -48,7 +48,7 @@ def suggest(name: str, response: dict[str, Any]) -> str:
     return next((f"did you mean {close}?" for close in difflib.get_close_matches(name, names, n=1)), "")
 
 
-def _did_you_mean(google: Google, call: Call, link: str) -> str:
+def _did_you_mean(google: GoogleClient, call: Call, link: str) -> str:
     """Suggest a region or zone in place of one that does not exist, by its link `projects/P/regions/R`."""
     collection, _, name = link.rpartition("/")
     request = Request(api=COMPUTE, method="GET", path=f"v1/{collection}", query={"fields": "items(name)"}, patience=0.0)

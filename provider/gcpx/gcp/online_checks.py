@@ -18,10 +18,10 @@ from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import suggest
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
-from gcpx.model.rules import Failure
+from gcpx.model.rules import Violation
 from gcpx.model.values import UNKNOWN, Path
 
-OnlineCheck = Callable[[], list[Failure]]
+OnlineCheck = Callable[[], list[Violation]]
 """One question to Google; returns the failures that follow from the response."""
 _FULL_LINK: Final = re.compile(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/(?:family/)?[^/]+")
 _MOST_PARALLEL: Final = 8
@@ -43,7 +43,7 @@ class OnlineChecks:
     project: str | None
     region: str | None = None
 
-    def run(self, inputs: dict[str, Any], checks: Iterable[OnlineCheck]) -> list[Failure]:
+    def run(self, inputs: dict[str, Any], checks: Iterable[OnlineCheck]) -> list[Violation]:
         """Check project and region first and, if both exist, everything else in parallel.
 
         `inputs` may contain unknowns; an unknown project, region or zone causes a warning.
@@ -53,17 +53,17 @@ class OnlineChecks:
                 self.call.warn(f"validateOnline: {name} is not known yet, so nothing in it is checked")
         return self._check_project() or self.check_region(self.region or "", ("region",)) or _run_all(list(checks))
 
-    def _check_project(self) -> list[Failure]:
+    def _check_project(self) -> list[Violation]:
         if not self.project or self.get(f"beta/projects/{self.project}") is not None:
             return []
         words = f"must be a project that exists; {self.project} does not exist: correct it, here or as gcpx:project"
         return [("project", words)]
 
-    def check_region(self, name: str, path: Path) -> list[Failure]:
+    def check_region(self, name: str, path: Path) -> list[Violation]:
         """Check that the project has a region; `name` is a name or a link, and may be empty."""
         return self._check_place("region", name_of(name), path)
 
-    def check_zone(self, zone: str, path: Path) -> list[Failure]:
+    def check_zone(self, zone: str, path: Path) -> list[Violation]:
         """Check that the project has a zone and, for a regional resource, that the zone is in its region."""
         name = name_of(zone)
         failures = self._check_place("zone", name, path)
@@ -71,7 +71,7 @@ class OnlineChecks:
             return failures
         return [(path, f"must be a zone of {self.region}; {name} is in another region")]
 
-    def _check_place(self, kind: str, name: str, path: Path) -> list[Failure]:
+    def _check_place(self, kind: str, name: str, path: Path) -> list[Violation]:
         collection = f"beta/projects/{self.project}/{kind}s"
         if not name or not self.project or self.get(f"{collection}/{name}") is not None:
             return []
@@ -79,7 +79,7 @@ class OnlineChecks:
         hint = suggest(name, listed) or f"gcpx:compute:listRegions lists regions and their {kind}s"
         return [(path, f"must be a {kind} of {self.project}; {name} does not exist: {hint}")]
 
-    def check_link(self, link: str, collection: str, path: Path) -> list[Failure]:
+    def check_link(self, link: str, collection: str, path: Path) -> list[Violation]:
         """Check that the resource of a link exists.
 
         A link without a project is completed by the resource's. A bare name is completed by `collection`, such as
@@ -98,7 +98,7 @@ class OnlineChecks:
         return self.lookups.get(self.call, path, api=api, **query)
 
 
-def _run_all(checks: list[OnlineCheck]) -> list[Failure]:
+def _run_all(checks: list[OnlineCheck]) -> list[Violation]:
     """Run all checks in parallel; failures keep the order of the checks."""
     if not checks:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.gcp.settings import Settings
-from gcpx.model.rules import Failure
+from gcpx.model.rules import Violation
 
 
 def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> Any:
@@ -17,17 +17,17 @@ def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> A
     return values.get(name) or getattr(settings, name)
 
 
-def require_place(settings: Settings, name: str, values: dict[str, Any], alternative: str = "") -> list[Failure]:
+def require_place(settings: Settings, name: str, values: dict[str, Any], alternative: str = "") -> list[Violation]:
     """Require a `project`, `region` or `zone` in inputs, arguments or a query, or in the provider's settings."""
     return [] if place_or_default(settings, name, values) else [missing_place(name, alternative)]
 
 
-def require_project(settings: Settings, values: dict[str, Any]) -> list[Failure]:
+def require_project(settings: Settings, values: dict[str, Any]) -> list[Violation]:
     """Require a project in inputs, arguments or a query, or in the provider's settings."""
     return require_place(settings, "project", values)
 
 
-def missing_place(name: str, alternative: str = "") -> Failure:
+def missing_place(name: str, alternative: str = "") -> Violation:
     """Say that `project`, `region` or `zone` is required, and where it can be set.
 
     `alternative` is another way to give it with the inputs of this resource: `name the instance by its URL`.

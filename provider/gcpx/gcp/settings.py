@@ -16,9 +16,9 @@ import attrs
 
 from gcpx.gcp.apis import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api
 from gcpx.model.fields import Record, Traits, camel_case
+from gcpx.model.location_patterns import PROJECT, REGION, ZONE
 from gcpx.model.patterns import Part, form
-from gcpx.model.places import PROJECT, REGION, ZONE
-from gcpx.model.rules import Failure, exclusive, rule
+from gcpx.model.rules import Violation, exclusive, rule
 from gcpx.model.values import UNKNOWN
 
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
@@ -53,7 +53,7 @@ _LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sen
 
 
 @rule("requestTimeout is more than 0, and at most 24 hours", _README)
-def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Failure]:
+def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Violation]:
     given = values.get("requestTimeout")
     if not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT:
         return []
@@ -61,7 +61,7 @@ def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Failure
 
 
 @rule("an IPv6 address in [] is valid", "RFC 4291: IP Version 6 Addressing Architecture")
-def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
+def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Violation]:
     bracketed = {
         name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
     }

@@ -83,7 +83,7 @@ class _Checker:
             # words replace it.
             open_ = [] if secret else found if self.plain or not found else rule.find(conceal(value))
             for name, reason in found:
-                finding = Finding((*self.path, *place(name)), reason if (name, reason) in open_ else rule.words)
+                finding = Finding((*self.path, *as_path(name)), reason if (name, reason) in open_ else rule.words)
                 (self.report.warnings if rule.warns else self.report.failures).append(finding)
 
     def _property(self, prop: Property, value: Any, secret: bool) -> None:
@@ -147,7 +147,7 @@ def _elements(least: int, most: int | None) -> str:
     return f"{'exactly' if least == most else 'at most'} {most} element{'' if most == 1 else 's'}"
 
 
-def place(name: str | Path) -> Path:
+def as_path(name: str | Path) -> Path:
     """Read the place that a rule names: a dotted path, or its parts."""
     return tuple(name.split(".")) if isinstance(name, str) and name else tuple(name)
 

@@ -30,7 +30,7 @@ class Traits:
         computed: if the user leaves it out, the server chooses a value that depends on more than this property.
         volatile: an output that an update in place may change.
         always: present in every output, whatever the user sets and whatever fields a call asks for.
-        param: part of the request's URL, not of its body.
+        in_url: part of the request's URL, not of its body.
         secret: never shown.
         write_only: the API accepts it and never returns it.
         patches: the property beside it whose value this one changes by JSON Merge Patch (RFC 7396). If that property is
@@ -65,7 +65,7 @@ class Traits:
     computed: bool = False
     volatile: bool = False
     always: bool = False
-    param: bool = False
+    in_url: bool = False
     secret: bool = False
     write_only: bool = False
     patches: str = ""
@@ -97,12 +97,12 @@ def field(description: str, **traits: Any) -> Any:
     return attrs.field(metadata={"traits": Traits(description=description, **traits)})
 
 
-def answer(description: str, **traits: Any) -> Any:
+def output_field(description: str, **traits: Any) -> Any:
     """Declare a property that only the server sets."""
     return field(description, output=True, **traits)
 
 
-@dataclass_transform(kw_only_default=True, field_specifiers=(field, answer))
+@dataclass_transform(kw_only_default=True, field_specifiers=(field, output_field))
 def record(cls: C) -> C:
     """Make a class a declaration of properties. It is read with `object_type` and never instantiated."""
     return attrs.define(init=False, repr=False, eq=False, slots=False)(cls)

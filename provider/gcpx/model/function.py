@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from gcpx.model.call import Call
 from gcpx.model.fields import ObjectType, object_type
-from gcpx.model.rules import Failure
+from gcpx.model.rules import Violation
 
 
 class Function(abc.ABC):
@@ -41,7 +41,7 @@ class Function(abc.ABC):
         """The result's declaration as data."""
         return object_type(self.result)
 
-    def problems(self, arguments: dict[str, Any]) -> list[Failure]:
+    def problems(self, arguments: dict[str, Any]) -> list[Violation]:
         """Find what is wrong with arguments beyond their declaration; offline."""
         del arguments
         return []

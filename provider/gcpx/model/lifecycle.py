@@ -13,15 +13,15 @@ import attrs
 
 from gcpx.model import naming, state
 from gcpx.model.call import Call
-from gcpx.model.check import Finding, Report, check, place
+from gcpx.model.check import Finding, Report, as_path, check
 from gcpx.model.compare import Comparison
 from gcpx.model.diff import Change, diff
 from gcpx.model.fields import ObjectType
 from gcpx.model.links import Location
-from gcpx.model.naming import NameRequest, visible
+from gcpx.model.naming import NameRequest, without_hidden
 from gcpx.model.resource import Live, Resource
-from gcpx.model.rules import Failure
-from gcpx.model.secrecy import hidden, protect
+from gcpx.model.rules import Violation
+from gcpx.model.secrecy import is_secret_at, mark_secrets
 from gcpx.model.values import Path, reveal
 
 _PLACES = ("project", "region", "zone")
@@ -55,10 +55,10 @@ def name_inputs(
     return named, [Finding((rule.property,), failure)] if failure is not None else []
 
 
-def judge(kind: ObjectType, values: dict[str, Any], problems: list[Failure]) -> Report:
+def check_inputs(kind: ObjectType, values: dict[str, Any], problems: list[Violation]) -> Report:
     """Check values, which may hold secrets, by their declaration, and add problems found beyond it."""
     report = check(kind, values)
-    report.failures.extend(Finding(place(name), reason) for name, reason in problems)
+    report.failures.extend(Finding(as_path(name), reason) for name, reason in problems)
     return report
 
 
@@ -67,9 +67,9 @@ def check_online(resource: Resource, call: Call, olds: dict[str, Any], news: dic
 
     Both inputs may hold secrets.
     """
-    marked = protect(resource.type, news, news)
-    failures = [(place(name), reason) for name, reason in resource.check_online(call, reveal(olds), reveal(news))]
-    return [Finding(path, _NOT_THERE if hidden(marked, path) else reason) for path, reason in failures]
+    marked = mark_secrets(resource.type, news, news)
+    failures = [(as_path(name), reason) for name, reason in resource.check_online(call, reveal(olds), reveal(news))]
+    return [Finding(path, _NOT_THERE if is_secret_at(marked, path) else reason) for path, reason in failures]
 
 
 def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: dict[str, Any]) -> Plan:
@@ -115,12 +115,12 @@ def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) ->
         for name, value in last.items()
         if name in kind.properties and name not in kind.inputs and not kind.properties[name].traits.volatile
     }
-    return stable | state.predicted(kind, visible(inputs)) | resource.predict(inputs)
+    return stable | state.predicted(kind, without_hidden(inputs)) | resource.predict(inputs)
 
 
 def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[str, Any]:
     """Give the outputs that go into state: Google's values, in the user's spelling where that means the same."""
-    given = visible(inputs)
+    given = without_hidden(inputs)
     return state.outputs(resource.type, given, live.properties, resource.comparison(given, live.properties))
 
 

@@ -63,7 +63,7 @@ class NameRequest:
     proposal: Proposal | None
 
 
-def visible(inputs: dict[str, Any]) -> dict[str, Any]:
+def without_hidden(inputs: dict[str, Any]) -> dict[str, Any]:
     """Leave out hidden inputs, which are only kept in state."""
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
 

@@ -13,7 +13,7 @@ from gcpx.model.compare import Comparison
 from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.links import NO_LOCATION, Location
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
-from gcpx.model.rules import Failure
+from gcpx.model.rules import Violation
 from gcpx.model.values import Path
 
 
@@ -105,7 +105,7 @@ class Resource(abc.ABC):
         """The list's declaration as data."""
         return object_type(self.query)
 
-    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
         """Find what is wrong with inputs, which may hold unknowns, beyond their declaration; offline.
 
         A reason says what is required. It contains no value, because that may be secret.
@@ -113,12 +113,12 @@ class Resource(abc.ABC):
         del inputs
         return []
 
-    def query_problems(self, query: dict[str, Any]) -> list[Failure]:
+    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
         """Find what is wrong with the query of a list beyond its declaration; offline."""
         del query
         return []
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Ask Google whether what inputs name exists and fits; for users who set `validateOnline`.
 
         `olds` are the inputs of the last deployment, `inputs` the new ones, which may hold unknowns.

@@ -10,9 +10,9 @@ import attrs
 from gcpx.model.numbers import as_number
 from gcpx.model.values import Path
 
-Failure = tuple[str | Path, str]
+Violation = tuple[str | Path, str]
 """A place within the object (a dotted path, or its parts; empty for the object itself), and what is required there."""
-Finder = Callable[[dict[str, Any]], list[Failure]]
+Finder = Callable[[dict[str, Any]], list[Violation]]
 """Finds what is wrong across an object's values, without secrets; an unknown is never wrong."""
 
 
@@ -33,7 +33,7 @@ class Rule:
     find: Finder
     warns: bool = False
 
-    def __call__(self, values: dict[str, Any]) -> list[Failure]:
+    def __call__(self, values: dict[str, Any]) -> list[Violation]:
         """Find what breaks the rule."""
         return self.find(values)
 
@@ -50,7 +50,7 @@ def rule(words: str, source: str, *, warns: bool = False) -> Callable[[Finder], 
 def exclusive(*names: str, source: str = "the API's description") -> Rule:
     """Allow at most one of these properties."""
 
-    def find(values: dict[str, Any]) -> list[Failure]:
+    def find(values: dict[str, Any]) -> list[Violation]:
         found = [name for name in names if values.get(name) is not None]
         return [(found[1], f"conflicts with {found[0]}: set only one of {', '.join(names)}")] if found[1:] else []
 
@@ -60,7 +60,7 @@ def exclusive(*names: str, source: str = "the API's description") -> Rule:
 def one_required(*names: str, source: str = "the API's description") -> Rule:
     """Require at least one of these properties."""
 
-    def find(values: dict[str, Any]) -> list[Failure]:
+    def find(values: dict[str, Any]) -> list[Violation]:
         missing = all(values.get(name) is None for name in names)
         return [("", f"needs one of {' or '.join(names)}")] if missing else []
 

@@ -21,7 +21,7 @@ _PRIVATE: Final = re.compile(
 """Private keys, recognized by how they begin: every kind of PEM, PuTTY's format, and OpenSSH's without its header."""
 
 
-def protect(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) -> dict[str, Any]:
+def mark_secrets(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) -> dict[str, Any]:
     """Mark what is secret by declaration, or anywhere in `sources`, which are the inputs that values come from."""
     marked: dict[str, Any] = _declared(kind, values)
     for source in sources:
@@ -31,7 +31,7 @@ def protect(kind: ObjectType, values: dict[str, Any], *sources: dict[str, Any]) 
     return protected
 
 
-def hidden(marked: Any, path: Path) -> bool:
+def is_secret_at(marked: Any, path: Path) -> bool:
     """Tell whether the value at a path is secret, is part of a secret, or contains one."""
     for part in path:
         if isinstance(marked, Secret):

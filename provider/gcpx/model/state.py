@@ -31,7 +31,7 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
     if user is None:
         return live
     if live is None:
-        return user if _is_unseen(prop, user) or prop.traits.param or is_absent(prop, user) else None
+        return user if _is_unseen(prop, user) or prop.traits.in_url or is_absent(prop, user) else None
     if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):
         return outputs(kind, user, live, how)
     if isinstance(kind, ListOf) and isinstance(user, list) and isinstance(live, list):
@@ -112,7 +112,7 @@ class _Refresh:
         return result
 
     def _property(self, prop: Property, user: Any, live: Any, last: Any) -> Any:
-        if prop.traits.param or (live is None and _is_unseen(prop, user)):
+        if prop.traits.in_url or (live is None and _is_unseen(prop, user)):
             return user
         if user is None:
             drifted = last is not UNKNOWN and not is_absent(prop, live) and not self.how.same(prop, live, last)

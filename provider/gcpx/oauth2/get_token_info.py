@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.gcp.apis import OAUTH2
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
-from gcpx.model.fields import Record, answer, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.function import Function
 
 
@@ -32,17 +32,17 @@ class TokenInfoQuery(Record):
 class TokenInfo(Record):
     """The header and the claims of an ID token that Google issued and that has not expired."""
 
-    alg: str = answer("The algorithm of the signature, such as `RS256`.", always=True)
-    aud: str = answer("The audience that the token is for.", always=True)
-    azp: str = answer("The authorized party: the ID of the account or client that the token was issued to.")
-    email: str = answer("The e-mail address of the account.")
-    email_verified: str = answer("`true` if the e-mail address is verified.", wire="email_verified")
-    exp: str = answer("The time at which the token expires, in seconds since 1970.", always=True)
-    iat: str = answer("The time at which the token was issued, in seconds since 1970.", always=True)
-    iss: str = answer("The issuer, such as `https://accounts.google.com`.", always=True)
-    kid: str = answer("The ID of the key that signed the token.", always=True)
-    sub: str = answer("The numeric ID of the account.", always=True)
-    typ: str = answer("Always `JWT`.", always=True)
+    alg: str = output_field("The algorithm of the signature, such as `RS256`.", always=True)
+    aud: str = output_field("The audience that the token is for.", always=True)
+    azp: str = output_field("The authorized party: the ID of the account or client that the token was issued to.")
+    email: str = output_field("The e-mail address of the account.")
+    email_verified: str = output_field("`true` if the e-mail address is verified.", wire="email_verified")
+    exp: str = output_field("The time at which the token expires, in seconds since 1970.", always=True)
+    iat: str = output_field("The time at which the token was issued, in seconds since 1970.", always=True)
+    iss: str = output_field("The issuer, such as `https://accounts.google.com`.", always=True)
+    kid: str = output_field("The ID of the key that signed the token.", always=True)
+    sub: str = output_field("The numeric ID of the account.", always=True)
+    typ: str = output_field("Always `JWT`.", always=True)
 
 
 class GetTokenInfo(Function):
@@ -54,7 +54,7 @@ class GetTokenInfo(Function):
     arguments = TokenInfoQuery
     result = TokenInfo
 
-    def __init__(self, google: Google) -> None:
+    def __init__(self, google: GoogleClient) -> None:
         self._google = google
 
     def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:

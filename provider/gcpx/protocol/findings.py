@@ -9,7 +9,7 @@ import attrs
 from gcpx.errors import UserError
 from gcpx.model.check import Finding
 from gcpx.model.fields import ObjectType
-from gcpx.model.secrecy import hidden, protect, redact
+from gcpx.model.secrecy import is_secret_at, mark_secrets, redact
 from gcpx.model.values import format_path, secret_texts
 from gcpx.protocol import proto
 
@@ -40,7 +40,7 @@ class Findings:
     @classmethod
     def of(cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str], *, marked: bool = True) -> Findings:
         """Mark what is secret by declaration, by place or by content; `inputs` are as the engine sent them."""
-        protected = protect(kind, inputs, inputs)
+        protected = mark_secrets(kind, inputs, inputs)
         return cls(kind, protected, secrets | secret_texts(protected), marked)
 
     def failures(self, findings: list[Finding]) -> list[Any]:
@@ -55,7 +55,7 @@ class Findings:
 
     def sentence(self, finding: Finding, separator: str = ": ") -> str:
         """Write a finding as one text: the path, and the reason."""
-        value = finding.with_value if self.marked and not hidden(self.inputs, finding.path) else None
+        value = finding.with_value if self.marked and not is_secret_at(self.inputs, finding.path) else None
         reason = finding.reason if value is None else value
         return redact(separator.join(filter(None, (format_path(finding.path), reason))), self.secrets)
 

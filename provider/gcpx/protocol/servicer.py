@@ -13,12 +13,12 @@ from gcpx.model import codec, lifecycle
 from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.fields import ObjectType
-from gcpx.model.naming import visible
+from gcpx.model.naming import without_hidden
 from gcpx.model.resource import Live, PartialError, Resource
-from gcpx.model.secrecy import protect, redact
+from gcpx.model.secrecy import mark_secrets, redact
 from gcpx.model.values import has_unknown, reveal, secret_texts
 from gcpx.protocol import messages, proto
-from gcpx.protocol.failures import InitFailed, disclosing_nothing, guarded, guarded_stream, understanding_answers
+from gcpx.protocol.error_statuses import InitFailed, guarded, guarded_stream, masking, wrapping_unexpected_errors
 from gcpx.protocol.findings import Findings
 from gcpx.protocol.log import EngineLog
 from gcpx.protocol.plugin import Plugin
@@ -98,12 +98,12 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Call a function."""
         function, arguments = self.plugin.function(request.tok), decode(request.args)
         kind = function.type
-        report = lifecycle.judge(kind, arguments, function.problems(reveal(arguments)))
-        self._require(f"{request.tok} was not called", kind, arguments, report)
-        marked = protect(kind, visible(arguments))
-        with disclosing_nothing(secret_texts(marked)), understanding_answers():
+        report = lifecycle.check_inputs(kind, arguments, function.problems(reveal(arguments)))
+        self._raise_if_invalid(f"{request.tok} was not called", kind, arguments, report)
+        marked = mark_secrets(kind, without_hidden(arguments))
+        with masking(secret_texts(marked)), wrapping_unexpected_errors():
             result = function.invoke(self._call("", None, marked), reveal(marked))
-        return proto.provider.InvokeResponse(**{"return": encode(protect(function.result_type, result, marked))})
+        return proto.provider.InvokeResponse(**{"return": encode(mark_secrets(function.result_type, result, marked))})
 
     @guarded_stream
     def List(self, request: Any, context: grpc.ServicerContext) -> Iterator[Any]:
@@ -113,12 +113,12 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         if has_unknown(query):
             yield message(computed=message.Computed())
             return
-        report = lifecycle.judge(resource.query_type, query, resource.query_problems(reveal(query)))
-        self._require(f"{request.token} was not listed", resource.query_type, query, report)
+        report = lifecycle.check_inputs(resource.query_type, query, resource.query_problems(reveal(query)))
+        self._raise_if_invalid(f"{request.token} was not listed", resource.query_type, query, report)
         call = self._call("", None, query)
         token, left = request.continuation_token, request.limit
         while context.is_active():
-            with understanding_answers():
+            with wrapping_unexpected_errors():
                 page = resource.page(call, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE))
             for found in page.resources:
                 yield message(result=message.Result(id=found.id, name=found.name))
@@ -134,7 +134,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         resource, olds = self._resource(request), decode(request.olds)
         kind = resource.type
         inputs, unnamed = lifecycle.name_inputs(resource, messages.name_request(request), olds, decode(request.news))
-        report = lifecycle.judge(kind, inputs, resource.problems(reveal(inputs)))
+        report = lifecycle.check_inputs(kind, inputs, resource.problems(reveal(inputs)))
         if not report.failures:
             inputs = codec.resolved(kind, inputs)
             if self.plugin.validates_online:
@@ -142,7 +142,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
                 report.failures.extend(lifecycle.check_online(resource, call, olds, inputs))
         report.failures.extend(unnamed)
         failures = self._report(request.urn, report, lambda: self._findings(kind, inputs))
-        return proto.provider.CheckResponse(inputs=encode(protect(kind, inputs)), failures=failures)
+        return proto.provider.CheckResponse(inputs=encode(mark_secrets(kind, inputs)), failures=failures)
 
     @guarded
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -158,7 +158,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         if request.preview:
             return proto.provider.CreateResponse(properties=_predicted(resource, inputs, {}))
         call = self._call(request.urn, request.timeout, inputs)
-        live = _worked(resource, call, inputs, lambda given: resource.create(call, given))
+        live = _create_or_update(resource, call, inputs, lambda given: resource.create(call, given))
         return proto.provider.CreateResponse(id=live.id, properties=_state(resource, live, inputs))
 
     @guarded
@@ -167,9 +167,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         resource, inputs, last = self._resource(request), decode(request.inputs), decode(request.properties)
         importing = not inputs and not last
         plain = reveal(inputs)
-        with understanding_answers():
+        with wrapping_unexpected_errors():
             call = self._call(request.urn, request.timeout, inputs, last)
-            live = resource.read(call, request.id, None if importing else visible(plain))
+            live = resource.read(call, request.id, None if importing else without_hidden(plain))
         if live is None:
             return proto.provider.ReadResponse()
         fresh = (
@@ -180,8 +180,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         outputs = lifecycle.outputs_of(resource, live, fresh)
         return proto.provider.ReadResponse(
             id=live.id,
-            inputs=encode(protect(resource.type, fresh, inputs)),
-            properties=encode(protect(resource.type, outputs, inputs, last)),
+            inputs=encode(mark_secrets(resource.type, fresh, inputs)),
+            properties=encode(mark_secrets(resource.type, outputs, inputs, last)),
         )
 
     @guarded
@@ -191,15 +191,15 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         last = decode(request.olds)
         if request.preview:
             return proto.provider.UpdateResponse(properties=_predicted(resource, new, last))
-        call, before = self._call(request.urn, request.timeout, new, last), visible(reveal(old))
-        live = _worked(resource, call, new, lambda given: resource.update(call, request.id, before, given))
+        call, before = self._call(request.urn, request.timeout, new, last), without_hidden(reveal(old))
+        live = _create_or_update(resource, call, new, lambda given: resource.update(call, request.id, before, given))
         return proto.provider.UpdateResponse(properties=_state(resource, live, new))
 
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
         resource, last = self._resource(request), decode(request.properties)
-        with understanding_answers():
+        with wrapping_unexpected_errors():
             resource.delete(self._call(request.urn, request.timeout, {}, last), request.id)
         return empty_pb2.Empty()
 
@@ -242,7 +242,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             self._log.warn(urn, writer.sentence(warning, " "))
         return writer.failures(report.failures)
 
-    def _require(self, what: str, kind: ObjectType, values: dict[str, Any], report: Report) -> None:
+    def _raise_if_invalid(self, what: str, kind: ObjectType, values: dict[str, Any], report: Report) -> None:
         """Print the warnings of a report; raise UserError if it has failures.
 
         The responses could carry failures, but `pulumi do` does not show them, and SDKs show only the first.
@@ -252,12 +252,14 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             raise self._findings(kind, values).refusal(what, report.failures)
 
 
-def _worked(resource: Resource, call: Call, inputs: dict[str, Any], verb: Callable[[dict[str, Any]], Live]) -> Live:
+def _create_or_update(
+    resource: Resource, call: Call, inputs: dict[str, Any], verb: Callable[[dict[str, Any]], Live]
+) -> Live:
     """Create or update; what exists after a failure goes into state."""
     plain = reveal(inputs)
     try:
-        with understanding_answers():
-            return verb(visible(plain))
+        with wrapping_unexpected_errors():
+            return verb(without_hidden(plain))
     except ProviderError as error:
         raise resource.explain_error(call, plain, error) from error
     except PartialError as error:
@@ -266,8 +268,8 @@ def _worked(resource: Resource, call: Call, inputs: dict[str, Any], verb: Callab
 
 
 def _predicted(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> Any:
-    return encode(protect(resource.type, lifecycle.predict(resource, reveal(inputs), last), inputs))
+    return encode(mark_secrets(resource.type, lifecycle.predict(resource, reveal(inputs), last), inputs))
 
 
 def _state(resource: Resource, live: Live, inputs: dict[str, Any]) -> Any:
-    return encode(protect(resource.type, lifecycle.outputs_of(resource, live, reveal(inputs)), inputs))
+    return encode(mark_secrets(resource.type, lifecycle.outputs_of(resource, live, reveal(inputs)), inputs))

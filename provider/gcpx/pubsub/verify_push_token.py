@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gcpx.errors import UserError
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.endpoints import public_page_url
 from gcpx.model import codec
 from gcpx.model.call import Call
-from gcpx.model.fields import Record, answer, field, object_type, record
+from gcpx.model.fields import Record, field, object_type, output_field, record
 from gcpx.model.function import Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
@@ -57,23 +57,23 @@ class PushTokenQuery(Record):
 class PushTokenClaims(Record):
     """The claims of a valid token."""
 
-    aud: str = answer("The audience that the token is for.", always=True)
-    azp: str = answer("The authorized party: the numeric ID of the account that the token was issued to.")
-    email: str = answer("The e-mail address of the account.", always=True)
-    email_verified: bool = answer("Whether the e-mail address is verified.", wire="email_verified")
-    exp: int = answer("The time at which the token expires, in seconds since 1970.", always=True)
-    iat: int = answer("The time at which the token was issued, in seconds since 1970.")
-    iss: str = answer("The issuer, such as `https://accounts.google.com`.", always=True)
-    sub: str = answer("The numeric ID of the account.")
+    aud: str = output_field("The audience that the token is for.", always=True)
+    azp: str = output_field("The authorized party: the numeric ID of the account that the token was issued to.")
+    email: str = output_field("The e-mail address of the account.", always=True)
+    email_verified: bool = output_field("Whether the e-mail address is verified.", wire="email_verified")
+    exp: int = output_field("The time at which the token expires, in seconds since 1970.", always=True)
+    iat: int = output_field("The time at which the token was issued, in seconds since 1970.")
+    iss: str = output_field("The issuer, such as `https://accounts.google.com`.", always=True)
+    sub: str = output_field("The numeric ID of the account.")
 
 
 @record
 class PushTokenVerdict(Record):
     """Whether a token is valid."""
 
-    claims: PushTokenClaims = answer("The claims of a valid token.")
-    reason: str = answer("Why the token is not valid.")
-    valid: bool = answer("Whether the token is valid.", always=True)
+    claims: PushTokenClaims = output_field("The claims of a valid token.")
+    reason: str = output_field("Why the token is not valid.")
+    valid: bool = output_field("Whether the token is valid.", always=True)
 
 
 class VerifyPushToken(Function):
@@ -88,7 +88,7 @@ class VerifyPushToken(Function):
     arguments = PushTokenQuery
     result = PushTokenVerdict
 
-    def __init__(self, google: Google) -> None:
+    def __init__(self, google: GoogleClient) -> None:
         self._google = google
         self._fetched: dict[bool, Certificates] = {}
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gcpx.compute.documentation import BULK_CREATION, rest
 from gcpx.compute.instance_properties.encryption_keys import no_customer_keys
-from gcpx.compute.sources import BULK_CREATION, rest
-from gcpx.model.rules import Failure, elements, nested, rule, text
+from gcpx.model.rules import Violation, elements, nested, rule, text
 from gcpx.model.values import Path
 
 _SNAPSHOTS: Final = ("sourceSnapshot", "sourceInstantSnapshot")
 
 
 @rule("bulk creation does not create boot disks from snapshots", BULK_CREATION)
-def boot_disks_are_not_from_snapshots(values: dict[str, Any]) -> list[Failure]:
+def boot_disks_are_not_from_snapshots(values: dict[str, Any]) -> list[Violation]:
     """Refuse snapshots on every boot disk that an instance may get."""
     words = "must not be set on a boot disk of a fleet: bulk creation does not support it; use sourceImage"
     return [
@@ -38,7 +38,7 @@ def _disks(values: dict[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 @rule("bulk creation does not support sole-tenant nodes", BULK_CREATION)
-def sole_tenant_nodes_are_not_used(values: dict[str, Any]) -> list[Failure]:
+def sole_tenant_nodes_are_not_used(values: dict[str, Any]) -> list[Violation]:
     """Refuse node affinities."""
     if not nested(nested(values, "instanceProperties"), "scheduling").get("nodeAffinities"):
         return []
@@ -47,13 +47,13 @@ def sole_tenant_nodes_are_not_used(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("bulk creation does not support customer-supplied encryption keys", BULK_CREATION)
-def customer_supplied_keys_are_not_used(values: dict[str, Any]) -> list[Failure]:
+def customer_supplied_keys_are_not_used(values: dict[str, Any]) -> list[Violation]:
     """Refuse keys that Google does not store."""
     return no_customer_keys("instanceProperties", values)
 
 
 @rule("machineType is a bare name", rest("regionInstances.bulkInsert", "instanceProperties.machineType"))
-def machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Failure]:
+def machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Violation]:
     """Refuse a URL, which names a machine type of one zone."""
     if "/" not in text(nested(values, "instanceProperties"), "machineType"):
         return []

@@ -6,10 +6,10 @@ import re
 from typing import Any, Final
 
 from gcpx.compute.bulk_instances.size import FleetSize
+from gcpx.compute.documentation import NAMES, rest
 from gcpx.compute.names import NAME
-from gcpx.compute.sources import NAMES, rest
 from gcpx.model.numbers import as_integer
-from gcpx.model.rules import Failure, nested, rule, text
+from gcpx.model.rules import Violation, nested, rule, text
 
 _MAX_DIGITS: Final = 18
 _MAX_NAME_LENGTH: Final = 63
@@ -17,7 +17,7 @@ _PATTERN: Final = rest("regionInstances.bulkInsert", "namePattern")
 
 
 @rule("either namePattern with count, or perInstanceProperties is set", _PATTERN)
-def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Failure]:
+def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Violation]:
     """Require one of the two ways to name instances."""
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
     if names and pattern:
@@ -28,7 +28,7 @@ def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Failure]
 
 
 @rule("the keys of perInstanceProperties are instance names: 1 to 63 characters (RFC 1035)", NAMES)
-def instance_names_are_valid(values: dict[str, Any]) -> list[Failure]:
+def instance_names_are_valid(values: dict[str, Any]) -> list[Violation]:
     """Refuse keys that cannot be names."""
     names = nested(values, "perInstanceProperties")
     invalid = (name for name in names if not NAME[0].fullmatch(name))
@@ -36,7 +36,7 @@ def instance_names_are_valid(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("count is the number of perInstanceProperties", rest("regionInstances.bulkInsert", "count"))
-def count_is_the_number_of_names(values: dict[str, Any]) -> list[Failure]:
+def count_is_the_number_of_names(values: dict[str, Any]) -> list[Violation]:
     """Refuse another count."""
     names, count = nested(values, "perInstanceProperties"), as_integer(values.get("count"))
     if not names or count is None or count == len(names):
@@ -45,7 +45,7 @@ def count_is_the_number_of_names(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("minCount is at most count", rest("regionInstances.bulkInsert", "minCount"))
-def min_count_is_at_most_count(values: dict[str, Any]) -> list[Failure]:
+def min_count_is_at_most_count(values: dict[str, Any]) -> list[Violation]:
     """Refuse a minimum that the fleet never reaches."""
     size = FleetSize.of(values)
     if not size.wanted or size.minimum <= size.wanted:
@@ -54,7 +54,7 @@ def min_count_is_at_most_count(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("namePattern has one run of at most 18 #, and gives names of 1 to 63 characters (RFC 1035)", _PATTERN)
-def name_pattern_is_valid(values: dict[str, Any]) -> list[Failure]:
+def name_pattern_is_valid(values: dict[str, Any]) -> list[Violation]:
     """Refuse a pattern that Google refuses, or whose names are invalid."""
     pattern = values.get("namePattern")
     if not isinstance(pattern, str):
@@ -70,7 +70,7 @@ def name_pattern_is_valid(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("namePattern has enough # for count", _PATTERN)
-def name_pattern_has_enough_digits(values: dict[str, Any]) -> list[Failure]:
+def name_pattern_has_enough_digits(values: dict[str, Any]) -> list[Violation]:
     """Refuse a pattern with fewer numbers than the fleet has instances; numbers begin at 1."""
     count, runs = FleetSize.of(values).wanted, re.findall("#+", text(values, "namePattern"))
     most = 10 ** len(runs[0]) - 1 if len(runs) == 1 else count

@@ -11,13 +11,13 @@ from typing import Any, Final
 from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, FLEET_ID_SOURCE
+from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_properties.disks import AttachedDisk
-from gcpx.compute.sources import rest
-from gcpx.model.fields import Record, answer, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.links import name_of
-from gcpx.model.places import PROJECT, REGION, ZONE
-from gcpx.model.rules import Failure, nested, one_required, rule
+from gcpx.model.location_patterns import PROJECT, REGION, ZONE
+from gcpx.model.rules import Violation, nested, one_required, rule
 
 _METHOD: Final = "regionInstances.bulkInsert"
 _HOSTNAME: Final = (
@@ -35,7 +35,7 @@ class PerInstanceProperties(Record):
         pattern=_HOSTNAME,
         source=rest("instances", "hostname"),
     )
-    name: str = answer("A temporary field of Google's API; do not use it.")
+    name: str = output_field("A temporary field of Google's API; do not use it.")
 
 
 @record
@@ -75,7 +75,7 @@ class LocationPolicyZone(Record):
 
 
 @rule("the keys of locations are zones, written zones/ZONE", rest(_METHOD, "locationPolicy.locations"))
-def _locations_are_zones(values: dict[str, Any]) -> list[Failure]:
+def _locations_are_zones(values: dict[str, Any]) -> list[Violation]:
     invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
     return [(("locations", name), "must be written zones/ZONE") for name in invalid]
 
@@ -126,13 +126,15 @@ class InstanceFlexibilityPolicy(Record):
 class Member(Record):
     """One instance of the fleet."""
 
-    external_address: str = answer("The external IPv4 address of the first network interface; missing if it has none.")
-    id: str = answer("The numeric ID that Google assigned to the instance.", always=True)
-    internal_address: str = answer("The internal IPv4 address of the first network interface.")
-    name: str = answer("The instance's name.", always=True)
-    self_link: str = answer("The instance's URL.", always=True)
-    status: str = answer("The instance's state, such as `RUNNING`.", always=True)
-    zone: str = answer("The name of the instance's zone, such as `us-east1-b`.", always=True)
+    external_address: str = output_field(
+        "The external IPv4 address of the first network interface; missing if it has none."
+    )
+    id: str = output_field("The numeric ID that Google assigned to the instance.", always=True)
+    internal_address: str = output_field("The internal IPv4 address of the first network interface.")
+    name: str = output_field("The instance's name.", always=True)
+    self_link: str = output_field("The instance's URL.", always=True)
+    status: str = output_field("The instance's state, such as `RUNNING`.", always=True)
+    zone: str = output_field("The name of the instance's zone, such as `us-east1-b`.", always=True)
 
 
 @record
@@ -177,11 +179,11 @@ class BulkInstancesModel(Record):
         minimum=1,
         source=rest(_METHOD, "count"),
     )
-    created_count: int = answer("The number of instances that exist.", volatile=True, always=True)
+    created_count: int = output_field("The number of instances that exist.", volatile=True, always=True)
     fleet_id: str = field(
         "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.",
         always=True,
-        param=True,
+        in_url=True,
         pattern=FLEET_ID,
         source=FLEET_ID_SOURCE,
     )
@@ -197,7 +199,7 @@ class BulkInstancesModel(Record):
         "The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.",
         write_only=True,
     )
-    members: list[Member] = answer("The instances, ordered by name.", volatile=True, always=True)
+    members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)
     min_count: int = field(
         "The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.",
         int64=True,
@@ -209,23 +211,23 @@ class BulkInstancesModel(Record):
         "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.",
         write_only=True,
     )
-    operation_group_id: str = answer("The ID of the group of operations of the last creation.", volatile=True)
+    operation_group_id: str = output_field("The ID of the group of operations of the last creation.", volatile=True)
     per_instance_properties: dict[str, PerInstanceProperties] = field(
         "The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted."
     )
-    per_location_status: dict[str, LocationStatus] = answer(
+    per_location_status: dict[str, LocationStatus] = output_field(
         "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True
     )
     project: str = field(
         "The ID or number of the project, such as `my-project`. Default: the provider's project.",
         always=True,
-        param=True,
+        in_url=True,
         pattern=PROJECT,
     )
     region: str = field(
         "The region, such as `us-east1`. Default: the provider's region.",
         always=True,
-        param=True,
+        in_url=True,
         pattern=REGION,
         normalize=name_of,
     )

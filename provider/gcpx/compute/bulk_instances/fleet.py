@@ -13,7 +13,7 @@ import attrs
 from gcpx.compute.bulk_instances.fleet_id import membership_labels, membership_pattern, pattern_expression
 from gcpx.compute.collection import Collection
 from gcpx.errors import CancelledError, ProviderError
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.list_method import ListMethod
 from gcpx.model.call import Call
@@ -38,7 +38,7 @@ class Fleet:
         id: the fleet ID, in one of the forms of `fleet_id`.
     """
 
-    google: Google
+    google: GoogleClient
     project: str
     region: str
     id: str

@@ -12,16 +12,16 @@ from gcpx.compute.bulk_instances.fleet_id import (
     membership_pattern,
     pattern_expression,
 )
-from gcpx.model.rules import Failure, nested, rule, text
+from gcpx.model.rules import Violation, nested, rule, text
 from gcpx.model.values import UNKNOWN
 
 _LABELS: Final = ("instanceProperties", "labels")
 
 
 @rule(f"the label {TRACKING_LABEL} is reserved for gcpx", FLEET_ID_SOURCE)
-def tracking_label_is_reserved(values: dict[str, Any]) -> list[Failure]:
+def tracking_label_is_reserved(values: dict[str, Any]) -> list[Violation]:
     """Refuse to set the label, and to name it in `fleetId`."""
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     if TRACKING_LABEL in nested(nested(values, "instanceProperties"), "labels"):
         words = "must not be set: gcpx finds the members by this label; remove it"
         failures.append(((*_LABELS, TRACKING_LABEL), words))
@@ -36,7 +36,7 @@ def tracking_label_is_reserved(values: dict[str, Any]) -> list[Failure]:
     "a fleet that is found by a label (fleetId labels/KEY=VALUE) must have it in instanceProperties.labels",
     FLEET_ID_SOURCE,
 )
-def membership_label_is_kept(values: dict[str, Any]) -> list[Failure]:
+def membership_label_is_kept(values: dict[str, Any]) -> list[Violation]:
     """Require the label of `fleetId`; labels that are not known yet are checked when they are."""
     properties, fleet_id = values.get("instanceProperties"), text(values, "fleetId")
     labels = properties.get("labels") if isinstance(properties, dict) else properties
@@ -54,14 +54,14 @@ def membership_label_is_kept(values: dict[str, Any]) -> list[Failure]:
 @rule(
     "a fleet that is found by its instances' names (fleetId namePattern/PATTERN) must keep these names", FLEET_ID_SOURCE
 )
-def membership_names_are_kept(values: dict[str, Any]) -> list[Failure]:
+def membership_names_are_kept(values: dict[str, Any]) -> list[Violation]:
     """Require the names of `fleetId`."""
     wanted, pattern = membership_pattern(text(values, "fleetId")), values.get("namePattern")
     if wanted is None:
         return []
     words = "the members are found by their names; to change the names, change `fleetId`, which replaces the fleet"
     names = nested(values, "perInstanceProperties")
-    failures: list[Failure] = [
+    failures: list[Violation] = [
         (("perInstanceProperties", name), f"must fit {wanted}: {words}")
         for name in names
         if not re.fullmatch(pattern_expression(wanted), name)

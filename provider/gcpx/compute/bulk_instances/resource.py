@@ -29,7 +29,7 @@ from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
 from gcpx.compute.resource_list import ResourceList
 from gcpx.errors import ProviderError
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
@@ -39,7 +39,7 @@ from gcpx.model.call import Call
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page
-from gcpx.model.rules import Failure, text
+from gcpx.model.rules import Violation, text
 
 _ID: Final = re.compile(
     r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/"
@@ -77,12 +77,12 @@ class BulkInstances(InProject):
         "projects/PROJECT/regions/REGION/labels/KEY=VALUE",
     )
 
-    def __init__(self, google: Google, lookups: Lookups) -> None:
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         super().__init__(google, lookups)
         self._creating: dict[str, str] = {}
         """The resource IDs of the fleets that are being created, with the URNs of their resources."""
 
-    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
         """Require a project and a region; with the provider's region, check the template's too."""
         failures, region = super().problems(inputs), place_or_default(self._google.settings, "region", inputs)
         if not region:
@@ -100,7 +100,7 @@ class BulkInstances(InProject):
         """Complete short names with the fleet's project and region."""
         return Location.of(inputs, outputs, project=self._google.settings.project, region=self._google.settings.region)
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Check that what the inputs name exists, and that the region's quotas allow the instances to create."""
         location = self.location(inputs, {})
         checks = OnlineChecks(self._lookups, call, location.project, location.region)

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from gcpx.compute.bulk_instances.fleet_id import membership_labels
+from gcpx.compute.documentation import BULK_CREATION, rest
 from gcpx.compute.instance_properties.instance_rules import boot_disk_is_missing
-from gcpx.compute.sources import BULK_CREATION, rest
 from gcpx.model.links import name_of
-from gcpx.model.rules import Failure, nested, rule, text
+from gcpx.model.rules import Violation, nested, rule, text
 from gcpx.model.values import Path
 
 _TEMPLATE: Final = rest("regionInstances.bulkInsert", "sourceInstanceTemplate")
@@ -18,7 +18,7 @@ _PROPERTIES: Final = rest("regionInstances.bulkInsert", "instanceProperties")
 
 
 @rule("sourceInstanceTemplate is an instance template, not a machine image", BULK_CREATION)
-def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Failure]:
+def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Violation]:
     """Refuse the link of a machine image."""
     if "machineImages/" not in text(values, "sourceInstanceTemplate"):
         return []
@@ -26,7 +26,7 @@ def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a regional sourceInstanceTemplate is in the fleet's region", _TEMPLATE)
-def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Failure]:
+def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Violation]:
     """Refuse a template of another region, if both regions are known."""
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))
     found = re.search(r"(?:^|/)regions/([^/]+)/instanceTemplates/", link)
@@ -36,7 +36,7 @@ def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("instanceProperties have a boot disk, unless sourceInstanceTemplate has one", _PROPERTIES)
-def boot_disk_is_required(values: dict[str, Any]) -> list[Failure]:
+def boot_disk_is_required(values: dict[str, Any]) -> list[Violation]:
     """Require a boot disk, if there is no template that can have one."""
     properties = values.get("instanceProperties")
     if values.get("sourceInstanceTemplate") is not None or not isinstance(properties, dict):
@@ -47,7 +47,7 @@ def boot_disk_is_required(values: dict[str, Any]) -> list[Failure]:
 @rule(
     "the labels of a template are removed one by one, because gcpx sets the label that members are found by", _TEMPLATE
 )
-def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failure]:
+def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Violation]:
     """Refuse null for all labels, if gcpx has to set one of them."""
     properties = nested(values, "instanceProperties")
     if values.get("sourceInstanceTemplate") is None or properties.get("labels", {}) is not None:
@@ -59,7 +59,7 @@ def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Failu
 
 
 @rule("an object that overrides part of a template is not empty", _TEMPLATE, warns=True)
-def overrides_are_not_empty(values: dict[str, Any]) -> list[Failure]:
+def overrides_are_not_empty(values: dict[str, Any]) -> list[Violation]:
     """Warn about an empty object, which is usually what an SDK that drops nulls has left."""
     if values.get("sourceInstanceTemplate") is None:
         return []

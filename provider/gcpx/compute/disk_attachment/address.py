@@ -10,8 +10,8 @@ import attrs
 
 from gcpx.gcp.settings import Settings
 from gcpx.model.links import path_of
+from gcpx.model.location_patterns import LINK_PARTS
 from gcpx.model.patterns import Form
-from gcpx.model.places import LINK_PARTS
 from gcpx.model.resource import InvalidId
 
 _PREFIX: Final = r"(?:(?:https?:)?//[^/]+/(?:compute/)?(?:v1|beta)/)?(?:projects/([^/\s]+)/)?"

@@ -9,19 +9,19 @@ import re
 from typing import Any, Final
 
 from gcpx.compute.disk_attachment.address import DISK, INSTANCE
+from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.list_query import ListQuery
-from gcpx.compute.sources import rest
 from gcpx.model.fields import field, record
 from gcpx.model.links import name_of
-from gcpx.model.places import PROJECT, ZONE
-from gcpx.model.rules import Failure, rule
+from gcpx.model.location_patterns import PROJECT, ZONE
+from gcpx.model.rules import Violation, rule
 
 _REGIONAL_DISK: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
 
 
 @rule("forceAttach requires a regional disk", rest("instances.attachDisk", "forceAttach"))
-def force_attach_requires_regional_disk(values: dict[str, Any]) -> list[Failure]:
+def force_attach_requires_regional_disk(values: dict[str, Any]) -> list[Violation]:
     """Refuse to force a zonal disk, which Google refuses too."""
     disk = values.get("disk")
     if values.get("forceAttach") is True and isinstance(disk, str) and not _REGIONAL_DISK.fullmatch(disk):
@@ -56,25 +56,25 @@ class DiskAttachmentModel(AttachedDisk):
     )
     force_attach: bool = field(
         "Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.",
-        param=True,
+        in_url=True,
     )
     instance: str = field(
         "The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.",
         required=True,
         pattern=INSTANCE,
-        param=True,
+        in_url=True,
         url="zones/instances",
     )
     project: str = field(
         "The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.",
         always=True,
-        param=True,
+        in_url=True,
         pattern=PROJECT,
     )
     zone: str = field(
         "The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.",
         always=True,
-        param=True,
+        in_url=True,
         pattern=ZONE,
         normalize=name_of,
     )

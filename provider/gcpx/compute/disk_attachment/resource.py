@@ -18,7 +18,7 @@ from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, in
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.resource_list import ResourceList
 from gcpx.errors import CancelledError, ProviderError
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound, Rejected
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import explain_not_found
@@ -29,7 +29,7 @@ from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
-from gcpx.model.rules import Failure, text
+from gcpx.model.rules import Violation, text
 
 _TIMEOUT: Final = 300.0
 """Seconds that an operation may take if the user sets no custom timeout."""
@@ -50,17 +50,17 @@ class DiskAttachment(Resource):
     in_place = frozenset({("autoDelete",), ("forceAttach",)})
     id_forms = ID_FORMS
 
-    def __init__(self, google: Google, lookups: Lookups) -> None:
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         self._google = google
         self._lookups = lookups
         self._locks: dict[str, threading.Lock] = {}
         """A lock for each instance, by path."""
 
-    def query_problems(self, query: dict[str, Any]) -> list[Failure]:
+    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
         """Require a project to list."""
         return require_project(self._google.settings, query)
 
-    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
         """Require a project and a zone: in `instance`, in their own properties, or from the provider."""
         if not self._has_instance(inputs):
             return []
@@ -68,7 +68,7 @@ class DiskAttachment(Resource):
         missing = [name for name in ("project", "zone") if not getattr(address, name) and inputs.get(name) is None]
         return [missing_place(name, "name the instance by its URL") for name in missing]
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Check that project and zone exist."""
         del olds
         location = self.location(inputs, {})

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from gcpx.compute.api_warning import ApiWarning
 from gcpx.compute.bulk_insert_status import LocationStatus
-from gcpx.compute.sources import rest
-from gcpx.model.fields import Record, answer, field, record
+from gcpx.compute.documentation import rest
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.links import path_of
-from gcpx.model.places import PROJECT, REGION, ZONE
-from gcpx.model.rules import Failure, exclusive, rule
+from gcpx.model.location_patterns import PROJECT, REGION, ZONE
+from gcpx.model.rules import Violation, exclusive, rule
 
 LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/operations/([^/]+)")
 """The path of an operation: project, scope and name."""
@@ -24,7 +24,7 @@ LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/o
     "name is an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O",
     rest("globalOperations.get", "operation"),
 )
-def name_is_a_name_or_a_link(values: dict[str, Any]) -> list[Failure]:
+def name_is_a_name_or_a_link(values: dict[str, Any]) -> list[Violation]:
     """Refuse a link to anything else."""
     name = values.get("name")
     if isinstance(name, str) and "/" in name and not LINK.fullmatch(path_of(name)):
@@ -55,88 +55,88 @@ class OperationQuery(Record):
 class ErrorInfo(Record):
     """The cause of an error, in a form for programs."""
 
-    domain: str = answer("The service that defines the reason, such as `compute.googleapis.com`.")
-    metadatas: dict[str, str] = answer("Details of the cause, by key.")
-    reason: str = answer("The reason, such as `RESOURCE_NOT_READY`.")
+    domain: str = output_field("The service that defines the reason, such as `compute.googleapis.com`.")
+    metadatas: dict[str, str] = output_field("Details of the cause, by key.")
+    reason: str = output_field("The reason, such as `RESOURCE_NOT_READY`.")
 
 
 @record
 class HelpLink(Record):
     """A link to a page about an error."""
 
-    description: str = answer("What the page is about.")
-    url: str = answer("The page's URL.")
+    description: str = output_field("What the page is about.")
+    url: str = output_field("The page's URL.")
 
 
 @record
 class Help(Record):
     """Links to pages about an error."""
 
-    links: list[HelpLink] = answer("The links.")
+    links: list[HelpLink] = output_field("The links.")
 
 
 @record
 class LocalizedMessage(Record):
     """An error message in the user's language."""
 
-    locale: str = answer("The language, such as `en-US` (BCP 47).")
-    message: str = answer("The message.")
+    locale: str = output_field("The language, such as `en-US` (BCP 47).")
+    message: str = output_field("The message.")
 
 
 @record
 class QuotaExceededInfo(Record):
     """The quota that was exceeded."""
 
-    dimensions: dict[str, str] = answer("What the quota applies to, such as a region.")
-    future_limit: float = answer("The limit that is being introduced.")
-    limit: float = answer("The limit.")
-    limit_name: str = answer("The limit's name.")
-    metric_name: str = answer("The name of the metric that the quota limits.")
-    rollout_status: str = answer("`IN_PROGRESS` while another limit is being introduced.", enum=("IN_PROGRESS",))
+    dimensions: dict[str, str] = output_field("What the quota applies to, such as a region.")
+    future_limit: float = output_field("The limit that is being introduced.")
+    limit: float = output_field("The limit.")
+    limit_name: str = output_field("The limit's name.")
+    metric_name: str = output_field("The name of the metric that the quota limits.")
+    rollout_status: str = output_field("`IN_PROGRESS` while another limit is being introduced.", enum=("IN_PROGRESS",))
 
 
 @record
 class ErrorDetail(Record):
     """One detail of an error; one of its properties is set."""
 
-    error_info: ErrorInfo = answer("The cause of the error.")
-    help: Help = answer("Links to pages about the error.")
-    localized_message: LocalizedMessage = answer("The error message in the user's language.")
-    quota_info: QuotaExceededInfo = answer("The quota that was exceeded.")
+    error_info: ErrorInfo = output_field("The cause of the error.")
+    help: Help = output_field("Links to pages about the error.")
+    localized_message: LocalizedMessage = output_field("The error message in the user's language.")
+    quota_info: QuotaExceededInfo = output_field("The quota that was exceeded.")
 
 
 @record
 class OperationError(Record):
     """One error of an operation."""
 
-    code: str = answer("The error code, such as `QUOTA_EXCEEDED`.", always=True)
-    error_details: list[ErrorDetail] = answer("Details of the error.")
-    location: str = answer("The field of the request that caused the error.")
-    message: str = answer("The error message.")
+    code: str = output_field("The error code, such as `QUOTA_EXCEEDED`.", always=True)
+    error_details: list[ErrorDetail] = output_field("Details of the error.")
+    location: str = output_field("The field of the request that caused the error.")
+    message: str = output_field("The error message.")
 
 
 @record
 class OperationErrors(Record):
     """The errors of an operation."""
 
-    errors: list[OperationError] = answer("The errors.", always=True)
+    errors: list[OperationError] = output_field("The errors.", always=True)
 
 
 @record
 class Status(Record):
     """An error in one location."""
 
-    code: int = answer("The gRPC status code, such as `7`.")
-    details: list[dict[str, Any]] = answer("Details of the error, each with its `@type`.")
-    message: str = answer("The error message.")
+    code: int = output_field("The gRPC status code, such as `7`.")
+    details: list[dict[str, Any]] = output_field("Details of the error, each with its `@type`.")
+    message: str = output_field("The error message.")
 
 
 @record
 class LocationOperation(Record):
     """The progress in one location of a change to a project's common instance metadata."""
 
-    error: Status = answer("Why the change failed in the location.")
-    state: str = answer(
+    error: Status = output_field("Why the change failed in the location.")
+    state: str = output_field(
         "The state of the change in the location.", enum=("ABANDONED", "DONE", "FAILED", "PROPAGATED", "PROPAGATING")
     )
 
@@ -145,8 +145,8 @@ class LocationOperation(Record):
 class CommonMetadataProgress(Record):
     """The progress of a change to a project's common instance metadata."""
 
-    client_operation_id: str = answer("The request ID of the change.")
-    per_location_operations: dict[str, LocationOperation] = answer(
+    client_operation_id: str = output_field("The request ID of the change.")
+    per_location_operations: dict[str, LocationOperation] = output_field(
         "The progress in each location, such as `zones/us-east1-b`."
     )
 
@@ -155,7 +155,7 @@ class CommonMetadataProgress(Record):
 class BulkInsertProgress(Record):
     """The progress of a bulk creation."""
 
-    per_location_status: dict[str, LocationStatus] = answer(
+    per_location_status: dict[str, LocationStatus] = output_field(
         "The progress in each location, such as `zones/us-east1-b`."
     )
 
@@ -164,7 +164,7 @@ class BulkInsertProgress(Record):
 class HealthInfo(Record):
     """The health of a resource."""
 
-    availability_slo_status: str = answer(
+    availability_slo_status: str = output_field(
         "Whether the availability objective is met.",
         enum=(
             "AVAILABILITY_SLO_STATUS_IN_SLO",
@@ -172,10 +172,10 @@ class HealthInfo(Record):
             "AVAILABILITY_SLO_STATUS_SLO_UNKNOWN",
         ),
     )
-    health_status: str = answer(
+    health_status: str = output_field(
         "Whether the resource is healthy.", enum=("HEALTH_STATUS_HEALTHY", "HEALTH_STATUS_UNHEALTHY")
     )
-    repair_category: str = answer(
+    repair_category: str = output_field(
         "Why the resource is being repaired.",
         enum=(
             "REPAIR_CATEGORY_CRITICAL_FAILURE",
@@ -184,66 +184,66 @@ class HealthInfo(Record):
             "REPAIR_CATEGORY_USER_REPORTED_FAULT",
         ),
     )
-    unhealthy_reason: str = answer(
+    unhealthy_reason: str = output_field(
         "Why the resource is not healthy.",
         enum=("UNHEALTHY_REASON_PENDING_USER_APPROVAL", "UNHEALTHY_REASON_REPAIRING", "UNHEALTHY_REASON_UNSCHEDULABLE"),
     )
-    update_time: str = answer("When the health was last updated (RFC 3339).")
+    update_time: str = output_field("When the health was last updated (RFC 3339).")
 
 
 @record
 class HealthProgress(Record):
     """The result of an operation that reads the health of a resource."""
 
-    health_info: HealthInfo = answer("The health.")
+    health_info: HealthInfo = output_field("The health.")
 
 
 @record
 class SbomInfo(Record):
     """The versions of a resource's components."""
 
-    current_component_versions: dict[str, str] = answer("The current version of each component.")
-    target_component_versions: dict[str, str] = answer("The planned version of each component.")
+    current_component_versions: dict[str, str] = output_field("The current version of each component.")
+    target_component_versions: dict[str, str] = output_field("The planned version of each component.")
 
 
 @record
 class VersionProgress(Record):
     """The result of an operation that reads the versions of a resource's components."""
 
-    inline_sbom_info: SbomInfo = answer("The versions.")
+    inline_sbom_info: SbomInfo = output_field("The versions.")
 
 
 @record
 class Operation(Record):
     """An operation: Google's record of a long-running request."""
 
-    client_operation_id: str = answer("The request ID, if the request had one.")
-    creation_timestamp: str = answer("When the operation was created; use `insertTime` instead.")
-    description: str = answer("A description of the operation.")
-    end_time: str = answer("When the operation ended (RFC 3339).")
-    error: OperationErrors = answer("Why the operation failed.")
-    get_health_operation_metadata: HealthProgress = answer("The result of an operation that reads health.")
-    get_version_operation_metadata: VersionProgress = answer("The result of an operation that reads versions.")
-    http_error_message: str = answer("The HTTP error message of a failed operation, such as `FORBIDDEN`.")
-    http_error_status_code: int = answer("The HTTP status code of a failed operation, such as `403`.")
-    id: str = answer("The numeric ID that Google assigned to the operation.", always=True)
-    insert_time: str = answer("When the operation was requested (RFC 3339).", always=True)
-    instances_bulk_insert_operation_metadata: BulkInsertProgress = answer("The progress of a bulk creation.")
-    kind: str = answer("Always `compute#operation`.", always=True)
-    name: str = answer("The operation's name.", always=True)
-    operation_group_id: str = answer("The ID of a group of operations, such as those of one bulk creation.")
-    operation_type: str = answer("The type of operation, such as `insert`.", always=True)
-    progress: int = answer("The progress, from 0 to 100. It does not tell how much time is left.")
-    region: str = answer("The URL of the region of a regional operation.")
-    self_link: str = answer("The operation's URL.", always=True)
-    set_common_instance_metadata_operation_metadata: CommonMetadataProgress = answer(
+    client_operation_id: str = output_field("The request ID, if the request had one.")
+    creation_timestamp: str = output_field("When the operation was created; use `insertTime` instead.")
+    description: str = output_field("A description of the operation.")
+    end_time: str = output_field("When the operation ended (RFC 3339).")
+    error: OperationErrors = output_field("Why the operation failed.")
+    get_health_operation_metadata: HealthProgress = output_field("The result of an operation that reads health.")
+    get_version_operation_metadata: VersionProgress = output_field("The result of an operation that reads versions.")
+    http_error_message: str = output_field("The HTTP error message of a failed operation, such as `FORBIDDEN`.")
+    http_error_status_code: int = output_field("The HTTP status code of a failed operation, such as `403`.")
+    id: str = output_field("The numeric ID that Google assigned to the operation.", always=True)
+    insert_time: str = output_field("When the operation was requested (RFC 3339).", always=True)
+    instances_bulk_insert_operation_metadata: BulkInsertProgress = output_field("The progress of a bulk creation.")
+    kind: str = output_field("Always `compute#operation`.", always=True)
+    name: str = output_field("The operation's name.", always=True)
+    operation_group_id: str = output_field("The ID of a group of operations, such as those of one bulk creation.")
+    operation_type: str = output_field("The type of operation, such as `insert`.", always=True)
+    progress: int = output_field("The progress, from 0 to 100. It does not tell how much time is left.")
+    region: str = output_field("The URL of the region of a regional operation.")
+    self_link: str = output_field("The operation's URL.", always=True)
+    set_common_instance_metadata_operation_metadata: CommonMetadataProgress = output_field(
         "The progress of a change to a project's common instance metadata."
     )
-    start_time: str = answer("When Google started the operation (RFC 3339).")
-    status: str = answer("The operation's status.", enum=("DONE", "PENDING", "RUNNING"), always=True)
-    status_message: str = answer("A description of the status.")
-    target_id: str = answer("The numeric ID of the resource that the operation changes.")
-    target_link: str = answer("The URL of the resource that the operation changes.")
-    user: str = answer("Who requested the operation, such as `user@example.com`.")
-    warnings: list[ApiWarning] = answer("Google's warnings about the operation.")
-    zone: str = answer("The URL of the zone of a zonal operation.")
+    start_time: str = output_field("When Google started the operation (RFC 3339).")
+    status: str = output_field("The operation's status.", enum=("DONE", "PENDING", "RUNNING"), always=True)
+    status_message: str = output_field("A description of the status.")
+    target_id: str = output_field("The numeric ID of the resource that the operation changes.")
+    target_link: str = output_field("The URL of the resource that the operation changes.")
+    user: str = output_field("Who requested the operation, such as `user@example.com`.")
+    warnings: list[ApiWarning] = output_field("Google's warnings about the operation.")
+    zone: str = output_field("The URL of the zone of a zonal operation.")

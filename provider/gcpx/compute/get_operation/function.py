@@ -14,7 +14,7 @@ from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
-from gcpx.model.rules import Failure
+from gcpx.model.rules import Violation
 
 
 class GetOperation(InProjectFunction):
@@ -26,7 +26,7 @@ class GetOperation(InProjectFunction):
     arguments = OperationQuery
     result = Operation
 
-    def problems(self, arguments: dict[str, Any]) -> list[Failure]:
+    def problems(self, arguments: dict[str, Any]) -> list[Violation]:
         """Require a project, unless `name` is a link, which includes one."""
         return [] if "/" in str(arguments.get("name", "")) else super().problems(arguments)
 

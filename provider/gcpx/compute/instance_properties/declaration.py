@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties import instance_rules, machine_types
 from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.compute.instance_properties.labels_and_tags import (
@@ -33,7 +34,6 @@ from gcpx.compute.instance_properties.security import (
     ShieldedVmConfig,
     WorkloadIdentityConfig,
 )
-from gcpx.compute.sources import rest
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gcpx.compute.sources import LOCAL_SSDS, rest
-from gcpx.model.rules import Failure, nested, number, rule, text
+from gcpx.compute.documentation import LOCAL_SSDS, rest
+from gcpx.model.rules import Violation, nested, number, rule, text
 from gcpx.model.values import UNKNOWN
 
 _SIZE: Final = rest("instances", "disks[].initializeParams.diskSizeGb")
@@ -26,7 +26,7 @@ def _disk_type(parameters: dict[str, Any]) -> str:
 
 
 @rule("a disk of type pd-* must have at least 10 GB", _SIZE)
-def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
+def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violation]:
     """Refuse small persistent disks; a disk without a type is taken for pd-standard."""
     disk_type, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
     is_persistent = values.get("diskType") is not UNKNOWN and disk_type.startswith("pd-")
@@ -36,7 +36,7 @@ def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure
 
 
 @rule("a disk of another type should have at least 10 GB, unless its type allows less", _SIZE, warns=True)
-def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
+def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violation]:
     """Warn of small disks of types other than pd-*."""
     disk_type, size = _disk_type(values), number(values, "diskSizeGb")
     if not disk_type or disk_type.startswith("pd-") or size is None or size >= _LEAST_SIZE:
@@ -45,7 +45,7 @@ def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("provisionedIops of a pd-extreme disk must be 10,000 to 120,000", _IOPS)
-def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
+def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
     """Refuse numbers out of range for pd-extreme."""
     iops = number(values, "provisionedIops")
     if _disk_type(values) != "pd-extreme" or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
@@ -54,7 +54,7 @@ def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("provisionedIops should be 10,000 to 120,000, unless the disk type has other limits", _IOPS, warns=True)
-def other_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
+def other_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
     """Warn of numbers out of range for other disk types."""
     disk_type, iops = values.get("diskType"), number(values, "provisionedIops")
     is_other = disk_type is not UNKNOWN and _disk_type(values) != "pd-extreme"
@@ -67,7 +67,7 @@ def other_iops_are_in_range(values: dict[str, Any]) -> list[Failure]:
 @rule(
     "replicaZones must be two different zones of one region", rest("instances", "disks[].initializeParams.replicaZones")
 )
-def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Failure]:
+def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Violation]:
     """Refuse the same zone twice, and zones of two regions; their number is checked with the property."""
     given = values.get("replicaZones")
     zones = [zone.rpartition("/")[2] for zone in given if isinstance(zone, str)] if isinstance(given, list) else []
@@ -82,7 +82,7 @@ def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Failu
     "a boot disk must be created from an image or a snapshot (initializeParams), or be an existing disk (source)",
     rest("instances", "disks[].source"),
 )
-def boot_disks_have_a_source(values: dict[str, Any]) -> list[Failure]:
+def boot_disks_have_a_source(values: dict[str, Any]) -> list[Violation]:
     """Require the image, snapshot or disk that a boot disk boots from."""
     parameters = values.get("initializeParams")
     if values.get("boot") is not True or values.get("source") is not None or not isinstance(parameters, dict | None):
@@ -100,7 +100,7 @@ def _is_local_ssd(values: dict[str, Any]) -> bool:
 
 
 @rule("type: SCRATCH and diskType: local-ssd need each other", LOCAL_SSDS)
-def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Failure]:
+def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Violation]:
     """Refuse one of the two settings of a local SSD without the other."""
     kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
     if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:
@@ -111,12 +111,12 @@ def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a local SSD must be blank: not a boot disk, and not created from an image, snapshot or disk", LOCAL_SSDS)
-def local_ssds_are_blank(values: dict[str, Any]) -> list[Failure]:
+def local_ssds_are_blank(values: dict[str, Any]) -> list[Violation]:
     """Refuse what would give a local SSD contents."""
     if values.get("type") != "SCRATCH":
         return []
     reason = "must be left out with type SCRATCH: a local SSD is blank"
-    failures: list[Failure] = [("source", reason)] if values.get("source") is not None else []
+    failures: list[Violation] = [("source", reason)] if values.get("source") is not None else []
     if values.get("boot") is True:
         failures.append(("boot", reason))
     parameters = nested(values, "initializeParams")
@@ -125,7 +125,7 @@ def local_ssds_are_blank(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a local SSD above 375 GB must have interface: NVME", LOCAL_SSDS)
-def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Failure]:
+def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Violation]:
     """Refuse the SCSI interface for large local SSDs."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     is_large = _is_local_ssd(values) and size is not None and size > _LOCAL_SSD_SIZES[0]
@@ -135,7 +135,7 @@ def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("a local SSD should have 375 GB, or another size that its machine family offers", LOCAL_SSDS, warns=True)
-def local_ssds_have_a_known_size(values: dict[str, Any]) -> list[Failure]:
+def local_ssds_have_a_known_size(values: dict[str, Any]) -> list[Violation]:
     """Warn of sizes that no known machine family offers."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     if not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES:

@@ -6,11 +6,11 @@ import re
 from typing import ClassVar
 
 from gcpx.compute import image_names as images
+from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties import disk_rules
 from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
 from gcpx.compute.instance_properties.labels_and_tags import labels_are_valid, resource_manager_tags_have_a_known_form
 from gcpx.compute.names import NAME
-from gcpx.compute.sources import rest
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
 from gcpx.model.rules import Rule, exclusive

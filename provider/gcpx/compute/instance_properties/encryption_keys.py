@@ -6,10 +6,10 @@ import base64
 import binascii
 from typing import Any, Final
 
-from gcpx.compute.sources import rest
+from gcpx.compute.documentation import rest
 from gcpx.model import normal_forms
 from gcpx.model.fields import Record, field, record
-from gcpx.model.rules import Failure, elements, exclusive, nested, rule, text
+from gcpx.model.rules import Violation, elements, exclusive, nested, rule, text
 
 _KEY_SIZES: Final = (("rawKey", 32), ("rsaEncryptedKey", 256))
 """The number of bytes that each customer-supplied key has, before it is written in base64."""
@@ -20,7 +20,7 @@ _UNSUPPORTED: Final = "Google no longer supports customer-supplied keys; use kms
     "a customer-supplied key must be base64 (RFC 4648) of 32 bytes (rawKey) or 256 bytes (rsaEncryptedKey)",
     rest("instances", "disks[].diskEncryptionKey"),
 )
-def customer_supplied_keys_have_their_size(values: dict[str, Any]) -> list[Failure]:
+def customer_supplied_keys_have_their_size(values: dict[str, Any]) -> list[Violation]:
     """Refuse customer-supplied keys that are not base64 of the right number of bytes."""
     return [
         (name, f"must be {size} bytes in base64 (RFC 4648)")
@@ -71,7 +71,7 @@ class CustomerEncryptionKey(Record):
     sha256: str = field("The SHA-256 hash of the customer-supplied key, in base64.", output=True)
 
 
-def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Failure]:
+def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Violation]:
     """Refuse customer-supplied keys of disks, for templates, which do not store them, and for bulk creation.
 
     Args:

@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gcpx.compute.sources import CONFIDENTIAL_VMS, HOST_MAINTENANCE, NESTED_VIRTUALIZATION, TIER_1_NETWORKING, rest
-from gcpx.model.rules import Failure, elements, nested, number, rule, text
+from gcpx.compute.documentation import (
+    CONFIDENTIAL_VMS,
+    HOST_MAINTENANCE,
+    NESTED_VIRTUALIZATION,
+    TIER_1_NETWORKING,
+    rest,
+)
+from gcpx.model.rules import Violation, elements, nested, number, rule, text
 from gcpx.model.values import UNKNOWN
 
 _MOST_INTERFACES: Final = 8
 
 
 @rule("the boot disk must be the first disk, and the only one with boot: true", rest("instances", "disks[].index"))
-def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Failure]:
+def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Violation]:
     """Refuse boot disks other than the first disk."""
     return [
         (("disks", index, "boot"), "must be on the first disk alone; move the boot disk to disks[0]")
@@ -26,10 +32,10 @@ def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("each disk of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
-def device_names_are_unique(values: dict[str, Any]) -> list[Failure]:
+def device_names_are_unique(values: dict[str, Any]) -> list[Violation]:
     """Refuse device names that appear again."""
     first: dict[str, int] = {}
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     for index, disk in elements(values, "disks"):
         name = text(disk, "deviceName")
         if name and first.setdefault(name, index) != index:
@@ -42,7 +48,7 @@ def _migrates(values: dict[str, Any]) -> bool:
 
 
 @rule("instances with guestAccelerators must have onHostMaintenance: TERMINATE", HOST_MAINTENANCE)
-def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Failure]:
+def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violation]:
     """Refuse live migration of instances with GPUs."""
     counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
     if any(counts) and _migrates(values):
@@ -51,7 +57,7 @@ def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Failur
 
 
 @rule("confidential instances of type SEV_SNP or TDX must have onHostMaintenance: TERMINATE", CONFIDENTIAL_VMS)
-def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Failure]:
+def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violation]:
     """Refuse live migration of the confidential types that do not support it."""
     kind = nested(values, "confidentialInstanceConfig").get("confidentialInstanceType")
     if kind in ("SEV_SNP", "TDX") and _migrates(values):
@@ -59,7 +65,7 @@ def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) 
     return []
 
 
-def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Failure]:
+def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Violation]:
     """Give the reason for each network interface with nicType VIRTIO_NET."""
     return [
         (("networkInterfaces", index, "nicType"), reason)
@@ -73,7 +79,7 @@ def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Failure]:
     rest("instances", "networkInterfaces[].nicType"),
     warns=True,
 )
-def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
+def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Violation]:
     """Warn of VIRTIO_NET, which only some machine families support in confidential instances."""
     config = nested(values, "confidentialInstanceConfig")
     if config.get("enableConfidentialCompute") is not True and config.get("confidentialInstanceType") is None:
@@ -84,7 +90,7 @@ def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("totalEgressBandwidthTier: TIER_1 needs nicType: GVNIC", TIER_1_NETWORKING)
-def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Failure]:
+def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Violation]:
     """Refuse VIRTIO_NET with TIER_1 bandwidth."""
     if nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") != "TIER_1":
         return []
@@ -96,7 +102,7 @@ def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Failure]:
     rest("instances", "networkInterfaces[].name"),
     warns=True,
 )
-def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Failure]:
+def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Violation]:
     """Warn of more interfaces than the documentation names; dynamic ones may be more."""
     given = values.get("networkInterfaces")
     if not isinstance(given, list) or len(given) <= _MOST_INTERFACES:
@@ -106,7 +112,7 @@ def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Failure]:
 
 
 @rule("e2 machine types do not support enableNestedVirtualization", NESTED_VIRTUALIZATION, warns=True)
-def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Failure]:
+def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Violation]:
     """Warn of nested virtualization on the e2 family."""
     nests = nested(values, "advancedMachineFeatures").get("enableNestedVirtualization") is True
     if not nests or not text(values, "machineType").rpartition("/")[2].startswith("e2-"):
@@ -115,7 +121,7 @@ def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Fa
     return [("advancedMachineFeatures.enableNestedVirtualization", reason)]
 
 
-def boot_disk_is_missing(properties: dict[str, Any]) -> list[Failure]:
+def boot_disk_is_missing(properties: dict[str, Any]) -> list[Violation]:
     """Give a failure if instance properties have no boot disk, as creating an instance requires.
 
     Paths are within `properties`. Disks that are not known yet may be the boot disk, so they are no failure.

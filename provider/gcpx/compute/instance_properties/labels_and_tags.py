@@ -6,10 +6,10 @@ import re
 import unicodedata
 from typing import Any, ClassVar, Final
 
+from gcpx.compute.documentation import LABELS, rest
 from gcpx.compute.names import NAME
-from gcpx.compute.sources import LABELS, rest
 from gcpx.model.fields import Record, field, record
-from gcpx.model.rules import Failure, nested, rule
+from gcpx.model.rules import Violation, nested, rule
 
 _MOST: Final = 64
 _LONGEST: Final = 63
@@ -25,10 +25,10 @@ _LETTERS_AND_DIGITS: Final = ("Ll", "Lo", "Lm", "M", "N")
     "hyphens and underscores; keys must begin with a letter",
     LABELS,
 )
-def labels_are_valid(values: dict[str, Any]) -> list[Failure]:
+def labels_are_valid(values: dict[str, Any]) -> list[Violation]:
     """Refuse too many labels, and keys and values that are too long or hold a character that Google refuses."""
     labels = nested(values, "labels")
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     if len(labels) > _MOST:
         failures.append(("labels", f"must be at most {_MOST} labels; there are {len(labels)}"))
     for key, value in labels.items():
@@ -82,7 +82,7 @@ _TAG_VALUE: Final = re.compile(r"tagValues/\d+|[^\s/]+")
     rest("instanceTemplates", "properties.resourceManagerTags"),
     warns=True,
 )
-def resource_manager_tags_have_a_known_form(values: dict[str, Any]) -> list[Failure]:
+def resource_manager_tags_have_a_known_form(values: dict[str, Any]) -> list[Violation]:
     """Warn of tags in neither of the two forms."""
     unusual = (
         key

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gcpx.compute.sources import rest
+from gcpx.compute.documentation import rest
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
-from gcpx.model.rules import Failure, number, rule, text
+from gcpx.model.rules import Violation, number, rule, text
 
 MACHINE_TYPE: Final = (
     re.compile(r"(?:[^\s]+/)?[a-z][-a-z0-9]*"),
@@ -21,7 +21,7 @@ _MOST_THREADS: Final = 2
 
 
 @rule("custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and memory in multiples of 256 MB", _SOURCE)
-def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Failure]:
+def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Violation]:
     """Refuse custom machine types without a family that are out of bounds; families have their own bounds."""
     machine = text(values, "machineType").rpartition("/")[2]
     parts = re.fullmatch(r"custom-(\d{1,9})-(\d{1,9})", machine)
@@ -29,7 +29,7 @@ def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Failu
         form = "must be custom-CPUS-MEMORY, with the memory in MB, such as custom-4-8192"
         return [("machineType", form)] if re.match(r"custom\b", machine) else []
     cpus, memory = int(parts[1]), int(parts[2])
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     if cpus != 1 and (cpus % 2 or not 0 < cpus <= _MOST_CPUS):
         failures.append(("machineType", f"must have 1 CPU, or an even number up to {_MOST_CPUS}, not {cpus}"))
     if memory % _MEMORY_STEP or not memory:
@@ -42,7 +42,7 @@ def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Failu
     _SOURCE,
     warns=True,
 )
-def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) -> list[Failure]:
+def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) -> list[Violation]:
     """Warn of sizes that `custom-CPUS-MEMORY` does not allow; a family may allow them."""
     parts = re.fullmatch(r"(?:.*/)?\w+-custom-(\w+?)-(\d{1,9})(?:-ext)?", text(values, "machineType"))
     if parts is None:
@@ -56,7 +56,7 @@ def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) ->
 
 
 @rule("threadsPerCore should be 1 or 2", rest("instances", "advancedMachineFeatures.threadsPerCore"), warns=True)
-def threads_per_core_are_at_most_two(values: dict[str, Any]) -> list[Failure]:
+def threads_per_core_are_at_most_two(values: dict[str, Any]) -> list[Violation]:
     """Warn of more threads than any known processor has."""
     threads = number(values, "threadsPerCore")
     if threads is None or threads <= _MOST_THREADS:

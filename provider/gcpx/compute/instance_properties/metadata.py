@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar, Final
 
-from gcpx.compute.sources import rest
+from gcpx.compute.documentation import rest
 from gcpx.model.fields import Record, field, record
-from gcpx.model.rules import Failure, elements, rule, text
+from gcpx.model.rules import Violation, elements, rule, text
 
 _LONGEST_VALUE: Final = 262_144
 _MOST_METADATA: Final = 512 * 1024
@@ -17,9 +17,9 @@ _MOST_METADATA: Final = 512 * 1024
     "metadata must have less than 512 KB of keys and values in UTF-8, with at most 262,144 bytes in each value",
     rest("instances", "metadata.items"),
 )
-def metadata_size_is_limited(values: dict[str, Any]) -> list[Failure]:
+def metadata_size_is_limited(values: dict[str, Any]) -> list[Violation]:
     """Refuse values, and metadata as a whole, that are too large in bytes."""
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     total = 0
     for index, item in elements(values, "items"):
         size = _size(text(item, "value"))
@@ -36,10 +36,10 @@ def _size(given: str) -> int:
 
 
 @rule("each metadata key must appear only once", rest("instances", "metadata.items[].key"))
-def metadata_keys_are_unique(values: dict[str, Any]) -> list[Failure]:
+def metadata_keys_are_unique(values: dict[str, Any]) -> list[Violation]:
     """Refuse keys that appear again."""
     seen: set[str] = set()
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     for index, item in elements(values, "items"):
         key = text(item, "key")
         if key and key in seen:

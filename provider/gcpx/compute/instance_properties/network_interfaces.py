@@ -6,12 +6,12 @@ import ipaddress
 import re
 from typing import Any, Final
 
-from gcpx.compute.sources import rest
+from gcpx.compute.documentation import rest
 from gcpx.model import normal_forms
 from gcpx.model.fields import Record, field, record
+from gcpx.model.location_patterns import LINK_PARTS
 from gcpx.model.patterns import form
-from gcpx.model.places import LINK_PARTS
-from gcpx.model.rules import Failure, elements, rule, text
+from gcpx.model.rules import Violation, elements, rule, text
 from gcpx.model.values import UNKNOWN
 
 _NETWORK_ATTACHMENT: Final = form(
@@ -32,7 +32,7 @@ _ACCESS_CONFIGS: Final = (
     "publicPtrDomainName needs setPublicPtr: true in accessConfigs",
     rest("instances", "networkInterfaces[].accessConfigs[].publicPtrDomainName"),
 )
-def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Failure]:
+def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Violation]:
     """Refuse a PTR domain name without the switch for it; IPv6 always has a PTR record."""
     return [
         (("accessConfigs", index, "publicPtrDomainName"), "needs setPublicPtr: true")
@@ -46,9 +46,9 @@ def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Fail
     "may have externalIpv6",
     rest("instances", "networkInterfaces[].accessConfigs[].type"),
 )
-def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Failure]:
+def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Violation]:
     """Refuse IPv6 settings in `accessConfigs`, and IPv4 settings in `ipv6AccessConfigs`."""
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     for owner, kind, foreign in _ACCESS_CONFIGS:
         for index, item in elements(values, owner):
             given = text(item, "type")
@@ -60,7 +60,7 @@ def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Failur
 
 
 @rule("stackType: IPV4_ONLY excludes ipv6AccessConfigs", rest("instances", "networkInterfaces[].stackType"))
-def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Failure]:
+def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Violation]:
     """Refuse IPv6 access where only IPv4 addresses are assigned."""
     if values.get("stackType") == "IPV4_ONLY" and values.get("ipv6AccessConfigs"):
         return [("ipv6AccessConfigs", "must be left out with stackType: IPV4_ONLY; use IPV4_IPV6 or IPV6_ONLY")]
@@ -71,9 +71,9 @@ def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Failure]:
     "networkIP must be an IPv4 address, and ipv6Address an IPv6 address",
     rest("instances", "networkInterfaces[].networkIP"),
 )
-def internal_addresses_are_valid(values: dict[str, Any]) -> list[Failure]:
+def internal_addresses_are_valid(values: dict[str, Any]) -> list[Violation]:
     """Refuse internal addresses that are no addresses of their IP version."""
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     for name, version in (("networkIP", 4), ("ipv6Address", 6)):
         given = text(values, name)
         # The partial or full URL of a reserved address is allowed, too.
@@ -93,7 +93,7 @@ def _version(given: str) -> int:
     "ipCidrRange must be one address, a netmask such as /24, or a range such as 10.1.2.0/24",
     rest("instances", "networkInterfaces[].aliasIpRanges[].ipCidrRange"),
 )
-def alias_ranges_are_valid(values: dict[str, Any]) -> list[Failure]:
+def alias_ranges_are_valid(values: dict[str, Any]) -> list[Violation]:
     """Refuse alias ranges in none of their three forms."""
     given = text(values, "ipCidrRange")
     if not given or _NETMASK.fullmatch(given) or _is_network(given):

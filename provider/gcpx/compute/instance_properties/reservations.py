@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gcpx.compute.sources import rest
+from gcpx.compute.documentation import rest
 from gcpx.model.fields import Record, field, record
-from gcpx.model.rules import Failure, rule, text
+from gcpx.model.rules import Violation, rule, text
 
 _NAME_KEY: Final = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
 
@@ -16,7 +16,7 @@ _NAME_KEY: Final = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
     "SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them",
     rest("instances", "reservationAffinity.consumeReservationType"),
 )
-def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list[Failure]:
+def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list[Violation]:
     """Refuse `key` and `values` where they are required and missing, or given and not used."""
     kind = values.get("consumeReservationType", "ANY_RESERVATION")
     if kind in ("ANY_RESERVATION", "NO_RESERVATION"):
@@ -33,7 +33,7 @@ def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list
     rest("instances", "reservationAffinity.key"),
     warns=True,
 )
-def reservation_key_selects_by_name(values: dict[str, Any]) -> list[Failure]:
+def reservation_key_selects_by_name(values: dict[str, Any]) -> list[Violation]:
     """Warn of other keys, which choose reservations by label."""
     key = text(values, "key")
     if not key or _NAME_KEY.fullmatch(key):

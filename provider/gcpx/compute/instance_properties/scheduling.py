@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gcpx.compute.sources import SPOT_VMS, rest
+from gcpx.compute.documentation import SPOT_VMS, rest
 from gcpx.model import normal_forms
 from gcpx.model.fields import Record, field, record
-from gcpx.model.rules import Failure, exclusive, nested, number, rule
+from gcpx.model.rules import Violation, exclusive, nested, number, rule
 
 _TIME: Final = (
     re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)"),
@@ -22,11 +22,11 @@ _MOST_RECOVERY_HOURS: Final = 168
     "localSsdRecoveryTimeout must be whole hours, 0 to 168 of them",
     rest("instances", "scheduling.localSsdRecoveryTimeout"),
 )
-def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Failure]:
+def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Violation]:
     """Refuse parts of an hour, and more than a week."""
     timeout = nested(values, "localSsdRecoveryTimeout")
     seconds, nanos = number(timeout, "seconds"), number(timeout, "nanos")
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     if seconds is not None and (seconds % _HOUR or not 0 <= seconds <= _MOST_RECOVERY_HOURS * _HOUR):
         reason = f"must be whole hours: a multiple of {_HOUR}, at most {_MOST_RECOVERY_HOURS * _HOUR:,}"
         failures.append(("localSsdRecoveryTimeout.seconds", reason))
@@ -36,11 +36,11 @@ def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Fa
 
 
 @rule("Spot and preemptible instances must have onHostMaintenance: TERMINATE and automaticRestart: false", SPOT_VMS)
-def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Failure]:
+def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Violation]:
     """Refuse live migration and automatic restart of Spot and preemptible instances."""
     if values.get("provisioningModel") != "SPOT" and values.get("preemptible") is not True:
         return []
-    failures: list[Failure] = []
+    failures: list[Violation] = []
     if values.get("onHostMaintenance") == "MIGRATE":
         failures.append(("onHostMaintenance", "must be TERMINATE for Spot and preemptible instances"))
     if values.get("automaticRestart") is True:
@@ -52,7 +52,7 @@ def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Fai
     "instanceTerminationAction needs provisioningModel: SPOT, maxRunDuration or terminationTime",
     rest("instances", "scheduling.instanceTerminationAction"),
 )
-def termination_action_requires_spot_or_a_run_limit(values: dict[str, Any]) -> list[Failure]:
+def termination_action_requires_spot_or_a_run_limit(values: dict[str, Any]) -> list[Violation]:
     """Refuse a termination action where nothing terminates the instance."""
     action, model = values.get("instanceTerminationAction"), values.get("provisioningModel", "STANDARD")
     limited = any(values.get(name) is not None for name in ("maxRunDuration", "terminationTime"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from gcpx.compute.sources import rest
+from gcpx.compute.documentation import rest
 from gcpx.model.fields import Record, field, record
-from gcpx.model.rules import Failure, rule
+from gcpx.model.rules import Violation, rule
 
 
 @record
@@ -35,7 +35,7 @@ class WorkloadIdentityConfig(Record):
     "enableIntegrityMonitoring requires enableVtpm",
     rest("instances", "shieldedInstanceConfig.enableIntegrityMonitoring"),
 )
-def integrity_monitoring_requires_vtpm(values: dict[str, Any]) -> list[Failure]:
+def integrity_monitoring_requires_vtpm(values: dict[str, Any]) -> list[Violation]:
     """Refuse integrity monitoring where the vTPM is turned off."""
     if values.get("enableVtpm") is False and values.get("enableIntegrityMonitoring") is True:
         return [("enableIntegrityMonitoring", "needs enableVtpm: true")]

@@ -6,14 +6,14 @@ Source: REST reference, `instanceTemplates` and `regionInstanceTemplates`.
 from __future__ import annotations
 
 from gcpx.compute import image_names
+from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_template import template_rules
 from gcpx.compute.list_query import ListQuery
 from gcpx.compute.names import NAME
-from gcpx.compute.sources import rest
-from gcpx.model.fields import Record, answer, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.links import name_of
-from gcpx.model.places import PROJECT, REGION
+from gcpx.model.location_patterns import PROJECT, REGION
 from gcpx.model.rules import exclusive, one_required
 
 
@@ -77,20 +77,20 @@ class InstanceTemplateModel(Record):
         template_rules.customer_supplied_keys_are_absent,
     )
 
-    creation_timestamp: str = answer("When the template was created (RFC 3339).", always=True)
+    creation_timestamp: str = output_field("When the template was created (RFC 3339).", always=True)
     description: str = field("A description of the template, at most 2,048 characters.", max_length=2048)
-    kind: str = answer("Always `compute#instanceTemplate`.", always=True)
+    kind: str = output_field("Always `compute#instanceTemplate`.", always=True)
     name: str = field(
         "The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.",
         always=True,
         pattern=NAME,
         source=rest("instanceTemplates", "name"),
     )
-    numeric_id: str = answer("The numeric ID that Google assigned to the template.", wire="id", always=True)
+    numeric_id: str = output_field("The numeric ID that Google assigned to the template.", wire="id", always=True)
     project: str = field(
         "The ID or number of the project, such as `my-project`. Default: the provider's project.",
         always=True,
-        param=True,
+        in_url=True,
         pattern=PROJECT,
     )
     properties: InstanceProperties = field(
@@ -100,12 +100,12 @@ class InstanceTemplateModel(Record):
     )
     region: str = field(
         "The region of a regional template, such as `us-east1`. Default: none; the template is global.",
-        param=True,
+        in_url=True,
         pattern=REGION,
         normalize=name_of,
     )
-    self_link: str = answer("The template's URL.", always=True)
-    self_link_unique: str = answer(
+    self_link: str = output_field("The template's URL.", always=True)
+    self_link_unique: str = output_field(
         "The template's URL with its numeric ID. Unlike `selfLink`, it never refers to a later template with the same name.",
         always=True,
     )

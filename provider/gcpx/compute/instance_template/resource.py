@@ -24,7 +24,7 @@ from gcpx.model.call import Call
 from gcpx.model.links import name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page
-from gcpx.model.rules import Failure, nested
+from gcpx.model.rules import Violation, nested
 from gcpx.model.values import UNKNOWN
 
 _TIMEOUT: Final = 240.0
@@ -67,7 +67,7 @@ class InstanceTemplate(InProject):
         "a self link, also with ?uniqueId=",
     )
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Check that what the properties name exists."""
         del olds
         location = self.location(inputs, {})

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.encryption_keys import no_customer_keys
 from gcpx.compute.instance_properties.instance_rules import boot_disk_is_missing
-from gcpx.compute.sources import rest
-from gcpx.model.rules import Failure, elements, nested, rule
+from gcpx.model.rules import Violation, elements, nested, rule
 from gcpx.model.values import UNKNOWN, Path
 
 _INSTANTIATE_FROM: Final = rest("instanceTemplates", "sourceInstanceParams.diskConfigs[].instantiateFrom")
 
 
 @rule("customImage and instantiateFrom: CUSTOM_IMAGE require each other", _INSTANTIATE_FROM)
-def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any]) -> list[Failure]:
+def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any]) -> list[Violation]:
     """Refuse one without the other."""
     source, image = values.get("instantiateFrom"), values.get("customImage")
     if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
@@ -24,7 +24,7 @@ def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any])
 
 
 @rule("sourceInstanceParams requires sourceInstance", rest("instanceTemplates", "sourceInstanceParams"))
-def source_instance_params_require_source_instance(values: dict[str, Any]) -> list[Failure]:
+def source_instance_params_require_source_instance(values: dict[str, Any]) -> list[Violation]:
     """Refuse parameters of a source instance without a source instance."""
     if values.get("sourceInstanceParams") and not values.get("sourceInstance"):
         return [("sourceInstanceParams", "needs sourceInstance")]
@@ -32,7 +32,7 @@ def source_instance_params_require_source_instance(values: dict[str, Any]) -> li
 
 
 @rule("the properties of a template include machineType", rest("instanceTemplates", "properties.machineType"))
-def properties_include_machine_type(values: dict[str, Any]) -> list[Failure]:
+def properties_include_machine_type(values: dict[str, Any]) -> list[Violation]:
     """Require a machine type, which Google requires when the template is created."""
     properties = values.get("properties")
     if isinstance(properties, dict) and not properties.get("machineType"):
@@ -43,7 +43,7 @@ def properties_include_machine_type(values: dict[str, Any]) -> list[Failure]:
 @rule(
     "the properties of a template include a boot disk, which is disks[0]", rest("instanceTemplates", "properties.disks")
 )
-def properties_include_boot_disk(values: dict[str, Any]) -> list[Failure]:
+def properties_include_boot_disk(values: dict[str, Any]) -> list[Violation]:
     """Require a boot disk, which Google requires when the template is created."""
     properties = values.get("properties")
     if not isinstance(properties, dict):
@@ -55,7 +55,7 @@ def properties_include_boot_disk(values: dict[str, Any]) -> list[Failure]:
     "the properties of a template include a network interface",
     rest("instanceTemplates", "properties.networkInterfaces"),
 )
-def properties_include_network_interface(values: dict[str, Any]) -> list[Failure]:
+def properties_include_network_interface(values: dict[str, Any]) -> list[Violation]:
     """Require a network interface, which Google requires when the template is created."""
     properties = values.get("properties")
     if not isinstance(properties, dict) or properties.get("networkInterfaces") not in (None, []):
@@ -68,7 +68,7 @@ def properties_include_network_interface(values: dict[str, Any]) -> list[Failure
     "machineType, diskType, acceleratorType and resourcePolicies of a template are names, not URLs",
     rest("instanceTemplates", "properties.disks[].initializeParams.diskType"),
 )
-def types_and_policies_are_names(values: dict[str, Any]) -> list[Failure]:
+def types_and_policies_are_names(values: dict[str, Any]) -> list[Violation]:
     """Refuse URLs of zonal resources, because a template has no zone."""
     reason = "must be the bare name, the part after the last slash; a template does not accept a URL here"
     places = _types_and_policies(nested(values, "properties"))
@@ -97,6 +97,6 @@ def _policies(path: Path, owner: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
     "a template does not accept customer-supplied encryption keys",
     rest("instanceTemplates", "properties.disks[].diskEncryptionKey"),
 )
-def customer_supplied_keys_are_absent(values: dict[str, Any]) -> list[Failure]:
+def customer_supplied_keys_are_absent(values: dict[str, Any]) -> list[Violation]:
     """Refuse keys that a template does not store."""
     return no_customer_keys("properties", values)

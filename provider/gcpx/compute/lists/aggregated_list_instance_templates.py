@@ -9,15 +9,15 @@ from gcpx.compute.api_warning import ApiWarning
 from gcpx.compute.lists.list_function import AggregatedListFunction, ListResult
 from gcpx.compute.lists.listed_template import ListedInstanceTemplate
 from gcpx.compute.lists.parameters import AggregatedListParameters
-from gcpx.model.fields import Record, answer, record
+from gcpx.model.fields import Record, output_field, record
 
 
 @record
 class InstanceTemplatesScopedList(Record):
     """The instance templates of one scope."""
 
-    instance_templates: list[ListedInstanceTemplate] = answer("The templates of the scope.", always=True)
-    warnings: list[ApiWarning] = answer(
+    instance_templates: list[ListedInstanceTemplate] = output_field("The templates of the scope.", always=True)
+    warnings: list[ApiWarning] = output_field(
         "Google's warnings about the scope, such as that it is empty or cannot be reached.", always=True
     )
 
@@ -26,10 +26,10 @@ class InstanceTemplatesScopedList(Record):
 class AggregatedInstanceTemplates(ListResult):
     """Instance templates by scope."""
 
-    items: dict[str, InstanceTemplatesScopedList] = answer(
+    items: dict[str, InstanceTemplatesScopedList] = output_field(
         "The templates by scope, such as `global` or `regions/us-east1`.", always=True
     )
-    unreachables: list[str] = answer(
+    unreachables: list[str] = output_field(
         "The scopes that could not be reached. Empty unless `returnPartialSuccess` is set.", always=True
     )
 

@@ -9,15 +9,15 @@ from gcpx.compute.api_warning import ApiWarning
 from gcpx.compute.lists.list_function import AggregatedListFunction, ListResult
 from gcpx.compute.lists.listed_instance import Instance
 from gcpx.compute.lists.parameters import AggregatedListParameters
-from gcpx.model.fields import Record, answer, record
+from gcpx.model.fields import Record, output_field, record
 
 
 @record
 class InstancesScopedList(Record):
     """The instances of one scope."""
 
-    instances: list[Instance] = answer("The instances of the scope.", always=True)
-    warnings: list[ApiWarning] = answer(
+    instances: list[Instance] = output_field("The instances of the scope.", always=True)
+    warnings: list[ApiWarning] = output_field(
         "Google's warnings about the scope, such as that it is empty or cannot be reached.", always=True
     )
 
@@ -26,10 +26,10 @@ class InstancesScopedList(Record):
 class AggregatedInstances(ListResult):
     """Instances by scope."""
 
-    items: dict[str, InstancesScopedList] = answer(
+    items: dict[str, InstancesScopedList] = output_field(
         "The instances by scope, such as `zones/europe-west1-b`.", always=True
     )
-    unreachables: list[str] = answer(
+    unreachables: list[str] = output_field(
         "The scopes that could not be reached. Empty unless `returnPartialSuccess` is set.", always=True
     )
 

@@ -10,7 +10,7 @@ from gcpx.gcp.in_project import InProjectFunction
 from gcpx.gcp.list_method import ListMethod
 from gcpx.model import codec
 from gcpx.model.call import Call
-from gcpx.model.fields import Record, answer, record
+from gcpx.model.fields import Record, output_field, record
 from gcpx.model.numbers import as_integer
 
 _QUERY: Final = ("filter", "orderBy", "returnPartialSuccess", "includeAllScopes", "serviceProjectNumber", "view")
@@ -24,13 +24,13 @@ _LIST_FIELDS: Final = ("kind", "id", "selfLink", "nextPageToken", "warning")
 class ListResult(Record):
     """The properties that the results of all lists share."""
 
-    id: str = answer("The ID that Google assigned to the response.", always=True)
-    kind: str = answer("The kind of list, such as `compute#regionList`.", always=True)
-    next_page_token: str = answer(
+    id: str = output_field("The ID that Google assigned to the response.", always=True)
+    kind: str = output_field("The kind of list, such as `compute#regionList`.", always=True)
+    next_page_token: str = output_field(
         "The `pageToken` of the next page. Set only if `maxResults` is set and more items exist."
     )
-    self_link: str = answer("The list's URL.", always=True)
-    warnings: list[ApiWarning] = answer("Google's warnings about the whole list, from all pages.", always=True)
+    self_link: str = output_field("The list's URL.", always=True)
+    warnings: list[ApiWarning] = output_field("Google's warnings about the whole list, from all pages.", always=True)
 
 
 class ListFunction(InProjectFunction):

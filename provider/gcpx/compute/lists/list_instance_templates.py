@@ -5,11 +5,11 @@ Source: REST reference (beta), `instanceTemplates.list`.
 
 from __future__ import annotations
 
+from gcpx.compute.documentation import rest
 from gcpx.compute.lists.list_function import ListFunction, ListResult
 from gcpx.compute.lists.listed_template import ListedInstanceTemplate
 from gcpx.compute.lists.parameters import ListParameters
-from gcpx.compute.sources import rest
-from gcpx.model.fields import answer, field, record
+from gcpx.model.fields import field, output_field, record
 
 
 @record
@@ -28,7 +28,7 @@ class InstanceTemplateListParameters(ListParameters):
 class InstanceTemplates(ListResult):
     """The global instance templates of a project."""
 
-    items: list[ListedInstanceTemplate] = answer("The templates.", always=True)
+    items: list[ListedInstanceTemplate] = output_field("The templates.", always=True)
 
 
 class ListInstanceTemplates(ListFunction):

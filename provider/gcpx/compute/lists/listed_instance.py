@@ -8,15 +8,15 @@ from __future__ import annotations
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
 from gcpx.compute.instance_properties.scheduling import Duration
-from gcpx.model.fields import Record, answer, record
+from gcpx.model.fields import Record, output_field, record
 
 
 @record
 class InstanceParams(Record):
     """Parameters of an instance's creation, which Google does not store."""
 
-    request_valid_for_duration: Duration = answer("How long the creation may wait for capacity.")
-    resource_manager_tags: dict[str, str] = answer(
+    request_valid_for_duration: Duration = output_field("How long the creation may wait for capacity.")
+    resource_manager_tags: dict[str, str] = output_field(
         "Resource Manager tags of the instance, such as `{tagKeys/123: tagValues/456}`."
     )
 
@@ -25,109 +25,111 @@ class InstanceParams(Record):
 class EffectiveInstanceMetadata(Record):
     """Values of metadata keys that Google defines, as the instance and its project together set them."""
 
-    block_project_ssh_keys_metadata_value: bool = answer("Whether the project's SSH keys are refused.")
-    enable_guest_attributes_metadata_value: bool = answer("Whether guest attributes are enabled.")
-    enable_os_inventory_metadata_value: bool = answer("Whether OS inventory management is enabled.")
-    enable_osconfig_metadata_value: bool = answer("Whether the OS Config agent is enabled.")
-    enable_oslogin_metadata_value: bool = answer("Whether OS Login is enabled.")
-    gce_container_declaration_metadata_value: bool = answer("Whether a container is declared.")
-    serial_port_enable_metadata_value: bool = answer("Whether the interactive serial console is enabled.")
-    serial_port_logging_enable_metadata_value: bool = answer("Whether the serial port's output is logged.")
-    vm_dns_setting_metadata_value: str = answer("Which internal DNS names the instance has.")
+    block_project_ssh_keys_metadata_value: bool = output_field("Whether the project's SSH keys are refused.")
+    enable_guest_attributes_metadata_value: bool = output_field("Whether guest attributes are enabled.")
+    enable_os_inventory_metadata_value: bool = output_field("Whether OS inventory management is enabled.")
+    enable_osconfig_metadata_value: bool = output_field("Whether the OS Config agent is enabled.")
+    enable_oslogin_metadata_value: bool = output_field("Whether OS Login is enabled.")
+    gce_container_declaration_metadata_value: bool = output_field("Whether a container is declared.")
+    serial_port_enable_metadata_value: bool = output_field("Whether the interactive serial console is enabled.")
+    serial_port_logging_enable_metadata_value: bool = output_field("Whether the serial port's output is logged.")
+    vm_dns_setting_metadata_value: str = output_field("Which internal DNS names the instance has.")
 
 
 @record
 class TopologyAttributes(Record):
     """Further IDs of a host's location."""
 
-    accelerator_topology_ids: dict[str, str] = answer("Location IDs by accelerator topology, such as `2x2x2`.")
-    network_topology_ids: dict[str, str] = answer("Location IDs by network topology.")
+    accelerator_topology_ids: dict[str, str] = output_field("Location IDs by accelerator topology, such as `2x2x2`.")
+    network_topology_ids: dict[str, str] = output_field("Location IDs by network topology.")
 
 
 @record
 class PhysicalHostTopology(Record):
     """The location of the host that the instance runs on."""
 
-    additional_attributes: TopologyAttributes = answer("Further IDs of the location.")
-    block: str = answer("The ID of the block. The network latency within a block is low.")
-    cluster: str = answer("The name of the cluster.")
-    host: str = answer("The ID of the host.")
-    machine: str = answer("The ID of the machine, if it has several hosts.")
-    subblock: str = answer("The ID of the sub-block. The network latency is lower than between sub-blocks.")
+    additional_attributes: TopologyAttributes = output_field("Further IDs of the location.")
+    block: str = output_field("The ID of the block. The network latency within a block is low.")
+    cluster: str = output_field("The name of the cluster.")
+    host: str = output_field("The ID of the host.")
+    machine: str = output_field("The ID of the machine, if it has several hosts.")
+    subblock: str = output_field("The ID of the sub-block. The network latency is lower than between sub-blocks.")
 
 
 @record
 class ReservationConsumptionInfo(Record):
     """The reservation that the instance uses."""
 
-    consumed_reservation: str = answer("The reservation's full resource name.")
-    consumed_reservation_block: str = answer("The full resource name of the reservation's block.")
-    consumed_reservation_sub_block: str = answer("The full resource name of the reservation's sub-block.")
+    consumed_reservation: str = output_field("The reservation's full resource name.")
+    consumed_reservation_block: str = output_field("The full resource name of the reservation's block.")
+    consumed_reservation_sub_block: str = output_field("The full resource name of the reservation's sub-block.")
 
 
 @record
 class ResourceStatusScheduling(Record):
     """The scheduling options that are in effect."""
 
-    availability_domain: int = answer("The availability domain, from 1 on.")
-    graceful_shutdown_timestamp: str = answer("When the graceful shutdown begins (RFC 3339).")
-    termination_timestamp: str = answer("When Google will terminate the instance (RFC 3339).")
+    availability_domain: int = output_field("The availability domain, from 1 on.")
+    graceful_shutdown_timestamp: str = output_field("When the graceful shutdown begins (RFC 3339).")
+    termination_timestamp: str = output_field("When Google will terminate the instance (RFC 3339).")
 
 
 @record
 class ShutdownDetails(Record):
     """The shutdown that is in progress."""
 
-    max_duration: Duration = answer("The most time that a graceful shutdown may take.")
-    request_timestamp: str = answer("When the current stop state began (RFC 3339).")
-    stop_state: str = answer(
+    max_duration: Duration = output_field("The most time that a graceful shutdown may take.")
+    request_timestamp: str = output_field("When the current stop state began (RFC 3339).")
+    stop_state: str = output_field(
         "`PENDING_STOP` during a graceful shutdown, then `STOPPING`.", enum=("PENDING_STOP", "STOPPING")
     )
-    target_state: str = answer("The state after the shutdown.", enum=("DELETED", "STOPPED"))
+    target_state: str = output_field("The state after the shutdown.", enum=("DELETED", "STOPPED"))
 
 
 @record
 class UpcomingMaintenance(Record):
     """The maintenance that is planned for the instance."""
 
-    can_reschedule: bool = answer("Whether you can start the maintenance at another time.")
-    latest_window_start_time: str = answer("The latest time that the maintenance window can start (RFC 3339).")
-    maintenance_on_shutdown: bool = answer("Whether the maintenance happens when the instance is shut down.")
-    maintenance_reasons: list[str] = answer("The reasons for the maintenance.")
-    maintenance_status: str = answer("Whether the maintenance has begun.", enum=("ONGOING", "PENDING", "UNKNOWN"))
-    type: str = answer(
+    can_reschedule: bool = output_field("Whether you can start the maintenance at another time.")
+    latest_window_start_time: str = output_field("The latest time that the maintenance window can start (RFC 3339).")
+    maintenance_on_shutdown: bool = output_field("Whether the maintenance happens when the instance is shut down.")
+    maintenance_reasons: list[str] = output_field("The reasons for the maintenance.")
+    maintenance_status: str = output_field("Whether the maintenance has begun.", enum=("ONGOING", "PENDING", "UNKNOWN"))
+    type: str = output_field(
         "Whether the maintenance is `SCHEDULED` or `UNSCHEDULED`, such as in an emergency.",
         enum=("MULTIPLE", "SCHEDULED", "UNKNOWN_TYPE", "UNSCHEDULED"),
     )
-    window_end_time: str = answer("When the maintenance window ends (RFC 3339).")
-    window_start_time: str = answer("When the maintenance window starts (RFC 3339).")
+    window_end_time: str = output_field("When the maintenance window ends (RFC 3339).")
+    window_start_time: str = output_field("When the maintenance window starts (RFC 3339).")
 
 
 @record
 class ResourceStatus(Record):
     """The instance's actual values, which can differ from its settings."""
 
-    effective_instance_metadata: EffectiveInstanceMetadata = answer("Values of metadata keys that Google defines.")
-    physical_host: str = answer("The location of the host, as an opaque ID.")
-    physical_host_topology: PhysicalHostTopology = answer("The location of the host, by its parts.")
-    reservation_consumption_info: ReservationConsumptionInfo = answer("The reservation that the instance uses.")
-    scheduling: ResourceStatusScheduling = answer("The scheduling options that are in effect.")
-    shutdown_details: ShutdownDetails = answer("The shutdown that is in progress.")
-    upcoming_maintenance: UpcomingMaintenance = answer("The maintenance that is planned.")
+    effective_instance_metadata: EffectiveInstanceMetadata = output_field(
+        "Values of metadata keys that Google defines."
+    )
+    physical_host: str = output_field("The location of the host, as an opaque ID.")
+    physical_host_topology: PhysicalHostTopology = output_field("The location of the host, by its parts.")
+    reservation_consumption_info: ReservationConsumptionInfo = output_field("The reservation that the instance uses.")
+    scheduling: ResourceStatusScheduling = output_field("The scheduling options that are in effect.")
+    shutdown_details: ShutdownDetails = output_field("The shutdown that is in progress.")
+    upcoming_maintenance: UpcomingMaintenance = output_field("The maintenance that is planned.")
 
 
 @record
 class ShieldedInstanceIntegrityPolicy(Record):
     """How the baseline of the boot integrity is updated."""
 
-    update_auto_learn_policy: bool = answer("Whether the most recent boot becomes the baseline.")
+    update_auto_learn_policy: bool = output_field("Whether the most recent boot becomes the baseline.")
 
 
 @record
 class ShieldedVmIntegrityPolicy(Record):
     """How the baseline of the boot integrity is updated, under its deprecated name."""
 
-    update_auto_learn_policy: bool = answer("Whether the most recent boot becomes the baseline.")
+    update_auto_learn_policy: bool = output_field("Whether the most recent boot becomes the baseline.")
 
 
 @record
@@ -136,40 +138,40 @@ class Instance(InstanceProperties):
 
     OMIT = frozenset({"resourceManagerTags"})
 
-    cpu_platform: str = answer("The processor platform that the instance uses.")
-    creation_timestamp: str = answer("When the instance was created (RFC 3339).")
-    deletion_protection: bool = answer("Whether the instance is protected against deletion.")
-    erase_windows_vss_signature: bool = answer("Whether a Windows VSS signature is erased.")
-    fingerprint: str = answer("A hash of the instance, in base64, that prevents conflicting changes.")
-    hostname: str = answer("The host name, if it is not the default one.")
-    id: str = answer("The numeric ID that Google assigned to the instance.")
-    instance_encryption_key: CustomerEncryptionKey = answer(
+    cpu_platform: str = output_field("The processor platform that the instance uses.")
+    creation_timestamp: str = output_field("When the instance was created (RFC 3339).")
+    deletion_protection: bool = output_field("Whether the instance is protected against deletion.")
+    erase_windows_vss_signature: bool = output_field("Whether a Windows VSS signature is erased.")
+    fingerprint: str = output_field("A hash of the instance, in base64, that prevents conflicting changes.")
+    hostname: str = output_field("The host name, if it is not the default one.")
+    id: str = output_field("The numeric ID that Google assigned to the instance.")
+    instance_encryption_key: CustomerEncryptionKey = output_field(
         "The key that protects the data of the instance while it is suspended."
     )
-    kind: str = answer("Always `compute#instance`.")
-    label_fingerprint: str = answer("A hash of the labels, in base64, that prevents conflicting changes.")
-    last_start_timestamp: str = answer("When the instance was last started (RFC 3339).")
-    last_stop_timestamp: str = answer("When the instance was last stopped (RFC 3339).")
-    last_suspended_timestamp: str = answer("When the instance was last suspended (RFC 3339).")
-    name: str = answer("The instance's name.", always=True)
-    params: InstanceParams = answer("Parameters of the creation.")
-    resource_status: ResourceStatus = answer("The instance's actual values, which can differ from its settings.")
-    satisfies_pzi: bool = answer("Reserved by Google.")
-    satisfies_pzs: bool = answer("Reserved by Google.")
-    self_link: str = answer("The instance's URL.", always=True)
-    shielded_instance_integrity_policy: ShieldedInstanceIntegrityPolicy = answer(
+    kind: str = output_field("Always `compute#instance`.")
+    label_fingerprint: str = output_field("A hash of the labels, in base64, that prevents conflicting changes.")
+    last_start_timestamp: str = output_field("When the instance was last started (RFC 3339).")
+    last_stop_timestamp: str = output_field("When the instance was last stopped (RFC 3339).")
+    last_suspended_timestamp: str = output_field("When the instance was last suspended (RFC 3339).")
+    name: str = output_field("The instance's name.", always=True)
+    params: InstanceParams = output_field("Parameters of the creation.")
+    resource_status: ResourceStatus = output_field("The instance's actual values, which can differ from its settings.")
+    satisfies_pzi: bool = output_field("Reserved by Google.")
+    satisfies_pzs: bool = output_field("Reserved by Google.")
+    self_link: str = output_field("The instance's URL.", always=True)
+    shielded_instance_integrity_policy: ShieldedInstanceIntegrityPolicy = output_field(
         "How the baseline of the boot integrity is updated."
     )
-    shielded_vm_integrity_policy: ShieldedVmIntegrityPolicy = answer(
+    shielded_vm_integrity_policy: ShieldedVmIntegrityPolicy = output_field(
         "How the baseline of the boot integrity is updated, under its deprecated name.",
         deprecated="use shieldedInstanceIntegrityPolicy",
     )
-    source_machine_image: str = answer("The URL of the machine image that the instance was created from.")
-    source_machine_image_encryption_key: CustomerEncryptionKey = answer("The key of that machine image.")
-    start_restricted: bool = answer(
+    source_machine_image: str = output_field("The URL of the machine image that the instance was created from.")
+    source_machine_image_encryption_key: CustomerEncryptionKey = output_field("The key of that machine image.")
+    start_restricted: bool = output_field(
         "Whether the instance cannot be started, because Google detected suspicious activity."
     )
-    status: str = answer(
+    status: str = output_field(
         "The instance's state.",
         enum=(
             "DEPROVISIONING",
@@ -186,5 +188,5 @@ class Instance(InstanceProperties):
             "TERMINATED",
         ),
     )
-    status_message: str = answer("An explanation of the state.")
-    zone: str = answer("The URL of the instance's zone.")
+    status_message: str = output_field("An explanation of the state.")
+    zone: str = output_field("The URL of the instance's zone.")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
+from gcpx.compute.documentation import rest
 from gcpx.compute.list_query import ListQuery
-from gcpx.compute.sources import rest
 from gcpx.model.fields import field, record
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_properties.disks import GuestOsFeature
 from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
@@ -22,10 +23,9 @@ from gcpx.compute.instance_properties.scheduling import Scheduling
 from gcpx.compute.instance_properties.security import ServiceAccount
 from gcpx.compute.list_query import ListQuery
 from gcpx.compute.names import NAME
-from gcpx.compute.sources import rest
-from gcpx.model.fields import Record, answer, field, record
+from gcpx.model.fields import Record, field, output_field, record
+from gcpx.model.location_patterns import LINK_PARTS, PROJECT
 from gcpx.model.patterns import form
-from gcpx.model.places import LINK_PARTS, PROJECT
 from gcpx.model.rules import exclusive
 
 _INSTANCE: Final = form(
@@ -68,11 +68,11 @@ class MachineImageParams(Record):
 class SavedDisk(Record):
     """A disk in the image."""
 
-    architecture: str = answer("The processor architecture of the disk.", enum=("ARM64", "X86_64"))
-    kind: str = answer("Always `compute#savedDisk`.")
-    source_disk: str = answer("The URL of the disk that the image contains.", always=True)
-    storage_bytes: int = answer("The storage that the disk uses in the image, in bytes.", int64=True)
-    storage_bytes_status: str = answer(
+    architecture: str = output_field("The processor architecture of the disk.", enum=("ARM64", "X86_64"))
+    kind: str = output_field("Always `compute#savedDisk`.")
+    source_disk: str = output_field("The URL of the disk that the image contains.", always=True)
+    storage_bytes: int = output_field("The storage that the disk uses in the image, in bytes.", int64=True)
+    storage_bytes_status: str = output_field(
         "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
         enum=("UPDATING", "UP_TO_DATE"),
     )
@@ -87,16 +87,16 @@ class SavedAttachedDisk(Record):
     device_name: str = field("The disk's device name on the source instance.")
     disk_encryption_key: CustomerEncryptionKey = field("The key that the disk is encrypted with.")
     disk_size_gb: int = field("The disk's size in GB (base 2).", int64=True)
-    disk_type: str = answer("The URL of the disk type.")
+    disk_type: str = output_field("The URL of the disk type.")
     guest_os_features: list[GuestOsFeature] = field("Features that the disk's operating system supports.")
-    index: int = answer("The disk's index on the source instance; 0 is the boot disk.")
+    index: int = output_field("The disk's index on the source instance; 0 is the boot disk.")
     interface: str = field("The disk interface.", enum=("NVME", "SCSI"))
-    kind: str = answer("Always `compute#attachedDisk`.")
-    licenses: list[str] = answer("URLs of the disk's licenses.")
+    kind: str = output_field("Always `compute#attachedDisk`.")
+    licenses: list[str] = output_field("URLs of the disk's licenses.")
     mode: str = field("Whether the disk was attached read-only.", enum=("READ_ONLY", "READ_WRITE"))
     source: str = field("The URL of the disk.")
-    storage_bytes: int = answer("The storage that the disk uses in the image, in bytes.", int64=True)
-    storage_bytes_status: str = answer(
+    storage_bytes: int = output_field("The storage that the disk uses in the image, in bytes.", int64=True)
+    storage_bytes_status: str = output_field(
         "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
         enum=("UPDATING", "UP_TO_DATE"),
     )
@@ -138,15 +138,15 @@ class MachineImageModel(Record):
 
     RULES = (labels_are_valid,)
 
-    creation_timestamp: str = answer("When the image was created (RFC 3339).", always=True)
+    creation_timestamp: str = output_field("When the image was created (RFC 3339).", always=True)
     description: str = field("A description of the image, at most 2,048 characters.", max_length=2048)
     guest_flush: bool = field(
         "Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.",
         write_only=True,
     )
-    instance_properties: InstanceProperties = answer("The properties of the source instance.")
-    kind: str = answer("Always `compute#machineImage`.", always=True)
-    label_fingerprint: str = answer(
+    instance_properties: InstanceProperties = output_field("The properties of the source instance.")
+    kind: str = output_field("Always `compute#machineImage`.", always=True)
+    label_fingerprint: str = output_field(
         "A hash of the labels, in base64, that prevents conflicting changes.", volatile=True, always=True
     )
     labels: dict[str, str] = field(
@@ -163,18 +163,18 @@ class MachineImageModel(Record):
         pattern=NAME,
         source=rest("machineImages", "name"),
     )
-    numeric_id: str = answer("The numeric ID that Google assigned to the image.", wire="id", always=True)
+    numeric_id: str = output_field("The numeric ID that Google assigned to the image.", wire="id", always=True)
     params: MachineImageParams = field("Which disks to include, and tags. Google does not return it.", write_only=True)
     project: str = field(
         "The ID or number of the project, such as `my-project`. Default: the provider's project.",
         always=True,
-        param=True,
+        in_url=True,
         pattern=PROJECT,
     )
-    satisfies_pzi: bool = answer("Reserved by Google.")
-    satisfies_pzs: bool = answer("Reserved by Google.")
-    saved_disks: list[SavedDisk] = answer("The disks in the image.")
-    self_link: str = answer("The image's URL.", always=True)
+    satisfies_pzi: bool = output_field("Reserved by Google.")
+    satisfies_pzs: bool = output_field("Reserved by Google.")
+    saved_disks: list[SavedDisk] = output_field("The disks in the image.")
+    self_link: str = output_field("The image's URL.", always=True)
     source_disk_encryption_keys: list[SourceDiskEncryptionKey] = field(
         "Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.",
         write_only=True,
@@ -186,10 +186,10 @@ class MachineImageModel(Record):
         url="zones/instances",
         pattern=_INSTANCE,
     )
-    source_instance_properties: SourceInstanceProperties = answer(
+    source_instance_properties: SourceInstanceProperties = output_field(
         "The properties of the source instance in an earlier format; `instanceProperties` is more complete."
     )
-    status: str = answer(
+    status: str = output_field(
         "The image's state, `READY` once it can be used.",
         enum=("CREATING", "DELETING", "INVALID", "READY", "UPLOADING"),
         always=True,
@@ -199,7 +199,7 @@ class MachineImageModel(Record):
         computed=True,
         identity="set",
     )
-    total_storage_bytes: int = answer("The storage that the image uses, in bytes.", int64=True, always=True)
+    total_storage_bytes: int = output_field("The storage that the image uses, in bytes.", int64=True, always=True)
 
 
 @record

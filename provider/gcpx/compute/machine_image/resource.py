@@ -21,7 +21,7 @@ from gcpx.model.call import Call
 from gcpx.model.links import path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page
-from gcpx.model.rules import Failure, text
+from gcpx.model.rules import Violation, text
 
 _TIMEOUT: Final = 1200.0
 """Seconds that an operation may take if the user sets no custom timeout."""
@@ -40,7 +40,7 @@ class MachineImage(InProject):
     in_place = frozenset({("labels",)})
     id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Check the project and the source instance's zone; the instance may be created in the same run."""
         del olds
         source = _INSTANCE_PATH.fullmatch(path_of(text(inputs, "sourceInstance")))

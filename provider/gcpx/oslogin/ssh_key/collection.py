@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from gcpx.gcp.apis import OSLOGIN
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound, ServerError
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
@@ -21,7 +21,7 @@ class SshPublicKeys:
         user: an e-mail address or an account ID, without `users/`.
     """
 
-    google: Google
+    google: GoogleClient
     call: Call
     user: str
 

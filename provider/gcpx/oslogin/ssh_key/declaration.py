@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of
+from gcpx.model.location_patterns import PROJECT, REGION
 from gcpx.model.numbers import as_integer
-from gcpx.model.places import PROJECT, REGION
-from gcpx.model.rules import Failure, rule, text
+from gcpx.model.rules import Violation, rule, text
 from gcpx.oslogin.ssh_key.public_key import parse_public_key, without_comment
 
 _USER = (re.compile(r"(?:users/)?[^/\s?#%]+"), "an e-mail address or account ID, also as users/USER")
@@ -26,7 +26,7 @@ def without_users_prefix(user: Any) -> str:
 
 
 @rule("key is an SSH public key, TYPE BASE64 [COMMENT], and its data has that type", _SSH_PUBLIC_KEY.format("key"))
-def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Failure]:
+def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Violation]:
     key = values.get("key")
     if not isinstance(key, str):
         return []
@@ -41,7 +41,7 @@ def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Failure]:
     "expirationTimeUsec is in microseconds, so it is not in the years 1970 to 2001",
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
-def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Failure]:
+def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Violation]:
     given = as_integer(text(values, "expirationTimeUsec"))
     if given is None or not 0 < given < _EARLIEST_EXPIRATION:
         return []
@@ -50,7 +50,7 @@ def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Failure]
 
 
 @rule("regions requires projectId", _IMPORT.format("regions"))
-def _regions_require_a_project(values: dict[str, Any]) -> list[Failure]:
+def _regions_require_a_project(values: dict[str, Any]) -> list[Violation]:
     if values.get("regions") and values.get("projectId") is None:
         return [
             ("regions", "requires projectId: it names the regions to which that project's POSIX account is written")
@@ -85,13 +85,13 @@ class SshKeyModel(Record):
     name: str = field("The key's full name, `users/USER/sshPublicKeys/FINGERPRINT`.", output=True, always=True)
     project_id: str = field(
         "The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.",
-        param=True,
+        in_url=True,
         pattern=PROJECT,
         source=_IMPORT.format("projectId"),
     )
     regions: list[str] = field(
         "The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.",
-        param=True,
+        in_url=True,
         identity="set",
         pattern=REGION,
         normalize=name_of,
@@ -100,7 +100,7 @@ class SshKeyModel(Record):
     user: str = field(
         "The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.",
         required=True,
-        param=True,
+        in_url=True,
         pattern=_USER,
         normalize=without_users_prefix,
         source=_PARENT,

@@ -9,7 +9,7 @@ import re
 from functools import partial
 from typing import Any, Final
 
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Conflict, PermissionDenied
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
@@ -18,14 +18,14 @@ from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import path_of
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, PartialError, Resource
-from gcpx.model.rules import Failure, text
+from gcpx.model.rules import Violation, text
 from gcpx.oslogin.ssh_key.collection import SshPublicKeys
 from gcpx.oslogin.ssh_key.declaration import SshKeyModel, SshKeyQuery, without_users_prefix
 from gcpx.oslogin.ssh_key.public_key import fingerprint, without_comment
 
 _PAUSES: Final = (0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 """Seconds between attempts to read a new key, which Google may return with a delay."""
-_ACCOUNT: Final = ("projectId", "regions")
+_POSIX_ACCOUNT_INPUTS: Final = ("projectId", "regions")
 """The inputs that set up a POSIX account; Google does not return them with the key."""
 
 
@@ -38,7 +38,7 @@ class SshKey(Resource):
     in_place = frozenset({("expirationTimeUsec",), ("projectId",), ("regions",)})
     id_forms = ("users/USER/sshPublicKeys/FINGERPRINT", "USER/FINGERPRINT")
 
-    def __init__(self, google: Google, lookups: Lookups) -> None:
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         self._google = google
         self._lookups = lookups
 
@@ -46,7 +46,7 @@ class SshKey(Resource):
         """Tell keys apart by user and key, because a profile holds a key once."""
         return (without_users_prefix(inputs.get("user")), without_comment(inputs.get("key")))
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Check that the project and the regions exist."""
         del olds
         checks = OnlineChecks(self._lookups, call, text(inputs, "projectId") or None)
@@ -67,42 +67,42 @@ class SshKey(Resource):
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Create the key, and wait until it can be read."""
-        keys, number = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
+        keys, key_id = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
         try:
             self._add(keys, inputs)
         except Conflict as error:
-            self._accept_existing(keys, number, inputs, error)
+            self._accept_existing(keys, key_id, inputs, error)
         except PermissionDenied as error:
             hint = f"Only {keys.user} can manage keys of {keys.user}: set gcpx:impersonateServiceAccount."
             raise error.with_hint(hint) from error
-        with keeping_state(lambda _: _unread(keys, number, inputs)) as creation:
+        with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
             creation.created()
-            return self._wait_until_readable(keys, number, inputs)
+            return self._wait_until_readable(keys, key_id, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the key of an ID."""
-        user, number = self._parse(resource_id)
-        return self._read(self._keys(call, user), number, inputs or {})
+        user, key_id = self._parse(resource_id)
+        return self._read(self._keys(call, user), key_id, inputs or {})
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Set or remove the expiration. Importing the key once more sets up another project or other regions."""
-        user, number = self._parse(resource_id)
+        user, key_id = self._parse(resource_id)
         keys = self._keys(call, user)
-        if any(old.get(name) != new.get(name) for name in _ACCOUNT) and new.get("projectId"):
+        if any(old.get(name) != new.get(name) for name in _POSIX_ACCOUNT_INPUTS) and new.get("projectId"):
             self._add(keys, new)
-        keys.set_expiration(number, new.get("expirationTimeUsec"))
-        return self._wait_until_readable(keys, number, new)
+        keys.set_expiration(key_id, new.get("expirationTimeUsec"))
+        return self._wait_until_readable(keys, key_id, new)
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete the key of an ID."""
-        user, number = self._parse(resource_id)
-        self._keys(call, user).delete(number)
+        user, key_id = self._parse(resource_id)
+        self._keys(call, user).delete(key_id)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List a user's keys, which Google gives all at once."""
         del token, size
         keys = self._keys(call, query["user"])
-        return Page([ListedResource(keys.id_of(number), number) for number in keys.fingerprints()])
+        return Page([ListedResource(keys.id_of(key_id), key_id) for key_id in keys.fingerprints()])
 
     def _keys(self, call: Call, user: str) -> SshPublicKeys:
         return SshPublicKeys(google=self._google, call=call, user=without_users_prefix(user))
@@ -114,34 +114,34 @@ class SshKey(Resource):
         else:
             keys.create(body)
 
-    def _accept_existing(self, keys: SshPublicKeys, number: str, inputs: dict[str, Any], error: Conflict) -> None:
+    def _accept_existing(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any], error: Conflict) -> None:
         """Accept a key that exists already if it expires as wanted: a creation whose response was lost leaves one."""
-        found = keys.read(number)
+        found = keys.read(key_id)
         if found is None:
             raise error
         if found.get("expirationTimeUsec", "0") != inputs.get("expirationTimeUsec", "0"):
-            resource_id = keys.id_of(number)
+            resource_id = keys.id_of(key_id)
             raise error.with_message(
                 f"{resource_id} exists with another expirationTimeUsec; to manage it: pulumi import {self.token} NAME {resource_id}"
             ) from error
 
-    def _wait_until_readable(self, keys: SshPublicKeys, number: str, inputs: dict[str, Any]) -> Live:
+    def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
         for pause in _PAUSES:
-            live = self._read(keys, number, inputs)
+            live = self._read(keys, key_id, inputs)
             if live is not None:
                 return live
             keys.call.progress("waiting until Google returns the key")
             if keys.call.cancelled.wait(pause):
                 break
-        words = f"{keys.id_of(number)} was created but cannot be read yet; run `pulumi up` again"
-        raise PartialError(_unread(keys, number, inputs), words)
+        words = f"{keys.id_of(key_id)} was created but cannot be read yet; run `pulumi up` again"
+        raise PartialError(_unread(keys, key_id, inputs), words)
 
-    def _read(self, keys: SshPublicKeys, number: str, inputs: dict[str, Any]) -> Live | None:
-        found = keys.read(number)
+    def _read(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live | None:
+        found = keys.read(key_id)
         if found is None:
             return None
-        account = {name: inputs[name] for name in _ACCOUNT if inputs.get(name) is not None}
-        return Live(keys.id_of(number), {**codec.from_body(self.type, found), "user": keys.user, **account})
+        account = {name: inputs[name] for name in _POSIX_ACCOUNT_INPUTS if inputs.get(name) is not None}
+        return Live(keys.id_of(key_id), {**codec.from_body(self.type, found), "user": keys.user, **account})
 
     def _parse(self, resource_id: str) -> tuple[str, str]:
         """Give user and fingerprint."""
@@ -152,6 +152,6 @@ class SshKey(Resource):
         return found[1], found[2]
 
 
-def _unread(keys: SshPublicKeys, number: str, inputs: dict[str, Any]) -> Live:
+def _unread(keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
     """Describe a key that was created, and not read yet."""
-    return Live.unread(keys.id_of(number), {**inputs, "fingerprint": number, "name": keys.id_of(number)})
+    return Live.unread(keys.id_of(key_id), {**inputs, "fingerprint": key_id, "name": keys.id_of(key_id)})

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from gcpx.gcp.apis import STORAGE
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound, ServerError
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
@@ -21,7 +21,7 @@ class NotificationConfigs:
         user_project: the project to bill for the calls; None for a bucket without Requester Pays.
     """
 
-    google: Google
+    google: GoogleClient
     call: Call
     bucket: str
     user_project: str | None

@@ -6,9 +6,9 @@ import re
 from typing import Any, Final
 
 from gcpx.model.fields import Record, field, record
+from gcpx.model.location_patterns import LINK_PARTS, PROJECT
 from gcpx.model.patterns import Part, form
-from gcpx.model.places import LINK_PARTS, PROJECT
-from gcpx.model.rules import Failure, exclusive, rule
+from gcpx.model.rules import Violation, exclusive, rule
 
 _BUCKET = (
     re.compile(r"[a-z0-9][-_.a-z0-9]{1,220}[a-z0-9]"),
@@ -28,7 +28,7 @@ _REFERENCE: Final = "Cloud Storage REST reference: notifications, {}"
 
 
 @rule(f"customAttributes has at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
-def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Failure]:
+def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Violation]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
         return [("customAttributes", f"must have at most {_MOST_ATTRIBUTES} entries, not {len(given)}")]
@@ -48,7 +48,7 @@ class NotificationConfigModel(Record):
     bucket: str = field(
         "The bucket's name, such as `my-uploads`.",
         required=True,
-        param=True,
+        in_url=True,
         pattern=_BUCKET,
         source=_REFERENCE.format("bucket"),
     )
@@ -92,7 +92,7 @@ class NotificationConfigModel(Record):
     )
     user_project: str = field(
         "The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.",
-        param=True,
+        in_url=True,
     )
 
 

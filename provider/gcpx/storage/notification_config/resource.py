@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from gcpx.errors import ProviderError
 from gcpx.gcp.apis import PUBSUB, STORAGE
-from gcpx.gcp.client import Google
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed
 from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.lookups import Lookups
@@ -23,7 +23,7 @@ from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.links import Location, path_of
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
-from gcpx.model.rules import Failure
+from gcpx.model.rules import Violation
 from gcpx.storage.notification_config.collection import NotificationConfigs
 from gcpx.storage.notification_config.declaration import NotificationConfigModel, NotificationConfigQuery
 from gcpx.storage.notification_config.insertion import Insertion
@@ -48,12 +48,12 @@ class NotificationConfig(Resource):
         "a self link",
     )
 
-    def __init__(self, google: Google, lookups: Lookups) -> None:
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         self._google = google
         self._lookups = lookups
         self._locks: dict[tuple[str, str], threading.Lock] = {}
 
-    def problems(self, inputs: dict[str, Any]) -> list[Failure]:
+    def problems(self, inputs: dict[str, Any]) -> list[Violation]:
         """Require the provider's project for a topic that is only a name."""
         topic = inputs.get("topic")
         if not isinstance(topic, str) or "/" in topic or self._google.settings.project:
@@ -61,11 +61,11 @@ class NotificationConfig(Resource):
         words = "must be written projects/PROJECT/topics/TOPIC, because gcpx:project is not set"
         return [("topic", f"{words}; or {how_to_set('project')}")]
 
-    def query_problems(self, query: dict[str, Any]) -> list[Failure]:
+    def query_problems(self, query: dict[str, Any]) -> list[Violation]:
         """Require a bucket, or a project whose buckets are listed."""
         return [] if query.get("bucket") else require_project(self._google.settings, query)
 
-    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Failure]:
+    def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Check that the topic exists."""
         del olds
         if not isinstance(inputs.get("topic"), str):
@@ -165,7 +165,7 @@ class NotificationConfig(Resource):
         return all(
             meaning.same(prop, live.get(name), inputs.get(name))
             for name, prop in self.type.inputs.items()
-            if not prop.traits.param
+            if not prop.traits.in_url
         )
 
     def _name_service_agent(self, call: Call, error: PermissionDenied) -> ApiError:

@@ -72,7 +72,7 @@ def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
+def masking(texts: frozenset[str]) -> Iterator[None]:
     """Mask texts that are secret only by declaration, which the request does not mark."""
     try:
         yield
@@ -82,7 +82,7 @@ def disclosing_nothing(texts: frozenset[str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def understanding_answers() -> Iterator[None]:
+def wrapping_unexpected_errors() -> Iterator[None]:
     """Turn an unexpected exception into a ProviderError: the engine reads any other status as a corrupt state."""
     try:
         yield
