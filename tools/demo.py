@@ -125,8 +125,13 @@ def main() -> None:
         create_and_preview(workspace)
         scale(workspace)
         import_and_destroy(host, workspace)
-    print(f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is in examples/quickstart;")
-    print('to continue by hand: make emulator, then in another shell: eval "$(make -s env)"')
+    print(
+        f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is in examples/quickstart. It needs a bucket, a"
+    )
+    print(
+        "topic, an instance and a disk, which this demo has created with the emulator's APIs (tools/demo.py: prepare)."
+    )
+    print('For programs of your own: make emulator, then in another shell: eval "$(make -s env)"')
 
 
 if __name__ == "__main__":

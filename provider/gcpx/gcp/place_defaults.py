@@ -39,6 +39,6 @@ def missing_place(name: str, alternative: str = "") -> Violation:
 def how_to_set(name: str) -> str:
     """Say how to set the provider's `project`, `region` or `zone`."""
     return (
-        f"set the default with `pulumi config set gcpx:{name}`; `pulumi do` reads no stack configuration, so set "
-        f"GOOGLE_{name.upper()} for it, or pass --gcpx:{name}"
+        f"set a default with `pulumi config set gcpx:{name}`, with the variable GOOGLE_{name.upper()}, or with "
+        f"--gcpx:{name} for `pulumi do`"
     )

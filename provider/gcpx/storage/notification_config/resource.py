@@ -179,7 +179,7 @@ class NotificationConfig(Resource):
         except ApiError:
             return error
         return error.with_hint(
-            f"If the error is about the topic, grant roles/pubsub.publisher on it to serviceAccount:{agent}."
+            f"If the error is about the topic, create it, or grant roles/pubsub.publisher on it to serviceAccount:{agent}."
         )
 
     def _live(self, configs: NotificationConfigs, number: str, found: dict[str, Any]) -> Live:
