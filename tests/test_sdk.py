@@ -98,6 +98,6 @@ def test_every_class_has_a_docstring():
 def test_help_shows_a_description_an_example_and_the_import_command():
     words = inspect.getdoc(compute.BulkInstances)
 
-    assert words.startswith("A fleet of alike instances in one region")
+    assert words.startswith("A fleet: instances in one region that are created alike")
     assert 'gcpx.compute.BulkInstances(\n    "workers"' in words
     assert "pulumi import gcpx:compute:BulkInstances NAME" in words
