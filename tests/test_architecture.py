@@ -99,7 +99,7 @@ def test_modules_have_at_most_300_lines(path):
 def test_the_token_tells_where_the_code_is(token, module):
     _, service, name = token.split(":")
     folder = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
-    inside = [f"gcpx.{service}.{folder}", f"gcpx.{service}.lists.{folder}"]
+    inside = [f"gcpx.{service}.{folder}", f"gcpx.{service}.list_functions.{folder}"]
 
     assert any(_within(module, package) for package in inside)
 

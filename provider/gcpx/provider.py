@@ -31,11 +31,11 @@ RESOURCES: Final = {
 }
 """The module of each resource; it is loaded when the resource is first used."""
 FUNCTIONS: Final = {
-    "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.lists.aggregated_list_instance_templates",
-    "gcpx:compute:aggregatedListInstances": "gcpx.compute.lists.aggregated_list_instances",
+    "gcpx:compute:aggregatedListInstanceTemplates": "gcpx.compute.list_functions.aggregated_list_instance_templates",
+    "gcpx:compute:aggregatedListInstances": "gcpx.compute.list_functions.aggregated_list_instances",
     "gcpx:compute:getOperation": "gcpx.compute.get_operation.function",
-    "gcpx:compute:listInstanceTemplates": "gcpx.compute.lists.list_instance_templates",
-    "gcpx:compute:listRegions": "gcpx.compute.lists.list_regions",
+    "gcpx:compute:listInstanceTemplates": "gcpx.compute.list_functions.list_instance_templates",
+    "gcpx:compute:listRegions": "gcpx.compute.list_functions.list_regions",
     "gcpx:oauth2:getTokenInfo": "gcpx.oauth2.get_token_info",
     "gcpx:pubsub:verifyPushToken": "gcpx.pubsub.verify_push_token",
 }

@@ -11,19 +11,19 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gcpx_emulator.core.control_bodies import SWITCH, TEXT, ControlBody, Field, check_object, is_object, read_body
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.faults import Fault
-from gcpx_emulator.core.forms import SWITCH, TEXT, Field, Form, check_object, is_object, read_body
 from gcpx_emulator.core.merge_patch import merge
 from gcpx_emulator.core.settings import SETTINGS, Setting
 from gcpx_emulator.core.signing import id_token_claims
 from gcpx_emulator.emulator import Emulator
 
-_TOKEN: Final = Form(
+_TOKEN: Final = ControlBody(
     "tokens", {"email": TEXT, "audience": TEXT, "claims": Field("an object", is_object), "iap": SWITCH}
 )
-_ROTATION: Final = Form("keys/rotate")
-_RESET: Final = Form("reset")
+_ROTATION: Final = ControlBody("keys/rotate")
+_RESET: Final = ControlBody("reset")
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 

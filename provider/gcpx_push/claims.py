@@ -1,15 +1,19 @@
-"""The claims of a verified token."""
+"""The claims of a token whose signature is verified, and the checks of their values and times."""
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
 
 from gcpx_push.errors import InvalidToken
+from gcpx_push.issuer import Issuer
 
 _OPTIONAL_STRINGS: Final = ("sub", "azp", "jti")
+_MAX_AGE: Final = 3600.0
+"""Seconds: a push may carry a token that is up to one hour old."""
 _LATEST: Final = 1 << 40
 """Seconds since 1970: later than any date in use, and small enough to calculate with."""
 
@@ -40,7 +44,7 @@ class Claims:
 
     @classmethod
     def parse(cls, claims: Mapping[str, Any]) -> Claims:
-        """Check the types of claims whose `email`, `aud` and `iss` are known to be right.
+        """Check the types of claims that `check_identity` has accepted.
 
         Raises:
             InvalidToken: if a claim is missing or has the wrong type.
@@ -58,6 +62,38 @@ class Claims:
         )
 
 
+def check_identity(claims: Mapping[str, Any], issuer: Issuer, audience: str, email: str) -> None:
+    """Check who signed a token, for which receiver, and for which service account.
+
+    Raises:
+        InvalidToken: if one of them is another.
+    """
+    if not any(_equal(claims.get("iss"), name) for name in issuer.names):
+        raise InvalidToken("the token was issued by another issuer")
+    if not _equal(claims.get("aud"), audience):
+        raise InvalidToken("the token is for another audience")
+    if not _equal(claims.get("email"), email):
+        raise InvalidToken("the token belongs to another account")
+    if issuer.verifies_email and claims.get("email_verified") is not True:
+        raise InvalidToken("the account's e-mail address is not verified")
+
+
+def check_times(claims: Claims, now: float, skew: float) -> None:
+    """Check that a token is valid now; `now` is in seconds since 1970, `skew` the seconds that clocks may differ.
+
+    Raises:
+        InvalidToken: if the token is not valid yet, or no longer.
+    """
+    if now < claims.issued_at - skew:
+        raise InvalidToken("the token was issued in the future; check the clocks of issuer and receiver")
+    if claims.not_before is not None and now < claims.not_before - skew:
+        raise InvalidToken("the token is not valid yet; check the clocks of issuer and receiver")
+    if now > claims.expires_at + skew:
+        raise InvalidToken("the token has expired")
+    if now > claims.issued_at + _MAX_AGE + skew:
+        raise InvalidToken("the token is older than one hour")
+
+
 def _check_types(claims: Mapping[str, Any]) -> None:
     for name in _OPTIONAL_STRINGS:
         if not isinstance(claims.get(name, ""), str):
@@ -71,3 +107,10 @@ def _seconds(claims: Mapping[str, Any], name: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LATEST:
         raise InvalidToken(f"the token's {name} must be a time in whole seconds since 1970")
     return value
+
+
+def _equal(value: Any, expected: str) -> bool:
+    """Compare in constant time, so that the time does not reveal where the strings differ."""
+    if not isinstance(value, str):
+        return False
+    return hmac.compare_digest(value.encode("utf-8", "surrogatepass"), expected.encode())

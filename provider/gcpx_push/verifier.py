@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
 from gcpx_push import tokens
 from gcpx_push.certificates import Certificates
-from gcpx_push.claims import Claims
+from gcpx_push.claims import Claims, check_identity, check_times
 from gcpx_push.errors import InvalidToken, MalformedRequest
 from gcpx_push.issuer import GOOGLE, Issuer
 
-_MAX_AGE: Final = 3600.0
-"""Seconds: a push may carry a token that is up to one hour old."""
 _MAX_TOKEN: Final = 16_384
 """Characters."""
 _CACHE_SIZE: Final = 1024
@@ -100,7 +97,7 @@ class PushVerifier:
             raise InvalidToken(f"the token is longer than {_MAX_TOKEN:,} characters")
         digest = hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
         claims = self._verified.get(digest) or self._verify_signature(token)
-        self._check_times(claims)
+        check_times(claims, self._now(), self.clock_skew)
         self._remember(digest, claims)
         return claims
 
@@ -123,38 +120,10 @@ class PushVerifier:
         if key is None:
             raise InvalidToken("the token is signed with a key that the issuer does not have")
         claims = tokens.signed_claims(token, key, algorithm)
-        self._check_identity(claims)
+        check_identity(claims, self.issuer, self.audience, self.service_account_email)
         return Claims.parse(claims)
-
-    def _check_identity(self, claims: Mapping[str, Any]) -> None:
-        if not any(_equal(claims.get("iss"), name) for name in self.issuer.names):
-            raise InvalidToken("the token was issued by another issuer")
-        if not _equal(claims.get("aud"), self.audience):
-            raise InvalidToken("the token is for another audience")
-        if not _equal(claims.get("email"), self.service_account_email):
-            raise InvalidToken("the token belongs to another account")
-        if self.issuer.verifies_email and claims.get("email_verified") is not True:
-            raise InvalidToken("the account's e-mail address is not verified")
-
-    def _check_times(self, claims: Claims) -> None:
-        now, skew = self._now(), self.clock_skew
-        if now < claims.issued_at - skew:
-            raise InvalidToken("the token was issued in the future; check the clocks of issuer and receiver")
-        if claims.not_before is not None and now < claims.not_before - skew:
-            raise InvalidToken("the token is not valid yet; check the clocks of issuer and receiver")
-        if now > claims.expires_at + skew:
-            raise InvalidToken("the token has expired")
-        if now > claims.issued_at + _MAX_AGE + skew:
-            raise InvalidToken("the token is older than one hour")
 
     def _remember(self, digest: bytes, claims: Claims) -> None:
         self._verified[digest] = claims
         while len(self._verified) > _CACHE_SIZE:
             self._verified.popitem(last=False)
-
-
-def _equal(value: Any, expected: str) -> bool:
-    """Compare in constant time, so that the time does not reveal where the strings differ."""
-    if not isinstance(value, str):
-        return False
-    return hmac.compare_digest(value.encode("utf-8", "surrogatepass"), expected.encode())

@@ -10,10 +10,10 @@ import pytest
 from samples import SAMPLES
 
 from gcpx.compute.get_operation.declaration import Operation
-from gcpx.compute.lists.aggregated_list_instance_templates import AggregatedInstanceTemplates
-from gcpx.compute.lists.aggregated_list_instances import AggregatedInstances
-from gcpx.compute.lists.list_instance_templates import InstanceTemplates
-from gcpx.compute.lists.list_regions import Regions
+from gcpx.compute.list_functions.aggregated_list_instance_templates import AggregatedInstanceTemplates
+from gcpx.compute.list_functions.aggregated_list_instances import AggregatedInstances
+from gcpx.compute.list_functions.list_instance_templates import InstanceTemplates
+from gcpx.compute.list_functions.list_regions import Regions
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
 from gcpx.provider import resource_class
 

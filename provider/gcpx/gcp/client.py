@@ -59,7 +59,7 @@ class GoogleClient:
                     raise
                 renew_token = True
             except RetryableError as failure:
-                retries.wait(failure)
+                retries.wait_or_raise(failure)
 
     def close(self) -> None:
         """Close the connections."""

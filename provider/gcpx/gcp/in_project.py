@@ -32,7 +32,7 @@ class InProject(Resource):
         return require_project(self._google.settings, query)
 
     def provider_defaults(self) -> dict[str, Any]:
-        """Leave out the provider's project."""
+        """Give the provider's project, which an import leaves out."""
         return {"project": self._google.settings.project}
 
     def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:

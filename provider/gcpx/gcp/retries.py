@@ -4,7 +4,7 @@
   no other request either (`RateLimit`).
 - 500, 502, 503, 504, a busy resource, and a response that is not JSON: if the request is idempotent.
 - No response: if the request is idempotent or was certainly not sent; twice at most if nothing listens on this machine.
-- 401: once, with a new access token (`Google.send`).
+- 401: once, with a new access token (`GoogleClient.send`).
 
 The pause is what the response's Retry-After asks for, or else it doubles with every attempt; it is 30 seconds at most.
 Retries end when the request's patience or the user's custom timeout is over.
@@ -98,7 +98,7 @@ class Retries:
         patience = self.request.patience
         self._deadline = self.rate_limit.clock() + min(patience, self.call.timeout or patience)
 
-    def wait(self, failure: RetryableError) -> None:
+    def wait_or_raise(self, failure: RetryableError) -> None:
         """Wait before the request is sent again, with a line of progress.
 
         Raises the failure's own error if it is not to be sent again, because that is not safe, does not help or takes

@@ -260,7 +260,11 @@ class Record:
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
     OMIT: ClassVar[frozenset[str]] = frozenset()
-    """Properties that this record does not take over from the record that it extends."""
+    """Properties that this record does not take over from the record that it extends.
+
+    The tests compare the record of a resource with the API's object. There, these are also the fields of the object
+    that the record does not declare.
+    """
     HINTS: ClassVar[dict[str, str]] = {}
     """Hints for users of other providers, as in `ObjectType.hints`."""
     ALWAYS: ClassVar[frozenset[str]] = frozenset()

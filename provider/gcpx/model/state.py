@@ -76,9 +76,9 @@ def refreshed(
 ) -> dict[str, Any]:
     """Give the inputs that a refresh writes: the user's properties with Google's values, and what drifted since `last`.
 
-    A key that the user left out joins only when the server's value is not the one it had in the last outputs, so
-    that server defaults never look like drift. After a creation that was not read back there is nothing to compare
-    with, so none joins.
+    A property that the user left out joins only if its value is not the one in the last outputs, so that the server's
+    defaults never look like drift. After a creation that was not read back there is nothing to compare with, so none
+    joins. Keys of a map, except `merge_keys`, and elements of a list that the user did not write always join.
     """
     return _Refresh(how).object(kind, inputs, live, UNKNOWN if last.get(UNREAD) else last)
 

@@ -1,4 +1,8 @@
-"""Failures and warnings about inputs, as the user reads them: the one place that decides which values are shown."""
+"""Failures and warnings about inputs, as the user reads them.
+
+What is found, and whether a reason may quote a value, is decided in `model.check` and `model.lifecycle`. Here it is
+decided which failures name a property, because the engine prints its value, and secrets are masked.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from gcpx.model.fields import Record, field, object_type, output_field, record
 from gcpx.model.function import Function
 from gcpx_push import GOOGLE, IAP, Certificates, CertificatesError, InvalidToken, PushVerifier
 
-_VERIFIER: Final = "gcpx.push: PushVerifier, {}"
+_VERIFIER: Final = "gcpx_push: PushVerifier, {}"
 
 
 @record
@@ -110,7 +110,7 @@ class VerifyPushToken(Function):
     def _certificates(self, given: dict[str, str] | None, *, proxied: bool) -> Certificates:
         """Read the given certificates; without them, take the issuer's, which fetch themselves and are kept."""
         if given:
-            return _read(given)
+            return _given_certificates(given)
         if proxied not in self._fetched:
             url = (IAP if proxied else GOOGLE).certificates_url
             self._fetched[proxied] = Certificates(public_page_url(self._google.settings, url))
@@ -130,7 +130,7 @@ def _verifier(arguments: dict[str, Any], certificates: Certificates) -> PushVeri
         raise UserError("audience and serviceAccountEmail must not be empty") from None
 
 
-def _read(given: dict[str, str]) -> Certificates:
+def _given_certificates(given: dict[str, str]) -> Certificates:
     try:
         return Certificates.given(given)
     except ValueError:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.catalog import DISK_TYPES
 from gcpx_emulator.compute.encryption import shown_key
 from gcpx_emulator.compute.images import linked_image
 from gcpx_emulator.compute.links import last_part
 from gcpx_emulator.compute.lists import list_scope
 from gcpx_emulator.compute.locations import check_location
 from gcpx_emulator.compute.names import check_free, check_name, check_ready
-from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.compute.predefined_resources import DISK_TYPES
+from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.effects import Effect, relink
 from gcpx_emulator.core.errors import ApiError, invalid

@@ -8,9 +8,9 @@ from typing import Final
 import attrs
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.catalog import catalog_item
 from gcpx_emulator.compute.lists import list_items
 from gcpx_emulator.compute.names import NAME, check_free, check_name
+from gcpx_emulator.compute.predefined_resources import predefined_resource
 from gcpx_emulator.compute.public_images import DEPRECATED, FAMILIES, REPLACEMENT, image_names, project_of_family
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import invalid, not_found
@@ -77,7 +77,7 @@ def _public_image(call: Call, project: str, name: str) -> Json:
     if state:
         replacement = call.url(f"{owner.project}/global/images/{REPLACEMENT}")
         fields["deprecated"] = {"state": state, "replacement": replacement}
-    return catalog_item(owner, "image", "global/images", name, **fields)
+    return predefined_resource(owner, "image", "global/images", name, **fields)
 
 
 @handles("compute.images.insert")

@@ -13,7 +13,7 @@ from gcpx_emulator.compute.instance_properties import check_properties, kept_pro
 from gcpx_emulator.compute.lists import aggregate, list_scope
 from gcpx_emulator.compute.locations import REGIONS, check_location, region_in
 from gcpx_emulator.compute.names import check_free, check_name
-from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import invalid
 from gcpx_emulator.core.json_data import Json

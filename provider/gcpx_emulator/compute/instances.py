@@ -6,7 +6,6 @@ import re
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.catalog import MACHINE_TYPES
 from gcpx_emulator.compute.deprecations import image_warnings
 from gcpx_emulator.compute.disk_names import disk_path
 from gcpx_emulator.compute.disks import check_unused, new_disk, release_disk, use_disk
@@ -18,7 +17,8 @@ from gcpx_emulator.compute.links import last_part, path_of
 from gcpx_emulator.compute.lists import aggregate, list_scope
 from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.names import check_free, check_name, check_ready
-from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
+from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.effects import Effect, delete, put
 from gcpx_emulator.core.errors import invalid, required

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from gcpx_emulator.compute.locations import REGIONS, ZONES
-from gcpx_emulator.core.forms import Form, numbers_by
+from gcpx_emulator.core.control_bodies import ControlBody, numbers_by
 from gcpx_emulator.core.settings import setting
 from gcpx_emulator.core.store import Store
 
-_FORM: Final = Form("limits", {"instances": numbers_by("region", REGIONS), "zones": numbers_by("zone", ZONES)})
-_LIMITS: Final = setting("limits", _FORM.check)
+_BODY: Final = ControlBody("limits", {"instances": numbers_by("region", REGIONS), "zones": numbers_by("zone", ZONES)})
+_LIMITS: Final = setting("limits", _BODY.check)
 
 
 def instance_quota(store: Store, region: str) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gcpx_emulator.compute.call import Call
 from gcpx_emulator.compute.locations import SCOPES, check_location
 from gcpx_emulator.compute.outages import scope_warning, unreachable
-from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of, page_of_store
 

@@ -10,7 +10,7 @@ from gcpx_emulator.compute.fingerprints import fingerprint, without_fingerprint
 from gcpx_emulator.compute.links import last_part
 from gcpx_emulator.compute.lists import list_scope
 from gcpx_emulator.compute.names import check_free, check_name
-from gcpx_emulator.compute.presentation import show
+from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import required
 from gcpx_emulator.core.json_data import Json

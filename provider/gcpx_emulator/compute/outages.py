@@ -7,15 +7,15 @@ from typing import Final
 
 from gcpx_emulator.compute.call import Call
 from gcpx_emulator.compute.locations import REGIONS, SCOPES
+from gcpx_emulator.core.control_bodies import SWITCH, ControlBody, list_of
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.forms import SWITCH, Form, list_of
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.settings import setting
 
-_FORM: Final = Form(
+_BODY: Final = ControlBody(
     "outages", {"scopes": list_of("scopes", SCOPES), "quotas": list_of("regions", REGIONS), "requireBasicQuota": SWITCH}
 )
-_OUTAGES: Final = setting("outages", _FORM.check)
+_OUTAGES: Final = setting("outages", _BODY.check)
 
 
 def unreachable(call: Call, scopes: Sequence[str]) -> Json:

@@ -4,7 +4,6 @@
 from gcpx_emulator.compute import (
     api,
     bulk_insert,
-    catalog,
     disk_attachments,
     disks,
     images,
@@ -15,4 +14,5 @@ from gcpx_emulator.compute import (
     network_interfaces,
     operations,
     permissions,
+    predefined_resources,
 )

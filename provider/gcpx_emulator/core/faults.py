@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 import attrs
 
+from gcpx_emulator.core.control_bodies import TEXT, ControlBody, Field, is_duration, is_object, is_text, is_whole
 from gcpx_emulator.core.errors import ApiError
-from gcpx_emulator.core.forms import TEXT, Field, Form, is_duration, is_object, is_text, is_whole
 from gcpx_emulator.core.json_data import Json
 
 _REASON: Final = re.compile(r"(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]")
@@ -41,7 +41,7 @@ def _has_error_info(detail: Json) -> bool:
     return _REASON.fullmatch(reason) is not None and all(map(_METADATA_KEY.fullmatch, keys))
 
 
-FORM: Final = Form(
+BODY: Final = ControlBody(
     "faults",
     {
         "method": Field("a method's ID, or * for any", lambda value: is_text(value) and bool(value)),
@@ -92,7 +92,7 @@ class Fault:
     @classmethod
     def read(cls, raw: bytes) -> Fault:
         """Read the body of a request to `/_emulator/faults`."""
-        fields = FORM.read(raw)
+        fields = BODY.read(raw)
         if "method" not in fields:
             raise ApiError(400, "The body of a request to /_emulator/faults must have a method.")
         return cls(**fields)

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import re2
 
-from gcpx_emulator.core.comparing import pair, text
 from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.filter_comparison import pair, text
 from gcpx_emulator.core.json_data import Json
 from gcpx_filter import All, Comparison, Expression, FilterError, Match, Not, check_order, parse
 from gcpx_filter import Any as AnyOf

@@ -22,7 +22,7 @@ from gcpx_emulator.pubsub.durations import seconds_of
 from gcpx_emulator.pubsub.posting import FINAL_INFORMATIONAL, post
 from gcpx_emulator.pubsub.push_config import local_endpoint
 from gcpx_emulator.pubsub.queues import undelivered
-from gcpx_emulator.pubsub.resources import all_subscriptions
+from gcpx_emulator.pubsub.topics_and_subscriptions import all_subscriptions
 
 _ACKNOWLEDGED: Final = FINAL_INFORMATIONAL | frozenset(range(200, 300))
 _KEPT_ATTEMPTS: Final = 1000

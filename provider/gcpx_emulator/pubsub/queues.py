@@ -15,7 +15,7 @@ import attrs
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.pubsub.resources import subscriptions_of
+from gcpx_emulator.pubsub.topics_and_subscriptions import subscriptions_of
 
 _FIELDS: Final = ("data", "attributes", "orderingKey")
 

@@ -11,7 +11,7 @@ from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.pubsub.durations import check_durations
 from gcpx_emulator.pubsub.push_config import check_push_config
-from gcpx_emulator.pubsub.resources import create, list_resources, patch, read
+from gcpx_emulator.pubsub.topics_and_subscriptions import create, list_resources, patch, read
 
 _TOPIC: Final = re.compile(r"projects/[^/]+/topics/[^/]+")
 _NOT_EMULATED: Final = (

@@ -8,7 +8,7 @@ from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.pubsub.durations import check_durations
-from gcpx_emulator.pubsub.resources import create, list_resources, patch, read, subscriptions_of
+from gcpx_emulator.pubsub.topics_and_subscriptions import create, list_resources, patch, read, subscriptions_of
 
 _DELETED: Final = "_deleted-topic_"
 

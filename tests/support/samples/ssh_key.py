@@ -39,7 +39,7 @@ SAMPLE = Sample(
                 Edit({"expirationTimeUsec": None}, "update", {"expirationTimeUsec"}),
                 Edit({"user": "another@example.com"}, "replace", {"user"}),
             ],
-            imports=[_PATH, f"{USER}/{FINGERPRINT}"],
+            imports=[_PATH, f"{USER}/sshPublicKeys/{FINGERPRINT}", f"users/{USER}/{FINGERPRINT}", f"{USER}/{FINGERPRINT}", f"https://oslogin.googleapis.com/v1alpha/{_PATH}"],
         )
     },
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.compute.documentation import NAMES, rest
-from gcpx.compute.names import NAME
+from gcpx.compute.name_pattern import NAME
 from gcpx.model.numbers import as_integer
 from gcpx.model.rules import Violation, nested, rule, text
 

@@ -148,7 +148,7 @@ class BulkInstancesModel(Record):
 
     gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in
     a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be
-    created, the fleet is created with a warning, and `createdCount` is their number.
+    created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
     """
 
     RULES = (

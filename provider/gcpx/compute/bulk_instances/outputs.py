@@ -13,7 +13,7 @@ from gcpx.model.fields import object_type
 from gcpx.model.links import name_of
 from gcpx.model.resource import Live
 
-_OF_LAST_CREATION: Final = ("perLocationStatus", "operationGroupId")
+_CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId")
 
 
 def live_fleet(fleet: Fleet, members: list[Instance], inputs: dict[str, Any], creation: dict[str, Any]) -> Live:
@@ -58,7 +58,7 @@ def creation_outputs(outcome: Outcome) -> dict[str, Any]:
 
 def last_creation_outputs(last: dict[str, Any]) -> dict[str, Any]:
     """Take the outputs that describe the last creation from the outputs of the last operation."""
-    return {name: last[name] for name in _OF_LAST_CREATION if last.get(name) is not None}
+    return {name: last[name] for name in _CREATION_OUTPUTS if last.get(name) is not None}
 
 
 def _size_outputs(members: list[Instance], inputs: dict[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from gcpx.compute.bulk_instances.outputs import (
 from gcpx.compute.bulk_instances.scaling import plan_scaling
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
-from gcpx.compute.resource_list import ResourceList
+from gcpx.compute.importable_resources import ImportableResources
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import InProject
@@ -162,7 +162,7 @@ class BulkInstances(InProject):
         """List the fleets that gcpx created, by the label of their instances; on one page, because fleets span pages."""
         del token, size
         project, wanted = self._project(query), name_of(query.get("region") or "")
-        instances = ResourceList(
+        instances = ImportableResources(
             google=self._google,
             project=project,
             version="beta",

@@ -16,7 +16,7 @@ import attrs
 from gcpx.compute.collection import Collection
 from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
-from gcpx.compute.resource_list import ResourceList
+from gcpx.compute.importable_resources import ImportableResources
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound, Rejected
@@ -153,7 +153,7 @@ class DiskAttachment(Resource):
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the disks on instances, without boot disks and local SSDs, which belong to their instance."""
-        instances = ResourceList(
+        instances = ImportableResources(
             google=self._google,
             project=place_or_default(self._google.settings, "project", query),
             version="beta",

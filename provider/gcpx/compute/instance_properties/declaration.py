@@ -1,8 +1,9 @@
 """InstanceProperties: what instance templates, fleets and machine images say of virtual machines.
 
 What belongs to one subject is declared in the module of that name beside this one, with its rules: `disks` (its rules
-are in `disk_rules`), `encryption_keys`, `labels_and_tags`, `machine_types`, `metadata`, `network_interfaces`,
-`reservations`, `scheduling` and `security`. Rules across several subjects are in `instance_rules`.
+are in `disk_rules`), `encryption_keys`, `instance_identities`, `labels_and_tags`, `machine_types`, `metadata`,
+`network_interfaces`, `reservations`, `scheduling` and `shielded_and_confidential_vms`. Rules across several subjects
+are in `instance_rules`.
 
 Descriptions here must hold wherever the properties are used. What a change does is said by each resource, because it
 differs between them.
@@ -17,6 +18,7 @@ from typing import Any, ClassVar
 from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties import instance_rules, machine_types
 from gcpx.compute.instance_properties.disks import AttachedDisk
+from gcpx.compute.instance_properties.instance_identities import ServiceAccount, WorkloadIdentityConfig
 from gcpx.compute.instance_properties.labels_and_tags import (
     Tags,
     labels_are_valid,
@@ -27,12 +29,10 @@ from gcpx.compute.instance_properties.metadata import Metadata, StructuredEntrie
 from gcpx.compute.instance_properties.network_interfaces import NetworkInterface, NetworkPerformanceConfig
 from gcpx.compute.instance_properties.reservations import ReservationAffinity
 from gcpx.compute.instance_properties.scheduling import Scheduling
-from gcpx.compute.instance_properties.security import (
+from gcpx.compute.instance_properties.shielded_and_confidential_vms import (
     ConfidentialInstanceConfig,
-    ServiceAccount,
     ShieldedInstanceConfig,
     ShieldedVmConfig,
-    WorkloadIdentityConfig,
 )
 from gcpx.model.fields import Record, field, record
 from gcpx.model.links import name_of

@@ -10,8 +10,8 @@ from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties import disk_rules
 from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
 from gcpx.compute.instance_properties.labels_and_tags import labels_are_valid, resource_manager_tags_have_a_known_form
-from gcpx.compute.names import NAME
-from gcpx.model.fields import Record, field, record
+from gcpx.compute.name_pattern import NAME
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.links import name_of
 from gcpx.model.rules import Rule, exclusive
 
@@ -174,20 +174,18 @@ class AttachedDiskInitializeParams(Record):
 class FileContentBuffer(Record):
     """One of the key files of a Shielded VM."""
 
-    content: str = field("The file's content, in base64.", output=True)
-    file_type: str = field(
-        "The file's type: `X509`, `BIN` or `UNDEFINED`.", output=True, enum=("BIN", "UNDEFINED", "X509")
-    )
+    content: str = output_field("The file's content, in base64.")
+    file_type: str = output_field("The file's type: `X509`, `BIN` or `UNDEFINED`.", enum=("BIN", "UNDEFINED", "X509"))
 
 
 @record
 class InitialStateConfig(Record):
     """The UEFI keys that a Shielded VM starts with."""
 
-    pk: FileContentBuffer = field("The platform key (PK).", output=True)
-    keks: list[FileContentBuffer] = field("The key exchange keys (KEK).", output=True)
-    dbs: list[FileContentBuffer] = field("The key database (db).", output=True)
-    dbxs: list[FileContentBuffer] = field("The database of forbidden keys (dbx).", output=True)
+    pk: FileContentBuffer = output_field("The platform key (PK).")
+    keks: list[FileContentBuffer] = output_field("The key exchange keys (KEK).")
+    dbs: list[FileContentBuffer] = output_field("The key database (db).")
+    dbxs: list[FileContentBuffer] = output_field("The database of forbidden keys (dbx).")
 
 
 @record
@@ -203,8 +201,8 @@ class AttachedDisk(Record):
         disk_rules.local_ssds_have_a_known_size,
     )
 
-    architecture: str = field(
-        "The processor architecture that the disk is for: `ARM64` or `X86_64`.", output=True, enum=("ARM64", "X86_64")
+    architecture: str = output_field(
+        "The processor architecture that the disk is for: `ARM64` or `X86_64`.", enum=("ARM64", "X86_64")
     )
     auto_delete: bool = field(
         "Delete the disk when its instance is deleted; not when the disk is detached. Default: false.", default=False
@@ -236,7 +234,7 @@ class AttachedDisk(Record):
         computed=True,
         identity=("type",),
     )
-    index: int = field("The disk's index on the instance; 0 is the boot disk.", output=True)
+    index: int = output_field("The disk's index on the instance; 0 is the boot disk.")
     initialize_params: AttachedDiskInitializeParams = field(
         "How to create a new disk together with its instance. Conflicts with `source`."
     )
@@ -245,11 +243,10 @@ class AttachedDisk(Record):
         enum=("NVME", "SCSI"),
         default="SCSI",
     )
-    kind: str = field("Always `compute#attachedDisk`.", output=True)
-    licenses: list[str] = field("Licenses of the disk, as URLs.", output=True, url="global/licenses")
-    locked: bool = field(
+    kind: str = output_field("Always `compute#attachedDisk`.")
+    licenses: list[str] = output_field("Licenses of the disk, as URLs.", url="global/licenses")
+    locked: bool = output_field(
         "Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it.",
-        output=True,
         beta=True,
     )
     mode: str = field(
@@ -259,13 +256,12 @@ class AttachedDisk(Record):
         default="READ_WRITE",
         source=rest("instances", "disks[].mode"),
     )
-    saved_state: str = field(
+    saved_state: str = output_field(
         "`PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.",
-        output=True,
         enum=("PRESERVED",),
     )
-    shielded_instance_initial_state: InitialStateConfig = field(
-        "The UEFI keys that are stored on the disk, for Shielded VMs.", output=True
+    shielded_instance_initial_state: InitialStateConfig = output_field(
+        "The UEFI keys that are stored on the disk, for Shielded VMs."
     )
     source: str = field(
         "The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.",

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gcpx.compute.documentation import rest
 from gcpx.model import normal_forms
-from gcpx.model.fields import Record, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.rules import Violation, elements, exclusive, nested, rule, text
 
 _KEY_SIZES: Final = (("rawKey", 32), ("rsaEncryptedKey", 256))
@@ -68,7 +68,7 @@ class CustomerEncryptionKey(Record):
         deprecated=_UNSUPPORTED,
         normalize=normal_forms.decoded,
     )
-    sha256: str = field("The SHA-256 hash of the customer-supplied key, in base64.", output=True)
+    sha256: str = output_field("The SHA-256 hash of the customer-supplied key, in base64.")
 
 
 def no_customer_keys(owner: str, values: dict[str, Any]) -> list[Violation]:

@@ -7,8 +7,8 @@ import unicodedata
 from typing import Any, ClassVar, Final
 
 from gcpx.compute.documentation import LABELS, rest
-from gcpx.compute.names import NAME
-from gcpx.model.fields import Record, field, record
+from gcpx.compute.name_pattern import NAME
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.rules import Violation, nested, rule
 
 _MOST: Final = 64
@@ -64,7 +64,7 @@ class Tags(Record):
 
     HINTS: ClassVar = {"": "must be written `{items: [TAG, ...]}`"}
 
-    fingerprint: str = field("A hash of the tags, in base64.", output=True)
+    fingerprint: str = output_field("A hash of the tags, in base64.")
     items: list[str] = field(
         "The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).",
         identity="set",

@@ -6,7 +6,7 @@ import re
 from typing import Any, ClassVar, Final
 
 from gcpx.compute.documentation import rest
-from gcpx.model.fields import Record, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.rules import Violation, elements, rule, text
 
 _LONGEST_VALUE: Final = 262_144
@@ -70,11 +70,11 @@ class Metadata(Record):
         "*": "must be written as an element of items here: `metadata: {items: [{key: KEY, value: VALUE}]}`",
     }
 
-    fingerprint: str = field("A hash of the metadata, in base64.", output=True)
+    fingerprint: str = output_field("A hash of the metadata, in base64.")
     items: list[MetadataItem] = field(
         "The entries in any order, such as `[{key: team, value: web}]`.", identity=("key",)
     )
-    kind: str = field("Always `compute#metadata`.", output=True)
+    kind: str = output_field("Always `compute#metadata`.")
 
 
 @record

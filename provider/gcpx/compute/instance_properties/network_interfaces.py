@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from gcpx.compute.documentation import rest
 from gcpx.model import normal_forms
-from gcpx.model.fields import Record, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.location_patterns import LINK_PARTS
 from gcpx.model.patterns import form
 from gcpx.model.rules import Violation, elements, rule, text
@@ -122,7 +122,7 @@ class AccessConfig(Record):
         minimum=0,
         maximum=128,
     )
-    kind: str = field("Always `compute#accessConfig`.", output=True)
+    kind: str = output_field("Always `compute#accessConfig`.")
     name: str = field(
         "The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.",
         default=re.compile(r"(?i)external[ -](nat|ipv6)"),
@@ -142,7 +142,7 @@ class AccessConfig(Record):
         "The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.",
         normalize=normal_forms.domain,
     )
-    security_policy: str = field("The security policy of the configuration, as a URL.", output=True)
+    security_policy: str = output_field("The security policy of the configuration, as a URL.")
     set_public_ptr: bool = field(
         "In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.",
         default=False,
@@ -164,8 +164,8 @@ class AliasIpRange(Record):
         "Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`.",
         beta=True,
     )
-    effective_subnetwork_range_name: str = field(
-        "The name of the subnetwork's range that the addresses come from.", output=True, beta=True
+    effective_subnetwork_range_name: str = output_field(
+        "The name of the subnetwork's range that the addresses come from.", beta=True
     )
     ip_cidr_range: str = field(
         "One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.",
@@ -207,7 +207,7 @@ class NetworkInterface(Record):
         "Ranges of further internal IPv6 addresses. In VPC networks only.", identity=("ipCidrRange",)
     )
     enable_vpc_scoped_dns: bool = field("Resolve DNS names over this interface. Only with `networkAttachment`.")
-    fingerprint: str = field("A hash of the interface, in base64.", output=True)
+    fingerprint: str = output_field("A hash of the interface, in base64.")
     igmp_query: str = field(
         "Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.",
         enum=("IGMP_QUERY_DISABLED", "IGMP_QUERY_V2"),
@@ -220,18 +220,17 @@ class NetworkInterface(Record):
         max_items=1,
         source=rest("instances", "networkInterfaces[].ipv6AccessConfigs"),
     )
-    ipv6_access_type: str = field(
+    ipv6_access_type: str = output_field(
         "Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork says.",
-        output=True,
         enum=("EXTERNAL", "INTERNAL"),
     )
     ipv6_address: str = field(
         "The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.",
         normalize=normal_forms.address,
     )
-    kind: str = field("Always `compute#networkInterface`.", output=True)
-    mac_address: str = field("The MAC address.", output=True, beta=True)
-    name: str = field("The interface's name, `nic0` to `nic7`.", output=True)
+    kind: str = output_field("Always `compute#networkInterface`.")
+    mac_address: str = output_field("The MAC address.", beta=True)
+    name: str = output_field("The interface's name, `nic0` to `nic7`.")
     network: str = field(
         "The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.",
         url="global/networks",

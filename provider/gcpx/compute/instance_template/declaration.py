@@ -10,7 +10,7 @@ from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_template import template_rules
 from gcpx.compute.list_query import ListQuery
-from gcpx.compute.names import NAME
+from gcpx.compute.name_pattern import NAME
 from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.links import name_of
 from gcpx.model.location_patterns import PROJECT, REGION

@@ -12,10 +12,10 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.collection import Collection
+from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.instance_template.declaration import InstanceTemplateModel, InstanceTemplateQuery
-from gcpx.compute.names import NAME
+from gcpx.compute.name_pattern import NAME
 from gcpx.compute.online_checks import instance_checks
-from gcpx.compute.resource_list import ResourceList
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
@@ -114,7 +114,7 @@ class InstanceTemplate(InProject):
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the templates of a region, or those of all scopes."""
-        templates = ResourceList(
+        templates = ImportableResources(
             google=self._google,
             project=self._project(query),
             version="v1",

@@ -11,6 +11,7 @@ from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_properties.disks import GuestOsFeature
 from gcpx.compute.instance_properties.encryption_keys import CustomerEncryptionKey
+from gcpx.compute.instance_properties.instance_identities import ServiceAccount
 from gcpx.compute.instance_properties.labels_and_tags import (
     Tags,
     labels_are_valid,
@@ -20,9 +21,8 @@ from gcpx.compute.instance_properties.machine_types import AcceleratorConfig
 from gcpx.compute.instance_properties.metadata import Metadata
 from gcpx.compute.instance_properties.network_interfaces import NetworkInterface
 from gcpx.compute.instance_properties.scheduling import Scheduling
-from gcpx.compute.instance_properties.security import ServiceAccount
 from gcpx.compute.list_query import ListQuery
-from gcpx.compute.names import NAME
+from gcpx.compute.name_pattern import NAME
 from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.location_patterns import LINK_PARTS, PROJECT
 from gcpx.model.patterns import form

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, Final
 
 from gcpx.compute.collection import Collection
+from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.machine_image.declaration import MachineImageModel, MachineImageQuery
-from gcpx.compute.names import NAME
-from gcpx.compute.resource_list import ResourceList
+from gcpx.compute.name_pattern import NAME
 from gcpx.gcp.in_project import InProject
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
@@ -96,7 +96,7 @@ class MachineImage(InProject):
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the images of a project."""
-        images = ResourceList(
+        images = ImportableResources(
             google=self._google,
             project=self._project(query),
             version="beta",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gcpx.model.fields import Record, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.links import name_of
 from gcpx.model.location_patterns import PROJECT, REGION
 from gcpx.model.numbers import as_integer
@@ -75,14 +75,14 @@ class SshKeyModel(Record):
         default="0",
         source=_SSH_PUBLIC_KEY.format("expirationTimeUsec"),
     )
-    fingerprint: str = field("The key's SHA-256 hash in hexadecimal.", output=True, always=True)
+    fingerprint: str = output_field("The key's SHA-256 hash in hexadecimal.", always=True)
     key: str = field(
         "The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.",
         required=True,
         normalize=without_comment,
         source=_SSH_PUBLIC_KEY.format("key"),
     )
-    name: str = field("The key's full name, `users/USER/sshPublicKeys/FINGERPRINT`.", output=True, always=True)
+    name: str = output_field("The key's full name, `users/USER/sshPublicKeys/FINGERPRINT`.", always=True)
     project_id: str = field(
         "The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.",
         in_url=True,

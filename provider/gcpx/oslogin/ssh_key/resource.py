@@ -36,7 +36,13 @@ class SshKey(Resource):
     model = SshKeyModel
     query = SshKeyQuery
     in_place = frozenset({("expirationTimeUsec",), ("projectId",), ("regions",)})
-    id_forms = ("users/USER/sshPublicKeys/FINGERPRINT", "USER/FINGERPRINT")
+    id_forms = (
+        "users/USER/sshPublicKeys/FINGERPRINT",
+        "USER/sshPublicKeys/FINGERPRINT",
+        "users/USER/FINGERPRINT",
+        "USER/FINGERPRINT",
+        "a self link",
+    )
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         self._google = google

@@ -54,7 +54,10 @@ class NotificationConfigs:
         return found
 
     def insert(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Create a configuration; it is never sent again, because every insertion creates one more."""
+        """Create a configuration. The client sends the request once, because every insertion creates one more.
+
+        After a lost response, `Insertion.run` sends it again only if the list shows that nothing was created.
+        """
         return self._send("POST", self.path, body)
 
     def delete(self, number: str) -> None:

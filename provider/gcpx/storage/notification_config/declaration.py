@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from gcpx.model.fields import Record, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.location_patterns import LINK_PARTS, PROJECT
 from gcpx.model.patterns import Part, form
 from gcpx.model.rules import Violation, exclusive, rule
@@ -56,7 +56,7 @@ class NotificationConfigModel(Record):
         "Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.",
         wire="custom_attributes",
     )
-    etag: str = field("The configuration's entity tag.", output=True, always=True)
+    etag: str = output_field("The configuration's entity tag.", always=True)
     event_types: list[str] = field(
         "The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types.",
         wire="event_types",
@@ -64,9 +64,9 @@ class NotificationConfigModel(Record):
         enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
         source=_REFERENCE.format("event_types"),
     )
-    kind: str = field("Always `storage#notification`.", output=True, always=True)
-    notification_id: str = field(
-        "The ID that Google assigns to the configuration, such as `7`.", output=True, wire="id", always=True
+    kind: str = output_field("Always `storage#notification`.", always=True)
+    notification_id: str = output_field(
+        "The ID that Google assigns to the configuration, such as `7`.", wire="id", always=True
     )
     object_name_prefix: str = field(
         "Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.",
@@ -82,7 +82,7 @@ class NotificationConfigModel(Record):
         default="JSON_API_V1",
         source=_REFERENCE.format("payload_format"),
     )
-    self_link: str = field("The configuration's URL.", output=True, always=True)
+    self_link: str = output_field("The configuration's URL.", always=True)
     topic: str = field(
         "The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.",
         required=True,

@@ -49,7 +49,7 @@ def _fixed_id(path: str) -> str:
     return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(path)) % 10**17)
 
 
-def catalog_item(call: Call, kind: str, collection: str, name: str, **fields: Any) -> Json:
+def predefined_resource(call: Call, kind: str, collection: str, name: str, **fields: Any) -> Json:
     """Describe something that exists without being created; `collection` is its path within the project."""
     path = f"{call.project}/{collection}/{name}"
     head = {"kind": f"compute#{kind}", "id": _fixed_id(path), "name": name, "creationTimestamp": _CREATED}
@@ -59,7 +59,7 @@ def catalog_item(call: Call, kind: str, collection: str, name: str, **fields: An
 def _region(call: Call, name: str) -> Json:
     zones = [call.url(f"{call.project}/zones/{zone}") for zone in zones_of(name)]
     fields = {"status": "UP", "description": name, "zones": zones, "quotas": _region_quotas(call, name)}
-    region = catalog_item(call, "region", "regions", name, **fields, supportsPzs=False)
+    region = predefined_resource(call, "region", "regions", name, **fields, supportsPzs=False)
     return without_unavailable_quotas(call, region)
 
 
@@ -76,30 +76,30 @@ def _region_quotas(call: Call, region: str) -> list[Json]:
 
 def _zone(call: Call, name: str) -> Json:
     region = call.url(f"{call.project}/regions/{region_of(name)}")
-    return catalog_item(call, "zone", "zones", name, status="UP", description=name, region=region)
+    return predefined_resource(call, "zone", "zones", name, status="UP", description=name, region=region)
 
 
 def _machine_type(call: Call, name: str) -> Json:
     zone, (cpus, memory) = call.path["zone"], MACHINE_TYPES[name]
     fields = {"guestCpus": cpus, "memoryMb": memory, "zone": zone, "isSharedCpu": "e2-m" in name}
-    return catalog_item(call, "machineType", f"zones/{zone}/machineTypes", name, **fields)
+    return predefined_resource(call, "machineType", f"zones/{zone}/machineTypes", name, **fields)
 
 
 def _disk_type(call: Call, name: str) -> Json:
-    return catalog_item(call, "diskType", f"{call.scope}/diskTypes", name, zone=call.path["zone"])
+    return predefined_resource(call, "diskType", f"{call.scope}/diskTypes", name, zone=call.path["zone"])
 
 
 def _network(call: Call, name: str) -> Json:
     subnetworks = [call.url(f"{call.project}/regions/{region}/subnetworks/{name}") for region in REGIONS]
     fields = {"autoCreateSubnetworks": True, "subnetworks": subnetworks, "routingConfig": {"routingMode": "REGIONAL"}}
-    return catalog_item(call, "network", "global/networks", name, **fields)
+    return predefined_resource(call, "network", "global/networks", name, **fields)
 
 
 def _subnetwork(call: Call, name: str) -> Json:
     octet = 128 + 4 * REGIONS.index(call.path["region"])
     links = {"network": call.url(f"{call.project}/global/networks/default"), "region": call.url(call.parent)}
     fields = {**links, "ipCidrRange": f"10.{octet}.0.0/20", "stackType": "IPV4_ONLY"}
-    return catalog_item(call, "subnetwork", f"{call.scope}/subnetworks", name, **fields)
+    return predefined_resource(call, "subnetwork", f"{call.scope}/subnetworks", name, **fields)
 
 
 @attrs.frozen

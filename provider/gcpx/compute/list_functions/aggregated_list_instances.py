@@ -6,9 +6,9 @@ Source: REST reference (beta), `instances.aggregatedList`.
 from __future__ import annotations
 
 from gcpx.compute.api_warning import ApiWarning
-from gcpx.compute.lists.list_function import AggregatedListFunction, ListResult
-from gcpx.compute.lists.listed_instance import Instance
-from gcpx.compute.lists.parameters import AggregatedListParameters
+from gcpx.compute.list_functions.list_function import AggregatedListFunction, ListResult
+from gcpx.compute.list_functions.listed_instance import Instance
+from gcpx.compute.list_functions.parameters import AggregatedListParameters
 from gcpx.model.fields import Record, output_field, record
 
 

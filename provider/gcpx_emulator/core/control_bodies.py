@@ -28,7 +28,7 @@ class Field:
 
 
 @attrs.frozen
-class Form:
+class ControlBody:
     """What a body may hold.
 
     Attributes:

@@ -1,4 +1,4 @@
-"""The identity of instances, Shielded VMs and Confidential VMs: their declaration and rules."""
+"""Shielded VMs and Confidential VMs: their declaration and rules."""
 
 from __future__ import annotations
 
@@ -7,28 +7,6 @@ from typing import Any
 from gcpx.compute.documentation import rest
 from gcpx.model.fields import Record, field, record
 from gcpx.model.rules import Violation, rule
-
-
-@record
-class ServiceAccount(Record):
-    """The service account that instances run as."""
-
-    email: str = field("The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.")
-    scopes: list[str] = field(
-        "OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.",
-        identity="set",
-    )
-
-
-@record
-class WorkloadIdentityConfig(Record):
-    """The workload identity of the instances."""
-
-    identity: str = field("The identity that the instances have.")
-    identity_certificate_enabled: bool = field("Give instances a certificate of the identity.")
-    identity_type: str = field(
-        "The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.", enum=("AGENT_IDENTITY", "SERVICE_ACCOUNT")
-    )
 
 
 @rule(

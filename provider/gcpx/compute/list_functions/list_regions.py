@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from gcpx.compute.api_warning import ApiWarning
-from gcpx.compute.lists.list_function import ListFunction, ListResult
-from gcpx.compute.lists.parameters import ListParameters
+from gcpx.compute.list_functions.list_function import ListFunction, ListResult
+from gcpx.compute.list_functions.parameters import ListParameters
 from gcpx.model.fields import Record, field, object_type, output_field, record
 from gcpx.model.rules import exclusive
 

@@ -1,6 +1,6 @@
-"""Lists of Compute resources for Pulumi's List, which finds what can be imported.
+"""The resources of Compute that Pulumi's List finds, so that users can import them.
 
-The functions that list resources for programs are in `lists`.
+The functions that list resources for programs are in `list_functions`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from gcpx.model.call import Call
 
 
 @attrs.frozen(kw_only=True)
-class ResourceList:
+class ImportableResources:
     """The items of one collection, in one scope or in all scopes of a project.
 
     Attributes:

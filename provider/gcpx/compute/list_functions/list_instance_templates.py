@@ -6,9 +6,9 @@ Source: REST reference (beta), `instanceTemplates.list`.
 from __future__ import annotations
 
 from gcpx.compute.documentation import rest
-from gcpx.compute.lists.list_function import ListFunction, ListResult
-from gcpx.compute.lists.listed_template import ListedInstanceTemplate
-from gcpx.compute.lists.parameters import ListParameters
+from gcpx.compute.list_functions.list_function import ListFunction, ListResult
+from gcpx.compute.list_functions.listed_template import ListedInstanceTemplate
+from gcpx.compute.list_functions.parameters import ListParameters
 from gcpx.model.fields import field, output_field, record
 
 

@@ -22,7 +22,7 @@ BASE = f"/compute/v1/projects/{PROJECT}"
         (compute_v1.SubnetworksClient, {"region": "us-east1"}, "default"),
     ],
 )
-def test_every_project_has_a_catalog(cloud, client, arguments, name):
+def test_every_project_has_predefined_resources(cloud, client, arguments, name):
     found = connect(client, cloud)
     singular = client.__name__.removesuffix("sClient")
     parameter = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in singular).lstrip("_")
@@ -47,7 +47,7 @@ def test_public_images_and_the_project(cloud):
     "collection",
     ["regions", "zones", "global/networks", "zones/us-east1-b/machineTypes", "regions/us-east1/subnetworks"],
 )
-def test_lists_of_the_catalog_link_to_themselves(http, version, collection):
+def test_lists_of_predefined_resources_link_to_themselves(http, version, collection):
     path = f"projects/{PROJECT}/{collection}"
     answer = http.get(f"/compute/{version}/{path}").json()
     links = [item["selfLink"] for item in answer["items"]]
@@ -66,7 +66,7 @@ def test_a_missing_resource_is_named_by_its_path(http, collection):
 
 
 @pytest.mark.parametrize("path", ["regions", "zones", f"zones/{ZONE}/machineTypes", "global/networks"])
-def test_catalog_items_are_read_by_their_numeric_ids(http, path):
+def test_predefined_resources_are_read_by_their_numeric_ids(http, path):
     first = http.get(f"{BASE}/{path}").json()["items"][0]
 
     assert http.get(f"{BASE}/{path}/{first['id']}").json() == first
