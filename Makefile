@@ -51,7 +51,7 @@ schema: $(READY) ## Write schema.json, RULES.md and the tables of README.md from
 sdk: schema setup ## Write what `make schema` writes, and sdk/python with Pulumi's own generator
 	PYTHONPATH=tools $(BIN)/python -m generate sdk
 
-check-generated: setup ## Fail if a generated file is not current
+check-generated: setup ## Fail if a generated file is out of date
 	PYTHONPATH=tools $(BIN)/python -m generate check
 
 setup: $(READY) ## Create .venv, and find or build the Pulumi CLI

@@ -102,7 +102,7 @@ def _normalized(name):
 
 
 def _imports(wheel):
-    """Give the modules that each import may mean: `from a import b` means `a`, or `a.b` if that is a module."""
+    """Yield the modules that each import may mean: `from a import b` means `a`, or `a.b` if that is a module."""
     for name in wheel.namelist():
         for node in ast.walk(ast.parse(wheel.read(name))) if name.endswith(".py") else ():
             if isinstance(node, ast.Import):
@@ -152,14 +152,14 @@ class Installed:
         return self.folder / "bin" / name
 
     def run(self, code, *arguments):
-        """Run Python code in the environment; gives the JSON that it prints."""
+        """Run Python code in the environment; return the JSON that it prints."""
         command = [self.program("python"), "-c", code, *arguments]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, env=ENVIRONMENT, cwd=self.folder)
         return json.loads(done.stdout)
 
     @contextmanager
     def serving(self, name):
-        """Start a program; gives the first line that it prints."""
+        """Start a program; return the first line that it prints."""
         with subprocess.Popen(
             [self.program(name)], stdout=subprocess.PIPE, env=ENVIRONMENT, cwd=self.folder
         ) as process:

@@ -25,7 +25,7 @@ PATH = re.compile(rf"`((?:{FOLDERS})/[\w/.-]*)(?:::([\w.]+))?`")
 
 
 def _file(name, path):
-    """Give the file or folder that a document names."""
+    """Return the file or folder that a document names."""
     found = [folder / path for folder in (ROOT, PLUGIN, (ROOT / name).parent) if (folder / path).exists()]
     assert found, f"{name}: {path} does not exist"
     return found[0]

@@ -125,12 +125,8 @@ def main() -> None:
         create_and_preview(workspace)
         scale(workspace)
         import_and_destroy(host, workspace)
-    print(
-        f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is in examples/quickstart. It needs a bucket, a"
-    )
-    print(
-        "topic, an instance and a disk, which this demo has created with the emulator's APIs (tools/demo.py: prepare)."
-    )
+    print(f"\n{styled('Done', '1;32')} in {time.monotonic() - begun:.0f} s. The program is in examples/quickstart.")
+    print("It needs a bucket, a topic, an instance and a disk, which the demo has created with the emulator's APIs.")
     print('For programs of your own: make emulator, then in another shell: eval "$(make -s env)"')
 
 

@@ -71,7 +71,7 @@ def main(users: list[str]) -> None:
     for user in users:
         found += listed(flags, "gcpx:oslogin:SshKey", "--user", user)
     if not found:
-        sys.exit("There is nothing to import.")
+        sys.exit("There is nothing to import: gcpx found none of its resources in this project.")
     Path("adopt.json").write_text(json.dumps({"resources": named(found)}, indent=2))
     pulumi("import", "--file", "adopt.json", "--out", "adopted.yaml", "--yes", "--skip-preview", "--suppress-progress")
     Path("adopted.yaml").replace("Main.yaml")

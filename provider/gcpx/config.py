@@ -1,4 +1,4 @@
-"""The provider's configuration: what the engine sends and what the environment adds become `Settings`.
+"""The provider's configuration: turns what the engine sends and what the environment adds into `Settings`.
 
 The settings themselves are declared in `gcpx.gcp.settings`.
 """
@@ -23,7 +23,7 @@ _BOOLEANS = dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True) | dict.fro
 )
 """The spellings of a boolean that is given as a string, in lower case."""
 _ALTERNATIVES = {"credentials": "accessToken", "accessToken": "credentials"}
-"""Settings that say who is calling: where one is configured, the environment does not add the other."""
+"""Settings that say who is calling: if one is configured, the environment does not add the other."""
 
 KIND = object_type(Settings)
 
@@ -32,7 +32,7 @@ def check_config(inputs: dict[str, Any], environment: Mapping[str, str] = os.env
     """Check a configuration, and what the environment adds to it.
 
     `inputs` are engine values as CheckConfig gets them: secrets and unknowns are allowed, and values other than strings
-    may be JSON texts.
+    may be strings of JSON.
     """
     values = _decoded(inputs)
     report = check(KIND, values)
@@ -43,12 +43,12 @@ def check_config(inputs: dict[str, Any], environment: Mapping[str, str] = os.env
 
 
 def diff_config(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-    """Compare two configurations; no change of them replaces a resource, because every ID contains its project."""
+    """Compare two configurations; no change replaces a resource, because every ID contains its project."""
     return diff(KIND, _decoded(old), _decoded(new), {})
 
 
 def settings(inputs: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Settings:
-    """Resolve a configuration: each setting comes from the inputs, else from its first variable that is set.
+    """Resolve a configuration: each setting comes from the inputs or, without one, from its first variable that is set.
 
     Raises UserError with every failure if a value is not valid, because the engine need not have called CheckConfig.
     """
@@ -56,7 +56,7 @@ def settings(inputs: Mapping[str, Any], environment: Mapping[str, str] = os.envi
     failures = check_config(known, environment).failures
     if failures:
         reasons = (f"{format_path(item.path)}: {item.reason}" if item.path else item.reason for item in failures)
-        raise UserError(f"the provider configuration must be corrected: {'; '.join(reasons)}")
+        raise UserError(f"the provider configuration is not valid; correct it: {'; '.join(reasons)}")
     values = _decoded(reveal(known))
     added = _variables(values, environment)
     return Settings.of(values | {name: _parsed(name, environment[variable]) for name, variable in added.items()})

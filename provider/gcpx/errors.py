@@ -29,7 +29,7 @@ class CancelledError(ProviderError):
 
 
 def safe_message(error: Exception, what: str = "") -> str:
-    """Give the message of an error, without secrets.
+    """Return the message of an error, without secrets.
 
     A `ProviderError` gives its own text. The text of any other exception may quote a secret, so the message only names
     its type, and says that Google's response to `what` could not be parsed.

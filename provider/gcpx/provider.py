@@ -80,7 +80,7 @@ class Provider:
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Texts of the configuration that no message may contain."""
+        """Strings in the configuration that no message may contain."""
         return self._settings.secrets if self._settings is not None else frozenset()
 
     @property
@@ -89,7 +89,7 @@ class Provider:
         return self._settings is not None and self._settings.validate_online
 
     def schema(self) -> str:
-        """Give the schema: the packaged file or, in a checkout, the generated one."""
+        """Return the schema: the packaged file or, in a checkout, the generated one."""
         packaged = importlib.resources.files("gcpx") / "schema.json"
         if packaged.is_file():
             return packaged.read_text()

@@ -1,1 +1,1 @@
-"""Google Cloud's REST APIs on loopback, as far as gcpx and its users' programs need them."""
+"""An emulator of the Google Cloud REST APIs that gcpx and its users' programs need, on loopback."""

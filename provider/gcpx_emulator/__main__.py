@@ -11,16 +11,16 @@ from gcpx_emulator.server import serve
 
 def main() -> None:
     """Read the options and serve. The first line on stdout is the address."""
-    parser = argparse.ArgumentParser("gcpx-emulator", description="Google Cloud's REST APIs on loopback.")
-    parser.add_argument("--port", type=int, default=0, help="the port; 0 picks a free one (default)")
-    parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="the duration of each operation")
-    parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file")
+    parser = argparse.ArgumentParser("gcpx-emulator", description="Emulate Google Cloud's REST APIs on this machine.")
+    parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0, the default, picks a free one")
+    parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
+    parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
     options = parser.parse_args()
     serve(_open(options.port), options.data, options.latency)
 
 
 def _open(port: int) -> socket.socket:
-    """Open a port, or exit with the reason why that is not possible."""
+    """Open a port, or exit with the reason why that is impossible."""
     try:
         return listen(port)
     except (OSError, OverflowError) as error:
@@ -29,7 +29,7 @@ def _open(port: int) -> socket.socket:
 
 
 def listen(port: int = 0) -> socket.socket:
-    """Open a port on loopback; 0 is any that is free."""
+    """Open a port on loopback; 0 picks a free one."""
     # asyncio turns Nagle's algorithm off only if the protocol is named; otherwise each response would take 40 ms more.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -23,7 +23,7 @@ _METHODS: Final = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
 
 def application(emulator: Emulator) -> Starlette:
-    """Give the application of an emulator."""
+    """Return the application of an emulator."""
 
     async def status_page(_request: Request) -> Response:
         emulator.operations.settle()

@@ -34,7 +34,7 @@ class Controls:
     emulator: Emulator
 
     def routes(self) -> list[Route]:
-        """Give the route of every endpoint."""
+        """Return the route of every endpoint."""
         endpoints: list[tuple[str, _Endpoint, list[str]]] = [
             ("faults", self._faults, ["GET", "POST", "DELETE"]),
             ("requests", self._requests, ["GET", "DELETE"]),
@@ -95,13 +95,13 @@ class Controls:
         return JSONResponse({})
 
     async def _reset(self, request: Request) -> Response:
-        """Return to the initial state; only the signing keys stay."""
+        """Return to the initial state; only the signing keys are kept."""
         _RESET.read(await request.body())
         self.emulator.reset()
         return JSONResponse({})
 
     async def _resource(self, request: Request) -> Response:
-        """Read, patch (RFC 7396) or delete a resource without using its API, as causes drift."""
+        """Read, patch (RFC 7396) or delete a resource without using its API, which causes drift."""
         store, path = self.emulator.store, request.path_params["path"]
         self.emulator.operations.settle()
         resource: Any = store.get(path)

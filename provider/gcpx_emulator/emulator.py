@@ -48,7 +48,7 @@ class Emulator:
         )
 
     def now(self) -> float:
-        """Give the time in seconds since 1970."""
+        """Return the time in seconds since 1970."""
         return self.clock.now()
 
     def reset(self) -> None:

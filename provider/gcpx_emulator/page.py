@@ -33,7 +33,7 @@ def render(emulator: Emulator) -> str:
     return (
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content='width=device-width'>"
         f"<title>gcpx emulator</title><style>{_STYLE}</style>"
-        "<h1>gcpx emulator</h1><p>Google Cloud's REST APIs on this machine. Nothing here leaves it.</p>"
+        "<h1>gcpx emulator</h1><p>Google Cloud's REST APIs on this machine. No data leaves it.</p>"
         f"<h2>Resources</h2>{_counts(emulator.store.counts())}"
         f"<h2>Latest requests</h2>{_requests(list(emulator.requests.kept))}"
         f"{_pushes(list(emulator.pusher.deliveries))}"

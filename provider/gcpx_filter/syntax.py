@@ -1,4 +1,4 @@
-"""Filters as trees, and what is wrong with those that are none.
+"""Filters as trees, and errors in those that are malformed.
 
 Source: Compute API, the `filter` and `orderBy` parameters of list methods; AIP-160 for precedence.
 """
@@ -22,10 +22,10 @@ _LONGEST: Final = 4096
 _EXPECTED: Final = {
     "OPERATOR": f"one of the operators {' '.join((*OPERATORS, *MATCHES))}",
     "MATCH": f"one of the operators {' '.join((*OPERATORS, *MATCHES))}",
-    "LITERAL": "a value: a text, a number, true, false or *",
+    "LITERAL": "a value: a string, a number, true, false or *",
     "REGEX": "a regular expression",
     "NAME": "a field's name",
-    "STRING": "a quoted text",
+    "STRING": "a quoted string",
     "LPAR": "(",
     "RPAR": ")",
     "_AND": "AND",
@@ -35,10 +35,10 @@ _EXPECTED: Final = {
 
 
 class FilterError(ValueError):
-    """A filter, or an order, that no list method takes.
+    """A filter, or an order, that no list method accepts.
 
     Attributes:
-        position: where it is wrong, the first character being 1.
+        position: where the error is, counted in characters from 1.
     """
 
     def __init__(self, position: int, reason: str) -> None:
@@ -68,7 +68,7 @@ class Match:
 
 @attrs.frozen
 class Not:
-    """The contrary."""
+    """The negation of an expression."""
 
     item: Expression
     position: int
@@ -76,10 +76,10 @@ class Not:
 
 @attrs.frozen
 class All:
-    """Every one of several.
+    """All of several expressions.
 
     Attributes:
-        word: `AND`, or nothing where they stand side by side.
+        word: `AND`, or empty if they stand side by side.
     """
 
     items: tuple[Expression, ...]
@@ -88,7 +88,7 @@ class All:
 
 @attrs.frozen
 class Any:
-    """At least one of several."""
+    """At least one of several expressions."""
 
     items: tuple[Expression, ...]
     word: str = "OR"
@@ -101,7 +101,7 @@ def parse(text: str) -> Expression | None:
     """Read a filter; None for an empty one.
 
     Raises:
-        FilterError: with the position, where it is malformed or mixes the two forms.
+        FilterError: if it is malformed or mixes the two forms.
     """
     if not text.strip():
         return None
@@ -118,7 +118,7 @@ def parse(text: str) -> Expression | None:
 def check_order(text: str) -> None:
     """Refuse an order that list methods do not know."""
     if text.strip() not in {"", *ORDERS}:
-        raise FilterError(1, f"{text!r} is no order; allowed are {' and '.join(ORDERS)}")
+        raise FilterError(1, f"{text!r} is not a known order; use {' or '.join(ORDERS)}")
 
 
 @functools.cache
@@ -128,7 +128,7 @@ def _parser() -> Lark:
 
 
 class _Reader(Transformer[Token, Anything]):
-    """From lark's tree to ours."""
+    """Turns lark's tree into ours."""
 
     @v_args(inline=True)
     def start(self, item: Expression) -> Expression:
@@ -190,7 +190,7 @@ def _check_size(text: str) -> None:
 
 
 def leaves(expression: Expression) -> Iterator[Comparison | Match]:
-    """Give every single comparison, from left to right."""
+    """Yield every single comparison, from left to right."""
     if isinstance(expression, Comparison | Match):
         yield expression
     elif isinstance(expression, Not):
@@ -205,7 +205,7 @@ def _first(expression: Expression) -> Comparison | Match:
 
 
 def _check_form(text: str, expression: Expression) -> None:
-    """Hold a filter to one of the two forms."""
+    """Refuse a filter that mixes the two forms."""
     found = list(leaves(expression))
     matches = [leaf for leaf in found if isinstance(leaf, Match)]
     if not matches:
@@ -221,7 +221,7 @@ def _check_form(text: str, expression: Expression) -> None:
     if strange is not None:
         raise FilterError(
             strange.position,
-            f"regular expressions cannot be combined for several fields ({'.'.join(matches[0].field)} and "
+            f"regular expressions cannot apply to several fields ({'.'.join(matches[0].field)} and "
             f"{'.'.join(strange.field)}); compare with = instead",
         )
 
@@ -233,13 +233,13 @@ def _check_joined(text: str, expression: Expression) -> None:
     if not isinstance(expression, All) or expression.word:
         word = getattr(expression, "word", "NOT")
         raise FilterError(
-            _first(expression).position, f"regular expressions are not joined by {word}; use | within one"
+            _first(expression).position, f"regular expressions cannot be joined by {word}; use | within one"
         )
     for item in expression.items:
         _check_joined(text, item)
         start = _first(item).position - 1
         if not text[:start].rstrip().endswith("("):
-            raise FilterError(start + 1, "each of several regular expressions stands in parentheses")
+            raise FilterError(start + 1, "put each of several regular expressions in parentheses")
 
 
 def _syntax_error(text: str, error: UnexpectedInput) -> FilterError:
@@ -247,9 +247,9 @@ def _syntax_error(text: str, error: UnexpectedInput) -> FilterError:
     words = list(dict.fromkeys(_EXPECTED[name] for name in sorted(_expected(error)) if name in _EXPECTED))
     ended = position > len(text.rstrip()) or (isinstance(error, UnexpectedToken) and error.token.type == "$END")
     if ended:
-        return FilterError(len(text.rstrip()) + 1, f"it ends too early; {_either(words)} is missing")
+        return FilterError(len(text.rstrip()) + 1, f"it ends too early: {_either(words)} is missing")
     found = text[position - 1 :].split(maxsplit=1)[0][:20]
-    return FilterError(position, f"{found!r} is not expected here; {_either(words)} would be")
+    return FilterError(position, f"{found!r} is unexpected here: {_either(words)} is expected")
 
 
 def _expected(error: UnexpectedInput) -> set[str]:

@@ -24,7 +24,7 @@ class PushError(Exception):
 
 
 class MalformedRequest(PushError):  # noqa: N818 - the names of this class and the next three say what is wrong
-    """A header, a query or a body that does not have the form of a push, or has the wrong verification token."""
+    """A request that does not have the form of a push, or has the wrong verification token."""
 
 
 class InvalidToken(PushError):  # noqa: N818 - see above
@@ -32,7 +32,7 @@ class InvalidToken(PushError):  # noqa: N818 - see above
 
 
 class WrongMethod(PushError):  # noqa: N818 - see above
-    """A request with another method than POST."""
+    """A request whose method is not POST."""
 
     status = 405
 

@@ -1,4 +1,4 @@
-"""The ASGI middleware, which only lets valid pushes through."""
+"""The ASGI middleware, which lets only valid pushes through."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _DisconnectedError(Exception):
 
 @attrs.frozen(eq=False)
 class PushMiddleware:
-    """Guards an ASGI application: passes valid pushes to it, and answers all other requests itself.
+    """Guards an ASGI application: passes valid pushes on to it, and answers all other requests itself.
 
     It guards every path of the application. To guard a part of an application, use the framework's routing:
     `Mount("/hooks", PushMiddleware(receiver, verifier))`. WebSockets are refused; lifespan events, which come from

@@ -25,7 +25,7 @@ def key_id(token: str, algorithm: str) -> str:
     if header.get("alg") != algorithm:
         raise InvalidToken(f"the token is not signed with {algorithm}")
     if "crit" in header or header.get("typ", "JWT") != "JWT":
-        raise InvalidToken("the token's header must have no crit, and no typ other than JWT")
+        raise InvalidToken("the token's header must not have crit, and its typ, if any, must be JWT")
     if not isinstance(header.get("kid"), str):
         raise InvalidToken("the token's header must name a key (kid)")
     return str(header["kid"])

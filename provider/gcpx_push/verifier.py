@@ -37,7 +37,7 @@ class PushVerifier:
             message attribute `token`.
         authenticated: False for a subscription without authentication. Its pushes have no signed token, so
             `verification_token` is required, and `audience` and `service_account_email` must not be set.
-        clock_skew: seconds by which the clocks of issuer and receiver may differ.
+        clock_skew: the number of seconds by which the clocks of issuer and receiver may differ.
     """
 
     audience: str = ""
@@ -81,7 +81,7 @@ class PushVerifier:
         if self.authenticated:
             return self.verify(self._token(value))
         if value is not None:
-            raise MalformedRequest(f"the header {self.issuer.header} must be absent; no authentication is expected")
+            raise MalformedRequest(f"the header {self.issuer.header} must be absent, because authenticated is False")
         return None
 
     def verify(self, token: str) -> Claims:

@@ -20,7 +20,7 @@ CASES = [
         TEMPLATE,
         {**template(), "sourceInstanceParams": {"diskConfigs": []}},
         "sourceInstanceParams",
-        "needs sourceInstance",
+        "requires sourceInstance",
     ),
     (TEMPLATE, {"properties": {"canIpForward": True}}, "properties.machineType", "is required"),
     (TEMPLATE, {**template(), "name": "Web"}, "name", "must be 1 to 63 lower-case letters"),
@@ -99,7 +99,7 @@ CASES = [
         TEMPLATE,
         template(networkInterfaces=[{"accessConfigs": [{"publicPtrDomainName": "a.b."}]}]),
         "properties.networkInterfaces[0].accessConfigs[0].publicPtrDomainName",
-        "needs setPublicPtr",
+        "requires setPublicPtr",
     ),
     (TEMPLATE, template(networkInterfaces=[None]), "properties.networkInterfaces[0]", "not null"),
     (TEMPLATE, template(tags={"items": ["Web"]}), "properties.tags.items[0]", "must be 1 to 63"),
@@ -132,7 +132,7 @@ CASES = [
         TEMPLATE,
         {"sourceInstance": "i", "sourceInstanceParams": {"diskConfigs": [{"deviceName": "d", "customImage": "i"}]}},
         "sourceInstanceParams.diskConfigs[0].customImage",
-        "needs instantiateFrom: CUSTOM_IMAGE",
+        "requires instantiateFrom: CUSTOM_IMAGE",
     ),
     (NOTIFICATION, {"topic": "uploads"}, "bucket", "is required"),
     (NOTIFICATION, notification(bucket="UPPER"), "bucket", "must be the name of a bucket"),
@@ -195,7 +195,7 @@ def test_a_value_that_this_version_does_not_know_is_a_warning(engine):
     assert engine.failures(TEMPLATE, inputs) == {}
     ((severity, _, said),) = engine.log.messages
     assert severity == "WARNING"
-    assert "properties.networkInterfaces[0].nicType is not one of the values that this version knows" in said
+    assert "properties.networkInterfaces[0].nicType is not a value that this version of gcpx knows" in said
 
 
 def test_a_number_may_be_written_as_a_string(engine):

@@ -1,4 +1,4 @@
-"""Each rule of RULES.md, through the plugin: it accepts the good values, and refuses or warns of the bad ones."""
+"""Each rule of RULES.md, through the plugin: it accepts the good values, and refuses or warns about the bad ones."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def ssd(**parameters):
 
 
 def items(*sizes):
-    """Give metadata with values of these sizes in bytes; each character has two bytes."""
+    """Return metadata with values of these sizes in bytes; each character has two bytes."""
     return {"items": [{"key": f"k{index}", "value": "é" * (size // 2)} for index, size in enumerate(sizes)]}
 
 
@@ -220,7 +220,7 @@ CASES = {
     "MetadataItem.key required": ({"key": "k"}, {"value": "v"}),
     "LocationPolicyZone.zone required": ({"zone": "zones/us-east1-b"}, {}),
 }  # fmt: skip
-"""By rule: content that it accepts, content that it refuses or warns of, and the path of the finding within the object.
+"""By rule: content that it accepts, content that it refuses or warns about, the path of the finding within the object.
 
 Content is merged into valid inputs, and None removes a property. The path is left out where it is the rule's property.
 A rule without a case here takes its case from its declaration (`_case`); None marks a rule that no inputs can reach.
@@ -246,7 +246,7 @@ ZONE_KEY = "zones/us-east1-b"
 
 
 def _case(row):
-    """Give the case of a rule; those of known values and of required properties follow from the declaration."""
+    """Return the case of a rule; those of known values and of required properties follow from the declaration."""
     if row.key in CASES:
         return CASES[row.key]
     if row.kind == "required":
@@ -260,7 +260,7 @@ def _case(row):
 
 
 def _object_path(row):
-    """Give the path of the rule's object in the inputs, with an index or key for each element of a list or map."""
+    """Return the path of the rule's object in the inputs, with an index or key for each element of a list or map."""
     path = PLACES.get(row.key) or PLACES.get(f"{row.object}.{row.property}") or PLACES.get(row.object) or row.path
     before = ("", *path)
     return [0 if part == "[]" else (ZONE_KEY if before[index] == "locations" else "a") if part == "*" else part
@@ -292,7 +292,7 @@ def _merge(owner, content):
 
 
 def _inputs(row, content):
-    """Give valid inputs of the rule's resource or function, with the content merged into the rule's object."""
+    """Return valid inputs of the rule's resource or function, with the content merged into the rule's object."""
     inputs = copy.deepcopy(BASE.get(row.token, {}))
     if row.object == "PerInstanceProperties":
         inputs = {name: value for name, value in inputs.items() if name not in {"namePattern", "count"}}

@@ -64,7 +64,10 @@ def test_a_key_of_another_user_asks_for_impersonation(engine, cloud):
     with failing() as failed:
         engine.create(KEY, "k", key())
 
-    assert f"Only {USER} can manage keys of {USER}: set gcpx:impersonateServiceAccount" in failed[0].message
+    assert (
+        f"Only {USER} can manage keys of {USER}: use its credentials, or set gcpx:impersonateServiceAccount"
+        in failed[0].message
+    )
 
 
 @pytest.mark.parametrize("fingerprint", ["SHA256:abc+def=", "0a", "Z9"])

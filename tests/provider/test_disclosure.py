@@ -79,7 +79,7 @@ def test_a_misplaced_private_key_is_reported_by_its_path(offline):
     private = PRIVATE[0]
 
     assert "must be the public key" in offline.failures(KEY, key(key=private))["key"]
-    assert "is an SSH public key" in offline.failures(KEY, key(key=secret(private)))["key"]
+    assert "must be an SSH public key" in offline.failures(KEY, key(key=secret(private)))["key"]
     failures = offline.failures(TEMPLATE, template(labels=[private]))
     assert failures["properties.labels"] == "must be a map, not a list"
 

@@ -52,7 +52,7 @@ def reveal(value):
 
 
 def discloses(value):
-    """Tell whether a secret appears outside of every wrapper."""
+    """Return whether a secret appears outside of every wrapper."""
     if isinstance(value, dict):
         return False if SIGNATURE in value else any(discloses(item) for item in value.values())
     if isinstance(value, list):
@@ -61,7 +61,7 @@ def discloses(value):
 
 
 def is_fulfilled(preview, real):
-    """Tell whether each value of a preview is unknown or equals the actual one."""
+    """Return whether each value of a preview is unknown or equals the actual one."""
     if preview in (UNKNOWN, real):
         return True
     if isinstance(preview, dict) and isinstance(real, dict):
@@ -136,7 +136,7 @@ def _assert_invariants(engine, token, first, preview, made):
 
 
 def _resolves(path, values):
-    """Tell whether a path, as the engine writes it, exists in the values."""
+    """Return whether a path, as the engine writes it, exists in the values."""
     decoder = json.JSONDecoder()
     while path:
         if path.startswith('["'):

@@ -173,7 +173,7 @@ def _assert_refused(offline, token, *mistakes):
 
 
 def _is_named(where, said):
-    """Tell whether a failure names exactly this path."""
+    """Return whether a failure names exactly this path."""
     path = format_path(where)
     return any(text.startswith((f"{path} ", f"{path}: ")) for text in said)
 

@@ -130,7 +130,8 @@ def test_a_fleet_that_exceeds_a_quota_is_refused(online, cloud):
 
     assert online.failures(FLEET, _fleet(10)) == {}
     assert (
-        online.failures(FLEET, _fleet(11))["count"] == "would need 11 of INSTANCES in us-east1, where only 10 are left"
+        online.failures(FLEET, _fleet(11))["count"]
+        == "needs 11 of quota INSTANCES in us-east1, where 10 are left: request more quota"
     )
     assert "CPUS" in online.failures(FLEET, _fleet(600))["count"]
 

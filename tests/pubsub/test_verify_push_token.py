@@ -71,4 +71,4 @@ def test_certificates_that_cannot_be_fetched_are_an_error(engine, cloud):
     with failing() as failures:
         _verify(engine, cloud)
 
-    assert "give certificates" in failures[0].message
+    assert "set certificates" in failures[0].message

@@ -44,7 +44,7 @@ class Case:
 
 
 def _each(name, accepted, refused):
-    """Give fragments of one field."""
+    """Return fragments of one field."""
     return {"accepted": [{name: value} for value in accepted], "refused": [{name: value} for value in refused]}
 
 
@@ -68,7 +68,7 @@ def metadata_items(*pairs):
 
 
 def _sizes(schema, size, kind, types, more):
-    """Give the cases of a disk that is made now."""
+    """Return the cases of a new disk."""
     hyperdisk, extreme = types
     return [
         Case(

@@ -1,4 +1,4 @@
-"""What tests of fleets look at and set up."""
+"""What tests of fleets inspect and set up."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from programs import PROJECT, ZONE
 
 
 def member_names(resource: Resource) -> list[str]:
-    """Give the names of a fleet's members."""
+    """Return the names of a fleet's members."""
     return [member["name"] for member in resource.outputs["members"]]
 
 
 def instance_path(name: str, zone: str = ZONE) -> str:
-    """Give the path of an instance in the emulator."""
+    """Return the path of an instance in the emulator."""
     return f"projects/{PROJECT}/zones/{zone}/instances/{name}"
 
 

@@ -23,10 +23,10 @@ OPERATIONS = {
 
 
 def connect(kind: Any, cloud: Emulated, credentials: Credentials | None = None) -> Any:
-    """Give a client of this class."""
+    """Return a client of this class."""
     options = {"host": cloud.host, "url_scheme": "http", "credentials": credentials or AnonymousCredentials()}
     transport = kind.get_transport_class("rest")(**options)
-    # A client makes those that follow its operations by itself, and for Google's host.
+    # A client creates the clients that follow its operations itself, for Google's host.
     if hasattr(transport, "_extended_operations_services"):
         for name, operations in OPERATIONS.items():
             polling = operations.get_transport_class("rest")(**options)
@@ -35,13 +35,13 @@ def connect(kind: Any, cloud: Emulated, credentials: Credentials | None = None) 
 
 
 def storage_client(cloud: Emulated) -> storage.Client:
-    """Give a client of Cloud Storage."""
+    """Return a client of Cloud Storage."""
     options = ClientOptions(api_endpoint=f"http://{cloud.host}")
     return storage.Client(PROJECT, AnonymousCredentials(), client_options=options)
 
 
 def relocated(cloud: Emulated) -> Callable[..., Any]:
-    """Give a transport of google-auth that calls the emulator in place of Google."""
+    """Return a transport of google-auth that calls the emulator in place of Google."""
     session = requests.Session()
     session.trust_env = False
     send = google.auth.transport.requests.Request(session)
@@ -49,7 +49,7 @@ def relocated(cloud: Emulated) -> Callable[..., Any]:
 
 
 def instance_properties(**more: Any) -> compute_v1.InstanceProperties:
-    """Give small properties."""
+    """Return small instance properties."""
     parameters = compute_v1.AttachedDiskInitializeParams(source_image=DEBIAN, disk_size_gb=20)
     disk = compute_v1.AttachedDisk(boot=True, initialize_params=parameters)
     nic = compute_v1.NetworkInterface(network="global/networks/default", access_configs=[compute_v1.AccessConfig()])
@@ -57,13 +57,13 @@ def instance_properties(**more: Any) -> compute_v1.InstanceProperties:
 
 
 def insert_template(templates: Any, name: str, **more: Any) -> Any:
-    """Create a template with small properties; gives the operation."""
+    """Create a template with small properties; return the operation."""
     template = compute_v1.InstanceTemplate(name=name, properties=instance_properties(**more))
     return templates.insert(project=PROJECT, instance_template_resource=template)
 
 
 def insert_instance(cloud: Emulated, name: str = "vm", **more: Any) -> Any:
-    """Create an instance, and wait for it; gives the client of instances."""
+    """Create an instance, and wait for it; return the client of instances."""
     instances = connect(compute_v1.InstancesClient, cloud)
     parameters = compute_v1.AttachedDiskInitializeParams(source_image=DEBIAN)
     disk = compute_v1.AttachedDisk(boot=True, auto_delete=True, initialize_params=parameters)

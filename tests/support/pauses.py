@@ -1,4 +1,4 @@
-"""A call whose pauses pass at once, with the clock that they move."""
+"""A call whose pauses end at once, and the clock that they advance."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Pauses:
         return self.cancel
 
     def call(self, timeout: float | None = None) -> Call:
-        """Give a call that pauses here."""
+        """Return a call that pauses here."""
         return Call(urn="", timeout=timeout, cancelled=self, progress=self.lines.append, warn=self.lines.append)
 
     def google(self, settings: Settings) -> GoogleClient:
-        """Give a client that reads the time here."""
+        """Return a client that reads the time here."""
         return GoogleClient(settings, clock=lambda: self.now)

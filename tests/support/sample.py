@@ -1,4 +1,4 @@
-"""What the tests that run over every resource know about one; each resource has a module in `samples`."""
+"""What the tests that cover every resource know about one of them; each resource has a module in `samples`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Change = Callable[[Emulated], None]
 
 @attrs.frozen
 class ApiObject:
-    """The object of Google's published API descriptions that a resource is held to.
+    """The object in Google's published API descriptions that a resource is compared with.
 
     Attributes:
         name: the object's name.
-        v1, beta: the documents that describe it; the same one twice where the API has no beta version.
+        v1, beta: the documents that describe it; equal if the API has no beta version.
     """
 
     name: str
@@ -35,7 +35,7 @@ class ApiObject:
 
 @attrs.frozen
 class Edit:
-    """A change of inputs, with what the preview must say of it.
+    """A change of inputs, with what the preview must say about it.
 
     Attributes:
         inputs: the inputs that change; None removes one.
@@ -83,7 +83,7 @@ class Sample:
         token: its type token.
         inputs: small valid inputs.
         any_inputs: a strategy for valid inputs of many kinds.
-        api: the object that its properties are held to.
+        api: the object that its properties are compared with.
         own: its properties that are no fields of that object: parts of a URL, or made by gcpx.
         query: what a list of it requires.
         read_method: the API method that reads it.

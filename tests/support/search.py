@@ -46,7 +46,7 @@ class Budget:
         self._ends = time.monotonic() + SECONDS
 
     def is_spent(self) -> bool:
-        """Tell whether the time of the search is over."""
+        """Return whether the time of the search is over."""
         return SEARCHING and time.monotonic() > self._ends
 
 

@@ -1,1 +1,1 @@
-"""Generation of every file that follows from the declarations: schema.json, RULES.md, tables of README.md, the SDK."""
+"""Generators of the files that follow from the declarations: schema.json, RULES.md, tables of README.md, the SDK."""

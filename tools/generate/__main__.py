@@ -17,12 +17,12 @@ def check() -> None:
     # An outdated schema makes every file of the SDK differ, which would hide the cause.
     found = documents.outdated() or list(sdk.outdated())
     if found:
-        sys.exit(f"not current: {', '.join(found)}; run `make sdk` and commit the result")
+        sys.exit(f"out of date: {', '.join(found)}; run `make sdk` and commit the result")
     print(f"{', '.join(documents.TEXTS)} and {sdk.FOLDER.relative_to(ROOT)} are current")
 
 
 def main(arguments: list[str]) -> None:
-    """Do what the only argument names."""
+    """Run the command that the only argument names."""
     match arguments:
         case ["documents"]:
             documents.write()

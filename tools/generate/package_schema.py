@@ -37,13 +37,13 @@ _PYTHON: Final[Json] = {
     "respectSchemaVersion": True,
 }
 _PROVIDER: Final = (
-    "How Google Cloud is reached. Each setting can also be given as `gcpx:NAME` in the stack's configuration, and most "
-    "by an environment variable. Credentials never enter the state."
+    "How gcpx calls Google Cloud. Each setting can also be set as `gcpx:NAME` in the stack configuration, and most "
+    "with an environment variable. Credentials in environment variables are never stored in the state."
 )
 
 
 def text() -> str:
-    """Give the text of `schema.json`; keys are sorted, so that the same declarations always give the same file."""
+    """Return the text of `schema.json`; keys are sorted, so that the same declarations always give the same file."""
     return json.dumps(package(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
@@ -118,7 +118,7 @@ def _documentation(resource: type[Resource], kind: ObjectType) -> str:
     return (
         f"{kind.description}\n\n"
         f"{_example(example_of(resource))}\n"
-        f"## Import\n\nAn ID takes one of these forms:\n\n{forms}\n\n"
+        f"## Import\n\nThe ID has one of these forms:\n\n{forms}\n\n"
         f"```sh\npulumi import {resource.token} NAME {resource.id_forms[0]}\n```\n"
     )
 

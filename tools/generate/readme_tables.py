@@ -22,7 +22,7 @@ _TABLE: Final = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end of table -->", r
 
 
 def text() -> str:
-    """Give the text of `README.md`: the file as it is, with every table written anew.
+    """Return the text of `README.md`: the current file with every table regenerated.
 
     Raises:
         KeyError: if the file names a table that does not exist.

@@ -14,7 +14,7 @@ from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 
 Path = tuple[str, ...]
 _FIRST: Final = "gcpx:compute:InstanceTemplate"
-"""Where several resources share an object, its rows name their place in this one."""
+"""If several resources share an object, its rows name their place in this one."""
 
 
 @attrs.frozen
@@ -64,7 +64,7 @@ class Row:
         kind: what is limited, such as `length`; the rule's name for a rule across properties.
         words: what must hold.
         warns: whether a value that breaks it is only warned about, and sent.
-        source: where Google documents it.
+        source: where it is documented.
         module: the Python module that declares it.
         properties: the properties that it is about, as far as its words name them.
     """
@@ -90,7 +90,7 @@ class _Limit:
 
 
 def rows() -> Iterator[Row]:
-    """Give every rule once, at the shortest path of its object."""
+    """Yield every rule once, at the shortest path of its object."""
     shortest: dict[str, Place] = {}
     for place in places():
         known = shortest.get(place.object)
@@ -101,7 +101,7 @@ def rows() -> Iterator[Row]:
 
 
 def places() -> Iterator[Place]:
-    """Give every place of every object that users write: of resources first, then of functions."""
+    """Yield every place of every object that users write: of resources first, then of functions."""
     kinds = {token: object_type(resource_class(token).model) for token in RESOURCES}
     kinds |= {token: object_type(function_class(token).arguments) for token in FUNCTIONS}
     for token in sorted(kinds, key=lambda token: token != _FIRST):
@@ -195,7 +195,7 @@ def _limits(traits: Traits) -> Iterator[_Limit]:
     if traits.enum:
         yield _Limit("values", f"one of {', '.join(f'`{value}`' for value in traits.enum)}")
     if traits.enum and not traits.closed:
-        yield _Limit("new values", "another value that is written like these", warns=True)
+        yield _Limit("new values", "another value of the same form", warns=True)
     if traits.pattern:
         yield _Limit("form", traits.pattern[1])
     yield from _number_limits(traits)

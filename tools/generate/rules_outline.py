@@ -39,21 +39,21 @@ class Outline:
         return name if self._has_section(name) else self.section(self.usages[name][0].parent)
 
     def path(self, name: str) -> Path:
-        """Give the path of an object within its section."""
+        """Return the path of an object within its section."""
         if self._has_section(name):
             return ()
         usage = self.usages[name][0]
         return (*self.path(usage.parent), *usage.path)
 
     def users(self, name: str) -> dict[str, list[Path]]:
-        """Give the paths of the properties that hold an object, by the section that describes them."""
+        """Return the paths of the properties that hold an object, by the section that describes them."""
         found: dict[str, list[Path]] = {}
         for usage in self.usages[name]:
             found.setdefault(self.section(usage.parent), []).append((*self.path(usage.parent), *usage.path))
         return found
 
     def uses(self, section: str) -> dict[str, list[Path]]:
-        """Give the paths at which a section's properties hold an object with its own section, by that object."""
+        """Return the paths at which a section's properties hold an object with its own section, by that object."""
         apart = {name: self.users(name).get(section, []) for name in self.usages if self._has_section(name)}
         return {name: paths for name, paths in apart.items() if paths}
 

@@ -27,19 +27,25 @@ A preview checks every input before anything is created. This page lists what it
 hold, and what happens otherwise:
 
 - *refused*: the preview fails, and names the property and what is required.
-- *warning*: the preview prints a warning, and the value is sent, because newer machine families, disk types or versions
-  of the API may allow it. A *new value* is one that is not listed but is written like those that are.
+- *warning*: the preview prints a warning and sends the value, because newer machine families, disk types or versions of
+  the API may allow it. A *new value* is one that is not listed but has the same form as those that are.
 
 These rules apply everywhere and are not repeated below:
 
 - A value has the type that the schema declares. A number may also be written as a string.
 - An unknown property is refused, with a suggestion if its name is close to a known one.
-- A property that only Google sets is refused as an input.
+- A property that only Google sets is refused in the inputs.
 - A value that is not known yet during the preview is never refused.
 
 In a path, `[]` stands for any element of a list and `*` for any key of a map. A line without a property is about the
-resource or object as a whole. The source is where Google documents the rule; a line without a source follows the
-description of the same field in the API's REST reference.
+resource or object as a whole.
+
+The source is where the rule is documented: a page of Google's documentation by its title, a file of gcpx, or a resource
+or method of a REST reference, with the field after the comma. *REST reference* alone is that of
+[Compute Engine](https://cloud.google.com/compute/docs/reference/rest/v1); the others are those of
+[Cloud Storage](https://cloud.google.com/storage/docs/json_api/v1) and
+[OS Login](https://cloud.google.com/compute/docs/oslogin/rest). A line without a source follows the description of the
+same field in the REST reference or, for a property that gcpx adds, the property's own description.
 
 `make schema` writes this page from the declarations in the code. Every rule has a case in
 [`{_TEST}`]({_TEST}): a value that the rule accepts and one that it does not, both
@@ -49,7 +55,7 @@ tried through the running plugin. A rule without a case fails the tests. To run 
 
 
 def text() -> str:
-    """Give the text of `RULES.md`."""
+    """Return the text of `RULES.md`."""
     outline = Outline.of(places())
     found = list(rows())
     names = sorted(outline.usages, key=lambda name: _kind(outline, name))
@@ -145,7 +151,7 @@ class Section:
         return _link(self.title)
 
     def _lines(self) -> Iterator[Line]:
-        """Give the lines of the tables: the limits of a property together, each rule and deprecation alone."""
+        """Yield the lines of the tables: the limits of a property together, each rule and deprecation alone."""
         groups: dict[tuple[str, ...], list[Row]] = {}
         for row in self.rows:
             alone = row.kind if not row.property or row.kind == "deprecated" else ""

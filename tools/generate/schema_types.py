@@ -72,14 +72,14 @@ class Types:
         return {"$ref": "pulumi.json#/Any"} if kind.name == "any" else {"type": kind.name}
 
     def _object(self, kind: ObjectType, side: Side) -> str:
-        """Describe an object type once; gives its token.
+        """Describe an object type once; return its token.
 
         An object that Google adds properties to has a second type for outputs, whose name ends in `Response`.
         """
         response = side.output and kind.has_outputs
         token = f"{self.package}:{side.module}:{kind.name}{'Response' if response and kind.inputs else ''}"
         if token not in self.found:
-            self.found[token] = {}  # found already while its own properties are described
+            self.found[token] = {}  # already found while its own properties are described
             properties = kind.properties if response else kind.inputs
             self.found[token] = {
                 "type": "object",
@@ -91,13 +91,13 @@ class Types:
 
 
 def description_of(prop: Property) -> str:
-    """Give a property's description with what its declaration adds: the known values, and whether it is beta."""
+    """Return a property's description with what its declaration adds: the known values, and whether it is beta."""
     values = [f"`{value}`" for value in prop.traits.enum]
     parts = [prop.traits.description]
     if not all(value in prop.traits.description for value in values):
         parts.append(f"One of {', '.join(values)}.")
     if prop.traits.beta:
-        parts.append("Beta: using it sends the call to Google's beta API.")
+        parts.append("Beta: a request that sets it goes to Google's beta API.")
     return " ".join(parts)
 
 

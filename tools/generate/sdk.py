@@ -52,7 +52,7 @@ def _generate(folder: Path) -> None:
 
 
 def _files(folder: Path) -> set[Path]:
-    """Give the files below a folder, relative to it, without what Python and an installation write there."""
+    """Return the files below a folder, relative to it, without what Python and an installation write there."""
     files = {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
     return {path for path in files if "__pycache__" not in path.parts and "egg-info" not in str(path)}
 

@@ -15,7 +15,7 @@ class WarningData(Record):
 
 @record
 class ApiWarning(Record):
-    """A warning in a response of Google's."""
+    """A warning in one of Google's responses."""
 
     code: str = output_field("The warning's code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.", always=True)
     data: list[WarningData] = output_field("Details of the warning.")

@@ -20,7 +20,7 @@ _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _DELETE_ATTEMPTS: Final = 5
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
-"""Methods that take no request ID. Sending them twice is safe, because a fingerprint guards the change."""
+"""Methods without a request ID. Sending them twice is safe, because a fingerprint guards the change."""
 
 
 @attrs.frozen(kw_only=True)
@@ -55,7 +55,7 @@ class Collection:
             live = self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), call)
         except NotFound:
             return None
-        if not live.get("id"):  # an empty response does not say that the resource is gone
+        if not live.get("id"):  # an empty response does not mean that the resource is gone
             raise ServerError(f"Google's response for {self.path}/{name} holds no id")
         return live
 
@@ -134,7 +134,7 @@ class Collection:
     def delete(self, call: Call, name: str) -> None:
         """Delete a resource, and wait until it is gone; does nothing if it does not exist.
 
-        A resource that is still in use is tried again for a while, because its user is often about to be replaced.
+        If the resource is still in use, try again for a while, because its user is often about to be replaced.
         """
         for attempt in range(_DELETE_ATTEMPTS):
             try:

@@ -1,4 +1,4 @@
-"""Names of the places where Google states what a rule requires, so that every `source` is written the same way.
+"""Names of the places where Google documents what a rule requires, so that every `source` has the same form.
 
 A source is something that a reader can open: a resource or method of the Compute Engine REST reference
 (https://cloud.google.com/compute/docs/reference/rest), with the field in question, or a page of Google's documentation.

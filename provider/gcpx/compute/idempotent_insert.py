@@ -1,4 +1,4 @@
-"""Insert a resource or a fleet exactly once, over retries and over another `pulumi up`, by means of request IDs."""
+"""Insert a resource or a fleet exactly once, across retries and further runs of `pulumi up`, by request IDs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class IdempotentInsert:
 
     Attributes:
         namespace: the UUID that keeps inserts of different kinds apart.
-        content: JSON values that tell this insert from all others; the request IDs are derived from them.
+        content: JSON values that distinguish this insert from all others; the request IDs are derived from them.
         send: sends the insert with a request ID, and returns Google's operation (REST JSON).
         wait: waits until the operation has ended.
         exists: tells whether what the operation created still exists.

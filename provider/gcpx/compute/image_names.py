@@ -25,7 +25,7 @@ _FULL: Final = re.compile(
 _SHORT: Final = re.compile(rf"(?:(?P<project>{PROJECT_ID})/)?(?P<name>{_NAME})")
 _DATED: Final = r"[-a-z0-9]*-v\d{8}"
 FORMS: Final = (
-    "projects/PROJECT/global/images/IMAGE or projects/PROJECT/global/images/family/FAMILY, with or without "
+    "projects/PROJECT/global/images/IMAGE or projects/PROJECT/global/images/family/FAMILY, each also without "
     "projects/PROJECT/ or as a URL, or a short name: PROJECT/NAME, family/FAMILY or NAME"
 )
 """The known forms, in words: the full ones, and the short ones that are resolved."""
@@ -63,17 +63,17 @@ PUBLIC_PROJECTS: Final = (
     PublicProject("windows-cloud", r"windows-\d{4}(-core)?", rf"windows-server-{_DATED}"),
     PublicProject("windows-sql-cloud", r"sql-(ent|exp|std|web)-\d{4}-win-\d{4}", rf"sql-\d{{4}}-{_DATED}"),
 )  # fmt: skip
-"""Where several projects fit a name, the first one counts."""
+"""If a name matches several projects, the first one applies."""
 _BY_PROJECT: Final = {public.project: public for public in PUBLIC_PROJECTS}
 _COLLECTIONS: Final = frozenset({"disks", "family", "global", "images", "projects", "regions", "snapshots", "zones"})
-"""Words that begin an incomplete link, so they are not taken for the ID of a project in `PROJECT/NAME`."""
+"""Words that begin an incomplete link, so they do not count as a project's ID in `PROJECT/NAME`."""
 
 
 @functools.lru_cache(maxsize=1024)
 def full_image_name(name: str) -> str | None:
-    """Give the full name of an image or image family, as Google accepts it; None if the name has no known form.
+    """Return the full name of an image or image family, as Google accepts it; None if the name has no known form.
 
-    A name that is full already, also as a URL, is given back unchanged.
+    A name that is full already, also as a URL, is returned unchanged.
 
     >>> full_image_name("debian-12"), full_image_name("web-base")
     ('projects/debian-cloud/global/images/family/debian-12', 'global/images/web-base')
@@ -92,9 +92,9 @@ def full_image_name(name: str) -> str | None:
 
 
 def resolve(value: Any) -> Any:
-    """Give the image name to show and send, for the trait `resolve` of a property.
+    """Return the image name to show and send, for the trait `resolve` of a property.
 
-    Other values than strings, and names of no known form, are given back unchanged; the rule of `image_name_form`
+    Other values than strings, and names of no known form, are returned unchanged; the rule of `image_name_form`
     refuses those names.
     """
     return (full_image_name(value) or value) if isinstance(value, str) else value
@@ -128,8 +128,8 @@ def image_name_form(name: str) -> Rule:
         return [(name, f"must be {FORMS}")] if given and full_image_name(given) is None else []
 
     words = (
-        f"{name} must be {FORMS}; short names of public families and images are completed with their project, and other "
-        "short names are of the user's own project, so debian-12 becomes "
+        f"{name} must be {FORMS}; short names of public families and images are completed with their project, and "
+        "other short names with the user's own project: debian-12 becomes "
         "projects/debian-cloud/global/images/family/debian-12, and web becomes global/images/web"
     )
     return Rule(f"{name} form", words, rest("instances", "disks[].initializeParams.sourceImage"), find)

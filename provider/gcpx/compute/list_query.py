@@ -10,7 +10,7 @@ from gcpx.model.location_patterns import PROJECT
 from gcpx.model.rules import Rule, Violation, rule
 
 
-@rule("filter and orderBy have a form that list methods accept", rest("instances.list", "filter and orderBy"))
+@rule("filter and orderBy must have a form that list methods accept", rest("instances.list", "filter and orderBy"))
 def filter_and_order_can_be_parsed(values: dict[str, Any]) -> list[Violation]:
     """Refuse, with the position of the error, what Google would refuse."""
     from gcpx_filter import FilterError, check_order, parse  # noqa: PLC0415 - loads the grammar with the first list

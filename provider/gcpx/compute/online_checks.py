@@ -13,7 +13,7 @@ from gcpx.model.values import Path
 
 
 def instance_checks(checks: OnlineChecks, properties: dict[str, Any], path: Path) -> Iterator[OnlineCheck]:
-    """Give the checks of machine type, images, networks and subnetworks.
+    """Yield the checks of machine type, images, networks and subnetworks.
 
     Args:
         checks: the checks of the resource, which know its project and region.
@@ -42,7 +42,7 @@ def _check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> 
     zones = [scope for scope, group in listed.get("items", {}).items() if group.get("machineTypes")]
     if not listed or [zone for zone in zones if region is None or f"/{region}-" in zone]:
         return []
-    return [(path, f"must be a machine type in {region or 'any zone'} of {checks.project}; {name} is not")]
+    return [(path, f"must be a machine type in {region or 'any zone'} of {checks.project}; {name} is not: correct it")]
 
 
 def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: int) -> list[Violation]:
@@ -55,7 +55,9 @@ def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: i
         left = available.get(name)
         if left is None or count * each <= left:
             continue
-        words = f"would need {count * each:,} of {name} in {checks.region}, where only {left:,.0f} are left"
+        words = (
+            f"needs {count * each:,} of quota {name} in {checks.region}, where {left:,.0f} are left: request more quota"
+        )
         if minimum * each > left:
             failures.append(("count", words))
         else:
@@ -64,13 +66,13 @@ def check_quotas(checks: OnlineChecks, machine_type: str, count: int, minimum: i
 
 
 def _available_quotas(checks: OnlineChecks) -> dict[str, float]:
-    """Give what is left of each quota of the region, by metric; empty if it cannot be determined."""
+    """Return what is left of each quota of the region, by metric; empty if it cannot be determined."""
     region = checks.get(f"beta/projects/{checks.project}/regions/{checks.region}") or {}
     return {item.get("metric"): item.get("limit", 0) - item.get("usage", 0) for item in region.get("quotas", ())}
 
 
 def _processors(checks: OnlineChecks, machine_type: str) -> int:
-    """Give the number of CPUs of a machine type; 0 if no list has the type."""
+    """Return the number of CPUs of a machine type; 0 if no list has the type."""
     for group in _machine_types(checks, name_of(machine_type)).get("items", {}).values():
         for item in group.get("machineTypes", ()):
             return int(item.get("guestCpus", 0))

@@ -21,7 +21,7 @@ _LONG_POLL: Final = 5.0
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 2.0
 _NO_LONG_POLL: Final = (404, 501)
-"""HTTP statuses of a server without the `wait` method."""
+"""HTTP statuses by which a server says that it has no `wait` method."""
 
 
 def percentage(operation: dict[str, Any]) -> str:
@@ -107,7 +107,7 @@ class Operations:
         try:
             ended = _Watch(self, call, wait, operation, deadline).until_done()
             return Outcome(ended, from_operation(wait.what, ended) if ended.get("error") else None)
-        except Exception as error:  # whatever went wrong, Google has accepted the request
+        except Exception as error:  # whatever went wrong, Google accepted the request
             raise Unfinished(safe_message(error, wait.what), operation) from error
 
     def requested(self, call: Call, scope: str, request_id: str) -> dict[str, Any] | None:
@@ -131,7 +131,7 @@ class _Watch:
     Attributes:
         operation: the operation as it was last read.
         deadline: when to stop waiting, in the time of `time.monotonic`.
-        long_poll: whether to read with the `wait` method, until the server turns out not to have it.
+        long_poll: whether to read with the `wait` method; false once the server turns out not to have it.
         pause: seconds to pause after the next read that returns at once.
         shown: the progress that the user saw last.
     """
@@ -173,7 +173,7 @@ class _Watch:
             )
 
     def _read(self) -> bool:
-        """Read the operation once; tells whether to pause before the next read."""
+        """Read the operation once; return whether to pause before the next read."""
         try:
             self.operation = self._long_polled() if self.long_poll else self._get()
         except ApiError as error:

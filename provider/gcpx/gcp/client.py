@@ -23,7 +23,7 @@ _OK: Final = range(200, 300)
 
 @attrs.define
 class GoogleClient:
-    """Google Cloud, as the provider is configured. One client serves all resources and functions, from any thread.
+    """The configured Google Cloud. One client serves all resources and functions, from any thread.
 
     Attributes:
         backoff: seconds before the first retry; see `gcpx.gcp.retries`.
@@ -41,7 +41,7 @@ class GoogleClient:
         self._rate_limit = RateLimit(self.clock)
 
     def send(self, request: Request, call: Call) -> dict[str, Any]:
-        """Send a request, again where that is safe, and give the JSON object of the response.
+        """Send a request, with retries where they are safe, and return the JSON object of the response.
 
         `call` shows progress before every retry, and ends all waits when it is cancelled. Raises the `ApiError` of an
         error response or of a missing one, UserError if the request cannot be encoded or the credentials cannot be
@@ -78,7 +78,7 @@ class GoogleClient:
 
 
 def _body(request: Request, response: Response) -> dict[str, Any]:
-    """Give the body of a successful response; raise the error of any other, as `RetryableError` if it may pass."""
+    """Return the body of a successful response; raise the error of any other, a `RetryableError` if it is temporary."""
     if response.status not in _OK:
         error = from_response(request.description, response.status, response.body)
         raise RetryableError(error, retry_after=response.retry_after) if is_transient(error) else error

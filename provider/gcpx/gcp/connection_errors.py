@@ -1,4 +1,4 @@
-"""Messages for requests without a response. Exception texts are not used, because they may contain headers."""
+"""Messages for requests without a response. Those of exceptions are not used, because they may contain headers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIMEOUTS: Final[dict[type[Exception], str]] = {
 
 
 def is_loopback(host: str | None) -> bool:
-    """Tell whether a host is this machine."""
+    """Return whether a host is this machine."""
     if host is None or host == "localhost":
         return host is not None
     try:
@@ -51,12 +51,12 @@ def connection_error(error: Exception, method: str, url: str, *, emulated: bool)
 
 
 def _host(url: str) -> str:
-    """Give host and port as they were configured, without a user name or password."""
+    """Return host and port as they were configured, without a user name or password."""
     return url.partition("://")[2].partition("/")[0].rpartition("@")[2]
 
 
 def _obstacle(error: Exception) -> str:
-    """Say what makes it impossible to send the request, now or later; empty if nothing does."""
+    """Say what makes it impossible to send the request, however often it is tried; empty if nothing does."""
     if isinstance(error, httpx.UnsupportedProtocol):
         return "its address must begin with https:// or http://"
     if isinstance(error, httpx.InvalidURL):

@@ -75,7 +75,7 @@ class Credentials:
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def header(self, scope: str, *, renew: bool = False) -> dict[str, str]:
-        """Give the headers that authorize a call with a scope; `renew` asks for a new token.
+        """Return the headers that authorize a call with a scope; `renew` asks for a new token.
 
         Raises UserError if the configured credentials cannot be used, and Unauthenticated if no token is issued for
         them.
@@ -157,7 +157,7 @@ def _load_json(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
         return load(info, scopes)
     except Exception as error:
         raise UserError(
-            f"gcpx:credentials must be complete credentials of type {info['type']}, as Google writes them "
+            f"gcpx:credentials must have every field of type {info['type']}, as in the file that Google creates "
             f"({type(error).__name__})"
         ) from error
 

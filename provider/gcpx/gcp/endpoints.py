@@ -7,7 +7,7 @@ from gcpx.gcp.settings import Settings
 
 
 def base_url(settings: Settings, api: Api) -> str:
-    """Give the URL of an API's host, to which the API's path is appended: `https://compute.googleapis.com`."""
+    """Return the URL of an API's host, to which the API's path is appended: `https://compute.googleapis.com`."""
     host, custom = settings.emulator_host, settings.endpoint_of(api)
     if host:
         return host.rstrip("/") if "://" in host else f"http://{host}"
@@ -18,7 +18,7 @@ def base_url(settings: Settings, api: Api) -> str:
 
 
 def public_page_url(settings: Settings, url: str) -> str:
-    """Give the URL of one of Google's public pages, such as its certificates, under these settings.
+    """Return the URL of one of Google's public pages, such as its certificates, under these settings.
 
     A custom endpoint of the OAuth 2.0 API, or an emulator, serves these pages, too.
     """

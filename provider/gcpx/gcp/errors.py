@@ -56,11 +56,11 @@ class ApiError(ProviderError):
         self.operation = operation
 
     def with_message(self, message: str) -> Self:
-        """Give the same error with another message; what it knows of the operation is left out."""
+        """Return the same error with another message, without its operation."""
         return type(self)(message, status=self.status, reason=self.reason)
 
     def with_hint(self, hint: str) -> Self:
-        """Give the same error with one more sentence after its message."""
+        """Return the same error with one more sentence after its message."""
         return self.with_message(f"{self.message.rstrip('.')}. {hint}")
 
 
@@ -82,7 +82,7 @@ class ConnectionRefused(NoResponse):
 
 
 class CannotSendRequest(NoResponse):
-    """The request cannot be sent, now or later: its address or its headers are not valid."""
+    """The request can never be sent: its address or its headers are not valid."""
 
     code = "INVALID_ARGUMENT"
     next_step = "Correct the settings of gcpx (emulatorHost, ...CustomEndpoint, universeDomain)."
@@ -110,14 +110,14 @@ class RateLimited(ApiError):  # noqa: N818
     """Too many calls in a short time, even after retries."""
 
     code = "RESOURCE_EXHAUSTED"
-    next_step = "Run again with a lower --parallel, or request a higher rate quota."
+    next_step = "Run `pulumi up` again with a lower --parallel, or request a higher rate quota."
 
 
 class QuotaExceeded(ApiError):  # noqa: N818
     """The project's quota does not allow the resource."""
 
     code = "RESOURCE_EXHAUSTED"
-    next_step = "Delete what is not needed, choose another region, or request a higher quota."
+    next_step = "Delete resources that you do not need, choose another region, or request a higher quota."
 
 
 class NotFound(ApiError):  # noqa: N818
@@ -127,7 +127,7 @@ class NotFound(ApiError):  # noqa: N818
 
 
 class Conflict(ApiError):  # noqa: N818
-    """The request conflicts with the state of a resource, which most often exists already."""
+    """The request conflicts with the state of a resource, which usually already exists."""
 
     code = "ALREADY_EXISTS"
 
@@ -148,7 +148,7 @@ class ServerError(ApiError):
     """Google failed, even after retries, or its response lacks what it must contain."""
 
     code = "ABORTED"
-    next_step = "The problem is on Google's side; run again later."
+    next_step = "The problem is on Google's side; try again later."
 
 
 class OperationFailed(ApiError):  # noqa: N818
@@ -228,7 +228,7 @@ def _with_hints(message: str, error: Mapping[str, Any]) -> str:
 
 
 def _hints(details: Any) -> Iterator[str]:
-    """Give the links and quotas in the details of an error, each as a sentence."""
+    """Yield the links and quotas in the details of an error, each as a sentence."""
     for detail in _objects(details):
         for link in _objects(_object(detail.get("help") or detail).get("links")):
             yield f"See {link.get('url')} ({link.get('description', 'help')})."
@@ -253,7 +253,7 @@ def _location(item: Mapping[str, Any]) -> str:
 
 
 def _localized(item: Mapping[str, Any]) -> str:
-    """Give the message of an operation's error, in the user's language if Google gives that."""
+    """Return the message of an operation's error, in the user's language if Google gives that."""
     for detail in _objects(item.get("errorDetails")):
         text = _object(detail.get("localizedMessage")).get("message")
         if text:
@@ -262,10 +262,10 @@ def _localized(item: Mapping[str, Any]) -> str:
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
-    """Give the objects of a list in a response; anything else than a list is empty."""
+    """Return the objects of a list in a response; anything else than a list is empty."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _object(value: Any) -> dict[str, Any]:
-    """Give an object of a response; anything else is empty."""
+    """Return an object of a response; anything else is empty."""
     return value if isinstance(value, dict) else {}

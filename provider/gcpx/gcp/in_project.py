@@ -44,11 +44,11 @@ class InProject(Resource):
         return Location.of(inputs, outputs, project=self._google.settings.project)
 
     def _project(self, values: dict[str, Any]) -> Any:
-        """Give the project of inputs or of a query, as it is written, or the provider's."""
+        """Return the project of inputs or of a query, as it is written, or the provider's."""
         return place_or_default(self._google.settings, "project", values)
 
     def _is_another(self, call: Call, found: dict[str, Any]) -> bool:
-        """Tell whether a resource that has our name is not ours, because its numeric ID is not the one in state.
+        """Return whether a resource with our name is not ours, because its numeric ID is not the one in the state.
 
         `found` is Google's JSON. After the deletion of ours, someone else may have used its name again.
         """
@@ -71,5 +71,5 @@ class InProjectFunction(Function):
         return require_project(self._google.settings, arguments)
 
     def _project(self, arguments: dict[str, Any]) -> Any:
-        """Give the project of arguments, as it is written, or the provider's."""
+        """Return the project of arguments, as it is written, or the provider's."""
         return place_or_default(self._google.settings, "project", arguments)

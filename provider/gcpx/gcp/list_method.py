@@ -18,7 +18,7 @@ PAGE: Final = 500
 
 @attrs.frozen(kw_only=True)
 class ListMethod:
-    """One list method with what is asked of it.
+    """A call of a list method.
 
     Attributes:
         path: the path below the API's own, with the version: `v1/projects/p/zones`.

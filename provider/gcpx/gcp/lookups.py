@@ -1,4 +1,4 @@
-"""Cached reads for the checks at preview: does a resource exist, and what are its properties."""
+"""Cached reads for the checks at preview: whether a resource exists, and its properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 
 _PATIENCE: Final = 10.0
-"""Seconds of retries, so that a check holds up a preview only for a short time."""
+"""Seconds of retries; few, so that a check does not hold up a preview for long."""
 _Key = tuple[str, str]
 _Found = dict[str, Any] | None
 

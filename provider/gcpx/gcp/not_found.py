@@ -22,7 +22,7 @@ _PLACES = {"regions": "region", "zones": "zone"}
 
 
 def explain_not_found(google: GoogleClient, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
-    """Give an error that begins with the path of the input that names a missing resource.
+    """Return an error that begins with the path of the input that names a missing resource.
 
     `inputs` are those of the creation or update that raised `error`, without secrets and unknowns. An error about
     anything else, or about a resource that no input names, is returned as it is.
@@ -60,7 +60,7 @@ def _did_you_mean(google: GoogleClient, call: Call, link: str) -> str:
 
 
 def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Give every string in inputs with its path, without what follows a question mark."""
+    """Yield every string in inputs with its path, without what follows a question mark."""
     if isinstance(value, str):
         yield path, value.partition("?")[0]
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()

@@ -56,7 +56,7 @@ class OnlineChecks:
     def _check_project(self) -> list[Violation]:
         if not self.project or self.get(f"beta/projects/{self.project}") is not None:
             return []
-        words = f"must be a project that exists; {self.project} does not exist: correct it, here or as gcpx:project"
+        words = f"must be a project that exists; {self.project} does not exist: correct it here or in gcpx:project"
         return [("project", words)]
 
     def check_region(self, name: str, path: Path) -> list[Violation]:
@@ -69,7 +69,7 @@ class OnlineChecks:
         failures = self._check_place("zone", name, path)
         if failures or not name or not self.region or name.startswith(f"{self.region}-"):
             return failures
-        return [(path, f"must be a zone of {self.region}; {name} is in another region")]
+        return [(path, f"must be a zone of {self.region}; {name} is in another region: change one of them")]
 
     def _check_place(self, kind: str, name: str, path: Path) -> list[Violation]:
         collection = f"beta/projects/{self.project}/{kind}s"

@@ -1,4 +1,4 @@
-"""The state of a resource whose creation failed half-way, so that nothing that Google may have created is lost."""
+"""The state of a resource whose creation failed halfway, so that nothing that Google may have created is lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gcpx.model.resource import Live, PartialError
 
 @attrs.define
 class CreationProgress:
-    """How far one creation has come.
+    """How far a creation has got.
 
     Attributes:
         describe: describes the resource without reading it, by Google's operation; `{}` without an operation.
@@ -30,7 +30,7 @@ class CreationProgress:
         self._created, self._outcome = self.describe(operation or {}), outcome
 
     def partial(self, error: Exception) -> PartialError | None:
-        """Give what is kept in state after an error; None if nothing was created."""
+        """Return what is kept in state after an error; None if nothing was created."""
         if self._created is not None:
             words = f"{self._created.id}: {self._outcome}, but it could not be read: {safe_message(error)}"
             return PartialError(self._created, f"{words.rstrip('.')}. Run `pulumi up` again to finish it.")

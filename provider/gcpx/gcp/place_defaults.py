@@ -9,7 +9,7 @@ from gcpx.model.rules import Violation
 
 
 def place_or_default(settings: Settings, name: str, values: dict[str, Any]) -> Any:
-    """Give the `project`, `region` or `zone` of inputs, arguments or a query, else the provider's.
+    """Return the `project`, `region` or `zone` of inputs, arguments or a query or, without one, the provider's.
 
     The value has the form that the user wrote, such as `regions/us-east1`. It may be unknown; it is None if neither is
     set.

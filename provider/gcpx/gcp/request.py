@@ -25,7 +25,7 @@ class Request:
         query: the query parameters; those that are None are left out.
         body: the JSON of the body; None sends no body.
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
-        patience: for how many seconds it may be retried.
+        patience: the number of seconds in which it may be retried.
         read_timeout: seconds to wait for the response; None takes the provider's `requestTimeout`.
     """
 

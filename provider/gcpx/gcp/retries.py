@@ -1,12 +1,12 @@
-"""Which requests are sent again, after which pause, and for how long.
+"""Which requests are retried, after what pause, and for how long.
 
 - 429, and 403 with a rate-limit reason: always, because Google did nothing. Until the pause is over, the client sends
-  no other request either (`RateLimit`).
+  no other requests (`RateLimit`).
 - 500, 502, 503, 504, a busy resource, and a response that is not JSON: if the request is idempotent.
-- No response: if the request is idempotent or was certainly not sent; twice at most if nothing listens on this machine.
+- No response: if the request is idempotent or was certainly not sent; at most twice if nothing listens on this machine.
 - 401: once, with a new access token (`GoogleClient.send`).
 
-The pause is what the response's Retry-After asks for, or else it doubles with every attempt; it is 30 seconds at most.
+The pause is that of the response's Retry-After; without one, it doubles with every attempt. It is at most 30 seconds.
 Retries end when the request's patience or the user's custom timeout is over.
 """
 
@@ -31,7 +31,7 @@ _MOST_REFUSALS: Final = 2
 
 
 class RetryableError(Exception):
-    """A failure that may pass.
+    """A failure that may be temporary.
 
     Attributes:
         error: what the call fails with if it is not sent again.
@@ -47,19 +47,19 @@ class RetryableError(Exception):
 
 
 def is_transient(error: ApiError) -> bool:
-    """Tell whether an error response may be another one after a pause."""
+    """Return whether an error response may change after a pause."""
     return error.status in _TRANSIENT_STATUSES or isinstance(error, RateLimited) or error.reason in _BUSY_REASONS
 
 
 def may_pass(error: ApiError) -> bool:
-    """Tell whether an error says nothing about what was asked for, so that asking once more later may succeed."""
+    """Return whether an error says nothing about what was asked for, so that asking once more later may succeed."""
     passing = isinstance(error, NoResponse | RateLimited | ServerError)
     return passing and not isinstance(error, ConnectionRefused | CannotSendRequest)
 
 
 @attrs.define
 class RateLimit:
-    """The pause that Google asks of this process; all requests of a client share one, from whichever thread.
+    """The pause that Google asks for; all requests of a client share it, from any thread.
 
     Attributes:
         clock: gives the time in seconds, from any starting point.
@@ -69,14 +69,14 @@ class RateLimit:
     _until: float = attrs.field(default=0.0, init=False)
 
     def pause(self, seconds: float) -> None:
-        """Let no request be sent for some seconds."""
+        """Hold back all requests for some seconds."""
         self._until = self.clock() + seconds
 
     def wait(self, call: Call) -> None:
         """Wait until requests may be sent; raise CancelledError if the user cancels before."""
         remaining = self._until - self.clock()
         if remaining > 0 and call.cancelled.wait(remaining):
-            raise CancelledError("cancelled before the call was made; this call changed nothing")
+            raise CancelledError("cancelled before the request was sent; it changed nothing")
 
 
 @attrs.define
@@ -115,7 +115,7 @@ class Retries:
         self._attempt += 1
 
     def _is_allowed(self, failure: RetryableError) -> bool:
-        """Tell whether sending the request again may help, and cannot do its work twice."""
+        """Return whether sending the request again may help, and cannot do its work twice."""
         if isinstance(failure.error, CannotSendRequest):
             return False
         if isinstance(failure.error, ConnectionRefused) and self._attempt >= _MOST_REFUSALS:

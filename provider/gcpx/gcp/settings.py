@@ -1,4 +1,4 @@
-"""The provider's settings: each is declared here once, and read here as an attribute.
+"""The provider's settings: each is declared here once, and read as an attribute.
 
 From this declaration come the schema, the checks of a configuration, and the environment variables that are read
 (`gcpx.config`).
@@ -24,7 +24,7 @@ from gcpx.model.values import UNKNOWN
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _SECONDS_PER_UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST_TIMEOUT: Final = 86_400
-_README: Final = "README.md of gcpx: Settings"
+_README: Final = "README.md: Settings"
 _SECRET_PARTS: Final = ("private_key", "private_key_id", "client_secret", "refresh_token")
 """Members of a credentials file that must not be shown."""
 
@@ -52,15 +52,15 @@ _TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, b
 _LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
 
 
-@rule("requestTimeout is more than 0, and at most 24 hours", _README)
+@rule("requestTimeout must be more than 0 and at most 24 hours", _README)
 def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Violation]:
     given = values.get("requestTimeout")
     if not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT:
         return []
-    return [("requestTimeout", "must be more than 0, and at most 24h")]
+    return [("requestTimeout", "must be more than 0 and at most 24h")]
 
 
-@rule("an IPv6 address in [] is valid", "RFC 4291: IP Version 6 Addressing Architecture")
+@rule("an IPv6 address in [] must be valid", "RFC 4291: IP Version 6 Addressing Architecture")
 def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Violation]:
     bracketed = {
         name: re.search(r"\[([0-9a-fA-F:.]+)\]", value) for name, value in values.items() if isinstance(value, str)
@@ -107,17 +107,17 @@ class Settings(Record):
     )
 
     project: str | None = _setting(
-        "The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.",
+        "The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.",
         pattern=PROJECT,
         environment=("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT"),
     )
     region: str | None = _setting(
-        "The default region, such as `europe-west1`.",
+        "The default region, such as `europe-west1`, for resources and functions that set no region of their own.",
         pattern=REGION,
         environment=("GOOGLE_REGION", "GCLOUD_REGION", "CLOUDSDK_COMPUTE_REGION"),
     )
     zone: str | None = _setting(
-        "The default zone, such as `europe-west1-b`.",
+        "The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.",
         pattern=ZONE,
         environment=("GOOGLE_ZONE", "GCLOUD_ZONE", "CLOUDSDK_COMPUTE_ZONE"),
     )
@@ -127,13 +127,13 @@ class Settings(Record):
         environment=("GOOGLE_CREDENTIALS", "GOOGLE_CLOUD_KEYFILE_JSON", "GCLOUD_KEYFILE_JSON"),
     )
     access_token: str | None = _setting(
-        "An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.",
+        "An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.",
         secret=True,
         pattern=_TOKEN,
         environment=("GOOGLE_OAUTH_ACCESS_TOKEN",),
     )
     impersonate_service_account: str | None = _setting(
-        "The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.",
+        "The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.",
         pattern=_EMAIL,
         environment=("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT",),
     )
@@ -146,12 +146,12 @@ class Settings(Record):
         default=attrs.Factory(list),
     )
     billing_project: str | None = _setting(
-        "The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.",
+        "The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.",
         pattern=PROJECT,
         environment=("GOOGLE_BILLING_PROJECT",),
     )
     user_project_override: bool = _setting(
-        "Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.",
+        "Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.",
         default=False,
         environment=("USER_PROJECT_OVERRIDE",),
     )
@@ -166,7 +166,7 @@ class Settings(Record):
         pattern=(_DURATION, "a number with the unit ms, s, m or h, such as 30s"),
     )
     universe_domain: str = _setting(
-        "The domain of the cloud whose APIs are called. Default: `googleapis.com`.",
+        "The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.",
         default="googleapis.com",
         pattern=_DOMAIN,
         environment=("GOOGLE_CLOUD_UNIVERSE_DOMAIN",),
@@ -177,12 +177,12 @@ class Settings(Record):
     pubsub_custom_endpoint: str | None = _custom_endpoint(PUBSUB)
     oauth2_custom_endpoint: str | None = _custom_endpoint(OAUTH2)
     validate_online: bool = _setting(
-        "Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.",
+        "Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.",
         default=False,
         environment=("GCPX_VALIDATE_ONLINE",),
     )
     emulator_host: str | None = _setting(
-        "The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.",
+        "The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.",
         pattern=_ADDRESS,
         environment=("GCPX_EMULATOR_HOST",),
     )
@@ -205,13 +205,13 @@ class Settings(Record):
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Every text in the settings that no message may show."""
+        """Every string in the settings that no message may show."""
         secret = [attribute.name for attribute in attrs.fields(Settings) if attribute.metadata["traits"].secret]
         given = (getattr(self, name) for name in secret)
         return frozenset(filter(None, (*given, *_secret_parts(self.credentials or ""))))
 
     def endpoint_of(self, api: Api) -> str | None:
-        """Give the base URL that replaces an API's own."""
+        """Return the base URL that replaces an API's own."""
         endpoint: str | None = getattr(self, api.setting)
         return endpoint
 
@@ -224,7 +224,7 @@ def _seconds(duration: str) -> float:
 
 
 def _secret_parts(credentials: str) -> list[str]:
-    """Give the secret members of credentials that are JSON, so that a message cannot show one of them alone."""
+    """Return the secret members of credentials that are JSON, so that a message cannot show one of them alone."""
     try:
         found = json.loads(credentials)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
 """HTTP: requests with credentials and headers, responses as JSON, lost connections as errors.
 
-Loaded with the first call, so that a preview which calls nothing does not wait for an HTTP client.
+Loaded with the first call, so that a preview that calls nothing does not wait for an HTTP client.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gcpx.gcp.request import Request
 from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels it logs whole URLs, tokens included
+logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels it logs whole URLs, including tokens
 _HEADER: Final = re.compile(r"[ -~]*")
 _HEADER_SOURCES: Final = {
     "authorization": "gcpx:accessToken, or the token that gcpx:credentials give,",
@@ -73,10 +73,10 @@ class Transport:
             failure = connection_error(error, request.method, url, emulated=emulated)
             raise RetryableError(failure, unsent=isinstance(error, _NOT_SENT)) from error
         except (ValueError, TypeError, OverflowError) as error:
-            # The texts of these exceptions quote what could not be encoded, headers and bodies included.
+            # The messages of these exceptions quote what could not be encoded, including headers and bodies.
             raise UserError(
                 f"{request.method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
-                "look for numbers that are not finite"
+                "remove numbers that are not finite from the inputs"
             ) from error
         return Response(response.status_code, _json(response), _retry_after(response))
 

@@ -1,4 +1,4 @@
-"""What surrounds one call of the engine: cancellation, time limit, and how to tell the user something."""
+"""What belongs to one call of the engine: cancellation, time limit, and messages to the user."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class _Checker:
             self._refuse(requirement, secret)
         if not unmet and traits.enum and value not in traits.enum:
             self._warn(
-                f"is not one of the values that this version knows ({', '.join(traits.enum)}); it is sent unchanged"
+                f"is not a value that this version of gcpx knows ({', '.join(traits.enum)}); it is sent unchanged"
             )
 
     def _warn(self, reason: str) -> None:

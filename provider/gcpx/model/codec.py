@@ -1,4 +1,4 @@
-"""Pulumi's property maps and Google's JSON: each becomes the other by declaration."""
+"""Conversion between Pulumi's property maps and Google's JSON, by declaration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gcpx.model.values import Secret
 
 
 def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) -> dict[str, Any]:
-    """Give the REST body of inputs without secrets and unknowns; nulls are kept only within a JSON Merge Patch."""
+    """Return the REST body of inputs without secrets and unknowns; nulls are kept only within a JSON Merge Patch."""
     return {
         prop.wire: _to_wire(prop, prop.type, inputs[name], nulls=nulls or is_patch(prop, inputs))
         for name, prop in kind.inputs.items()
@@ -36,7 +36,7 @@ def _to_wire(prop: Property, kind: Type, value: Any, *, nulls: bool = False) -> 
 
 
 def resolved(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Replace short forms that users write by the forms that are sent; inputs may hold secrets and unknowns."""
+    """Replace short forms that users write with the forms that are sent; inputs may contain secrets and unknowns."""
     found = {
         name: _resolved(prop, prop.type, inputs[name])
         for name, prop in kind.resolved.items()
@@ -58,7 +58,7 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
 
 
 def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
-    """Give the properties of a REST resource; fields that are not declared are left out."""
+    """Return the properties of a REST resource; fields that are not declared are left out."""
     return {
         name: _from_wire(prop.type, body[prop.wire])
         for name, prop in kind.properties.items()
@@ -80,7 +80,7 @@ def _from_wire(kind: Type, value: Any) -> Any:
 
 
 def uses_beta(kind: ObjectType, inputs: dict[str, Any]) -> bool:
-    """Tell whether inputs set a property that only the API's beta version accepts."""
+    """Return whether inputs set a property that only the API's beta version accepts."""
     return any(
         prop.traits.beta or _uses_beta(prop.type, inputs[name])
         for name, prop in kind.inputs.items()

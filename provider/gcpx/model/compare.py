@@ -1,4 +1,4 @@
-"""Whether two values mean the same: in any spelling of links and numbers, absent or default, in any order of a set."""
+"""Whether two values mean the same: links and numbers in any spelling, absent values as defaults, sets in any order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gcpx.model.values import UNKNOWN
 
 
 def is_absent(prop: Property, value: Any) -> bool:
-    """Tell whether a value means the same as leaving it out: it is empty, or what the server assumes."""
+    """Return whether a value means the same as leaving it out: it is empty, or what the server assumes."""
     if value is UNKNOWN:
         return False
     if value is None or value in ({}, [], ""):
@@ -31,7 +31,7 @@ def is_absent(prop: Property, value: Any) -> bool:
 
 
 def is_patch(prop: Property, values: dict[str, Any]) -> bool:
-    """Tell whether a property is a JSON Merge Patch, in which null removes; `values` are the object it belongs to."""
+    """Return whether a property is a JSON Merge Patch, in which null removes; `values` are the object it belongs to."""
     return bool(prop.traits.patches) and values.get(prop.traits.patches) is not None
 
 
@@ -49,13 +49,13 @@ class Comparison:
     sure: bool = False
 
     def same(self, prop: Property, one: Any, other: Any) -> bool:
-        """Tell whether two values of a property mean the same; either may be absent."""
+        """Return whether two values of a property mean the same; either may be absent."""
         if is_absent(prop, one) or is_absent(prop, other):
             return is_absent(prop, one) and is_absent(prop, other)
         return self.equal(prop, prop.type, one, other)
 
     def equal(self, prop: Property, kind: Type, one: Any, other: Any) -> bool:
-        """Tell whether two present values mean the same; an unknown equals nothing."""
+        """Return whether two present values mean the same; an unknown equals nothing."""
         if one is UNKNOWN or other is UNKNOWN or one is None or other is None:
             return one is None and other is None
         if isinstance(kind, Scalar):

@@ -139,7 +139,7 @@ class _Walk:
 
 
 def _is_empty_patch(value: Any) -> bool:
-    """Tell whether a part of a patch changes nothing: it is missing, or an object of which nothing is set."""
+    """Return whether a part of a patch changes nothing: it is missing, or an object of which nothing is set."""
     return value is _MISSING or (isinstance(value, dict) and all(_is_empty_patch(item) for item in value.values()))
 
 

@@ -45,16 +45,16 @@ class Traits:
         closed: Google will not add values to `enum`.
         pattern: the form of the whole value.
         minimum, maximum, multiple_of: bounds of a number.
-        max_length: the most characters of a text.
-        min_items, max_items: the fewest and the most elements of a list.
+        max_length: the maximum number of characters of a string.
+        min_items, max_items: the minimum and maximum number of elements of a list.
         identity: how elements of a list are matched: by position, as a set, or by the first of these properties that
             two elements share.
-        default: what the server assumes; the same as leaving the property out. A pattern stands for every text that
-            matches it.
+        default: what the server assumes; the same as leaving the property out. A pattern stands for every string
+            that matches it.
         normalize: gives values that mean the same one form, for comparisons.
         merge_keys: keys of a map that the server or other tools add; they are never a change.
         environment: environment variables for a provider setting that the configuration leaves out.
-        source: where Google documents the limits of the property.
+        source: where the limits of the property are documented: something that a reader can open.
     """
 
     description: str
@@ -124,7 +124,7 @@ class ListOf:
 
 @attrs.frozen
 class MapOf:
-    """A map from text to one type."""
+    """A map from strings to values of one type."""
 
     item: Type
 
@@ -183,7 +183,7 @@ class Property:
 
 
 def object_of(kind: Type) -> ObjectType | None:
-    """Give the object type of the elements of lists and maps, at any depth; None for other elements."""
+    """Return the object type of the elements of lists and maps, at any depth; None for other elements."""
     while isinstance(kind, ListOf | MapOf):
         kind = kind.item
     return kind if isinstance(kind, ObjectType) else None
@@ -195,7 +195,7 @@ def _resolves(kind: Type) -> bool:
 
 
 def has_outputs(kind: Type) -> bool:
-    """Tell whether a value of this type can contain something that only the server sets."""
+    """Return whether a value of this type can contain something that only the server sets."""
     inner = object_of(kind)
     return inner is not None and inner.has_outputs
 
@@ -256,7 +256,7 @@ def _type(hint: Any) -> Type:
 
 
 class Record:
-    """What a declaration may have besides its fields."""
+    """What a declaration may contain in addition to its fields."""
 
     RULES: ClassVar[tuple[Rule, ...]] = ()
     OMIT: ClassVar[frozenset[str]] = frozenset()
@@ -272,5 +272,5 @@ class Record:
 
     @staticmethod
     def implied(_: dict[str, Any]) -> dict[str, Any]:
-        """Give the values that the server sets because of others, as nested maps of properties."""
+        """Return the values that the server sets because of others, as nested maps of properties."""
         return {}

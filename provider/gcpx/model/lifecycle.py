@@ -1,4 +1,4 @@
-"""What values mean over a resource's life: what a change does, what a preview predicts, what an import keeps.
+"""What values mean in a resource's life: what a change does, what a preview predicts, what an import keeps.
 
 The engine's calls are decided here, from the declaration and from what a resource says of itself (`Resource.location`,
 `in_place`, `unique_key`, ...). Nothing here knows gRPC. Inputs may hold unknowns, and the hidden inputs of `naming`.
@@ -44,7 +44,7 @@ class Plan:
 def name_inputs(
     resource: Resource, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]
 ) -> tuple[dict[str, Any], list[Finding]]:
-    """Add a generated name to inputs that have none; gives the inputs, and a failure if no name can be generated.
+    """Add a generated name to inputs that have none; return the inputs, and a failure if no name can be generated.
 
     Both inputs may hold secrets.
     """
@@ -86,18 +86,18 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
         if not _names_same_place(resource, change.path, locations[0], new)
     ]
     if old.get(naming.IMPORTED):
-        # The import made up what Google never returns, and wrote down what Google chose: no reasons to replace.
+        # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if not (change.unseen and change.replaces)]
     return Plan(changes, any(change.replaces for change in changes) and resource.must_delete_first(old, new))
 
 
 def replaces(resource: Resource | type[Resource], path: Path) -> bool:
-    """Tell whether a change at a path replaces the resource: it is below no path that changes in place."""
+    """Return whether a change at a path replaces the resource: it is below no path that changes in place."""
     return not any(path[: len(kept)] == kept for kept in resource.in_place)
 
 
 def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:
-    """Tell whether project, region or zone is written out or left out, and is where the resource is anyway."""
+    """Return whether project, region or zone is written out or left out, and is where the resource is anyway."""
     if len(path) > 1 or path[0] not in _PLACES:
         return False
     named = getattr(resource.location(new, {}), path[0])
@@ -119,19 +119,19 @@ def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) ->
 
 
 def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[str, Any]:
-    """Give the outputs that go into state: Google's values, in the user's spelling where that means the same."""
+    """Return the outputs that go into state: Google's values, in the user's spelling where that means the same."""
     given = without_hidden(inputs)
     return state.outputs(resource.type, given, live.properties, resource.comparison(given, live.properties))
 
 
 def refresh(resource: Resource, live: Live, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
-    """Give the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
+    """Return the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
     how = resource.comparison(inputs, live.properties)
     return state.refreshed(resource.type, inputs, live.properties, last, how)
 
 
 def import_inputs(resource: Resource, live: Live) -> dict[str, Any]:
-    """Give the smallest inputs that describe an imported resource: without defaults and what others imply."""
+    """Return the smallest inputs that describe an imported resource: without defaults and what others imply."""
     defaults = resource.provider_defaults()
     inputs = state.minimal(resource.type, live.properties, None, resource.comparison({}, live.properties))
     kept = {name: value for name, value in inputs.items() if defaults.get(name) != value}

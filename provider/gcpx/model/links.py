@@ -30,7 +30,7 @@ class Location:
         return cls(**{name: name_of(value) if isinstance(value, str) else None for name, value in found.items()})
 
     def __getitem__(self, scope: str) -> str | None:
-        """Give the name that belongs after `regions` or `zones` in a link that leaves it out."""
+        """Return the name that belongs after `regions` or `zones` in a link that leaves it out."""
         return {"regions": self.region, "zones": self.zone}.get(scope)
 
 
@@ -49,7 +49,7 @@ class _Link:
 
 
 def name_of(link: Any) -> str:
-    """Give the name at the end of a link, which is enough for zones, regions and machine types.
+    """Return the name at the end of a link, which is enough for zones, regions and machine types.
 
     >>> name_of("regions/us-east1")
     'us-east1'
@@ -75,7 +75,7 @@ def same_link(
     *,
     sure: bool = False,
 ) -> bool:
-    """Tell whether two links name the same resource.
+    """Return whether two links name the same resource.
 
     `bare` is the collection of a bare name, such as `global/networks`. A part that a link leaves out is that of its
     location. If a part is known on one side only, or one side has a project's number and the other an ID, the links are

@@ -97,7 +97,7 @@ def _generate(rule: Autoname, request: NameRequest) -> str:
 
 
 def _fit(rule: Autoname, name: str) -> str:
-    """Shorten a proposed name, keeping its end, which usually holds the random part."""
+    """Shorten a proposed name, but keep its end, which usually is the random part."""
     slug = _slug(name)
     if len(slug) <= rule.max_length:
         return slug

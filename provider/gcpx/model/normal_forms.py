@@ -1,4 +1,4 @@
-"""Normal forms: spellings that mean the same become one. What is no such value stays as it is."""
+"""Normal forms: spellings that mean the same become equal. Other values stay unchanged."""
 
 from __future__ import annotations
 

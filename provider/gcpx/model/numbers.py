@@ -1,4 +1,4 @@
-"""Numbers in inputs, which may be numbers or texts, read exactly."""
+"""Numbers in inputs, which may be numbers or strings, read exactly."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MOST_DIGITS: Final = 30
 
 
 def as_number(value: Any) -> float | None:
-    """Read a finite number, which may be written as a text; None for anything else."""
+    """Read a finite number, which may be written as a string; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:
@@ -37,15 +37,15 @@ def as_integer(value: Any) -> int | None:
 
 
 def fits(number: int) -> bool:
-    """Tell whether an integer fits a type of Google's APIs."""
+    """Return whether an integer fits a type of Google's APIs."""
     return -(1 << (BITS - 1)) <= number < 1 << BITS
 
 
 def is_exact(number: int) -> bool:
-    """Tell whether a float, which is how numbers are sent to the engine, can hold an integer exactly."""
+    """Return whether a float, which is how numbers are sent to the engine, can hold an integer exactly."""
     return abs(number) <= 1 << 53 or (fits(number) and int(float(number)) == number)
 
 
 def is_json(leaf: Any) -> bool:
-    """Tell whether JSON can represent a scalar; it has no NaN and no infinity."""
+    """Return whether JSON can represent a scalar; it has no NaN and no infinity."""
     return not isinstance(leaf, float) or math.isfinite(leaf)

@@ -1,4 +1,4 @@
-"""Forms of texts, made of named parts, so that a failure can name the part that is wrong."""
+"""Forms of strings, made of named parts, so that a failure can name the part that is wrong."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Part:
 
 
 class Form(NamedTuple):
-    """The form of a whole text.
+    """The form of a whole string.
 
     Attributes:
-        pattern: what the text must match.
+        pattern: what the string must match.
         words: the same in words.
         shapes: the ways to write it, with the names of parts: `projects/PROJECT/topics/TOPIC`.
         parts: the parts by name.
@@ -52,7 +52,7 @@ def form(*shapes: str, words: str = "", before: str = "", **parts: Part) -> Form
 
 
 def wrong_part(pattern: Pattern, text: str) -> str | None:
-    """Name the part of a text that is wrong, with the shape that the rest fits; None if it fits no shape."""
+    """Name the part of a string that is wrong, with the shape that the rest fits; None if it fits no shape."""
     if not isinstance(pattern, Form):
         return None
     for shape in pattern.shapes:

@@ -106,7 +106,7 @@ class Resource(abc.ABC):
         return object_type(self.query)
 
     def problems(self, inputs: dict[str, Any]) -> list[Violation]:
-        """Find what is wrong with inputs, which may hold unknowns, beyond their declaration; offline.
+        """Find what is wrong with inputs, which may contain unknowns, beyond their declaration; offline.
 
         A reason says what is required. It contains no value, because that may be secret.
         """
@@ -127,21 +127,21 @@ class Resource(abc.ABC):
         return []
 
     def explain_error(self, call: Call, inputs: dict[str, Any], error: ProviderError) -> ProviderError:
-        """Give an error of `create` or `update` in words that name the property that caused it and the next step."""
+        """Return an error of `create` or `update` in words that name the property that caused it and the next step."""
         del call, inputs
         return error
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Give the outputs that are certain before a creation; `inputs` may hold unknowns."""
+        """Return the outputs that are certain before a creation; `inputs` may hold unknowns."""
         del inputs
         return {}
 
     def provider_defaults(self) -> dict[str, Any]:
-        """Give the inputs that equal the provider's defaults, so that an import leaves them out."""
+        """Return the inputs that equal the provider's defaults, so that an import leaves them out."""
         return {}
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
-        """Give the resource's project, region and zone, which complete short names in its inputs.
+        """Return the resource's project, region and zone, which complete short names in its inputs.
 
         Each is taken from the inputs, then from the outputs, then from the provider's configuration.
         """
@@ -149,12 +149,12 @@ class Resource(abc.ABC):
         return NO_LOCATION
 
     def comparison(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Comparison:
-        """Give the comparison of the user's values with Google's: short names on both sides have the same location."""
+        """Return the comparison of the user's values with Google's; short names on both sides share one location."""
         location = self.location(inputs, outputs)
         return Comparison((location, location))
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
-        """Give what two resources cannot share, such as a name with its scope.
+        """Return what two resources cannot share, such as a name with its scope.
 
         A replacement with an equal key has to delete the old resource first. None means that there is none, as
         with a generated name, because the replacement gets another one.
@@ -163,7 +163,7 @@ class Resource(abc.ABC):
         return None
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Tell whether a replacement must delete the old resource before it creates the new one.
+        """Return whether a replacement must delete the old resource before it creates the new one.
 
         A generated name is taken, too, if the program now writes it out.
         """

@@ -1,4 +1,4 @@
-"""Rules across the properties of one object, and reading of values that may be wrong or unknown."""
+"""Rules across the properties of one object, and functions that read values which may be wrong or unknown."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Rule:
 
     Attributes:
         name: unique within the object.
-        words: the rule in words; they are also the reason that is shown if values are secret.
-        source: where Google documents the rule.
+        words: what the rule requires; they are also the reason that is shown if values are secret.
+        source: where the rule is documented: something that a reader can open.
         warns: values that break the rule may still be accepted by Google, so they cause a warning, not a failure.
     """
 
@@ -68,13 +68,13 @@ def one_required(*names: str, source: str = "the API's description") -> Rule:
 
 
 def text(values: dict[str, Any], name: str) -> str:
-    """Read a text; empty if the value is missing, unknown or of another type."""
+    """Read a string; empty if the value is missing, unknown or of another type."""
     value = values.get(name)
     return value if isinstance(value, str) else ""
 
 
 def number(values: dict[str, Any], name: str) -> float | None:
-    """Read a number, which may be written as a text; None if it is missing, unknown or of another type."""
+    """Read a number, which may be written as a string; None if it is missing, unknown or of another type."""
     return as_number(values.get(name))
 
 

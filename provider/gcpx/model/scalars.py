@@ -1,4 +1,4 @@
-"""Requirements of single values, in words that name what was given."""
+"""Requirements for single values, in words that name what was given."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gcpx.model.values import leaves
 
 _ENUM_FORM: Final = re.compile(r"[A-Z][A-Z0-9_]*")
 _SHOWN: Final = 60
-"""Characters of a value that a message shows."""
+"""The number of characters of a value that a message shows."""
 
 
 @attrs.frozen
@@ -45,7 +45,7 @@ class Requirement:
 
 
 def unmet_by_scalar(traits: Traits, kind: Scalar, value: Any) -> list[Requirement]:
-    """Give the requirements that a known value does not meet; `value` is neither null nor a secret."""
+    """Return the requirements that a known value does not meet; `value` is neither null nor a secret."""
     if kind.name == "any":
         return [] if all(map(is_json, leaves(value))) else [Requirement("must be JSON, without NaN or infinity")]
     if kind.name == "boolean":

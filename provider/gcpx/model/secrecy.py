@@ -11,7 +11,7 @@ from gcpx.model.fields import ListOf, MapOf, ObjectType, Type
 from gcpx.model.values import Path, Secret, has_secret, secret_texts, transform
 
 _SHORTEST = 4
-"""A secret with fewer characters is hidden only as a whole value, because it is part of too many other texts."""
+"""A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""
 _MASK = "[secret]"
 _PRIVATE: Final = re.compile(
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
@@ -32,7 +32,7 @@ def mark_secrets(kind: ObjectType, values: dict[str, Any], *sources: dict[str, A
 
 
 def is_secret_at(marked: Any, path: Path) -> bool:
-    """Tell whether the value at a path is secret, is part of a secret, or contains one."""
+    """Return whether the value at a path is secret, is part of a secret, or contains one."""
     for part in path:
         if isinstance(marked, Secret):
             return True
@@ -95,7 +95,7 @@ def redact(text: str, texts: frozenset[str]) -> str:
 
 
 def _spellings(secret: str) -> frozenset[str]:
-    """Give the spellings of a secret in messages: plain, quoted, encoded for a URL, and the last part of a URL."""
+    """Return the spellings of a secret in messages: plain, quoted, encoded for a URL, and the last part of a URL."""
     bare = secret.strip()
     quoted = (repr(bare)[1:-1], json.dumps(bare)[1:-1], json.dumps(bare, ensure_ascii=False)[1:-1])
     url = bare.encode("utf-8", "replace")

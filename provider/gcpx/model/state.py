@@ -1,4 +1,4 @@
-"""What goes into state: outputs, and inputs after a refresh and an import, from Google's values by declaration."""
+"""What goes into the state: outputs, and inputs after a refresh or an import, from Google's values by declaration."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gcpx.model.values import UNKNOWN
 def outputs(
     kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
-    """Give the outputs: Google's values, in the user's spelling where that means the same.
+    """Return the outputs: Google's values, in the user's spelling where that means the same.
 
     `inputs` are without secrets and unknowns; `live` are properties as `from_body` gives them.
     """
@@ -46,7 +46,7 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
 
 
 def _is_unseen(prop: Property, user: Any) -> bool:
-    """Tell whether Google may leave a value out.
+    """Return whether Google may leave a value out.
 
     It never returns the property, or not after what it names was deleted; or the value is an object of such properties.
     """
@@ -74,7 +74,7 @@ def predicted(kind: ObjectType, inputs: dict[str, Any]) -> dict[str, Any]:
 def refreshed(
     kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: dict[str, Any], how: Comparison = ANYWHERE
 ) -> dict[str, Any]:
-    """Give the inputs that a refresh writes: the user's properties with Google's values, and what drifted since `last`.
+    """Return what a refresh writes into the inputs: the user's properties with Google's values, and what drifted.
 
     A property that the user left out joins only if its value is not the one in the last outputs, so that the server's
     defaults never look like drift. After a creation that was not read back there is nothing to compare with, so none
@@ -84,14 +84,14 @@ def refreshed(
 
 
 def _part(last: Any, name: str) -> Any:
-    """Give a property of the last outputs; if these are unknown, so is the property."""
+    """Return a property of the last outputs; if these are unknown, so is the property."""
     if last is UNKNOWN:
         return UNKNOWN
     return last.get(name) if isinstance(last, dict) else None
 
 
 def _element(last: Any, index: int) -> Any:
-    """Give an element of a list in the last outputs; if these are unknown, so is the element."""
+    """Return an element of a list in the last outputs; if these are unknown, so is the element."""
     if last is UNKNOWN:
         return UNKNOWN
     return last[index] if isinstance(last, list) and index < len(last) else None
@@ -147,7 +147,7 @@ class _Refresh:
 
 
 def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Comparison = ANYWHERE) -> dict[str, Any]:
-    """Give the smallest inputs that describe Google's values: without outputs, defaults, empty and implied values."""
+    """Return the smallest inputs that describe Google's values: without outputs, defaults, empty and implied values."""
     known = kind.implied(live) | (implied if isinstance(implied, dict) else {})
     result = {}
     for name, prop in kind.inputs.items():
@@ -160,7 +160,7 @@ def minimal(kind: ObjectType, live: dict[str, Any], implied: Any = None, how: Co
 
 
 def minimal_value(prop: Property, kind: Type, live: Any, implied: Any = None, how: Comparison = ANYWHERE) -> Any:
-    """Give the smallest value that a user would write for one of Google's."""
+    """Return the smallest value that a user would write for one of Google's."""
     if isinstance(kind, ObjectType) and isinstance(live, dict):
         return minimal(kind, live, implied, how)
     if isinstance(kind, ListOf) and isinstance(live, list):

@@ -15,7 +15,7 @@ _UNDERSCORE: Final = re.compile(r"_([a-z])")
 
 
 def unknown_property(root: ObjectType, kind: ObjectType, path: Path) -> str:
-    """Say that the last part of `path` is no property of `kind`, and what to write instead.
+    """Say that the last part of `path` is not a property of `kind`, and what to write instead.
 
     `root` is the declaration of all inputs, in which the property may belong somewhere else.
     """
@@ -35,7 +35,7 @@ def unknown_property(root: ObjectType, kind: ObjectType, path: Path) -> str:
 
 
 def _places(root: ObjectType, kind: ObjectType, name: str, path: Path) -> tuple[list[str], list[str]]:
-    """Give the places of objects that have a property: those below this object, and all."""
+    """Return the places of objects that have a property: those below this object, and all."""
     here = "".join("[]" if isinstance(part, int) else f".{part}" for part in path[:-1]).lstrip(".")
     places = [place for place, owner in _owners_by_property(root).get(name, ()) if owner is not kind]
     return [place for place in places if place.startswith(here)], places
@@ -43,7 +43,7 @@ def _places(root: ObjectType, kind: ObjectType, name: str, path: Path) -> tuple[
 
 @functools.cache
 def _owners_by_property(root: ObjectType) -> dict[str, list[tuple[str, ObjectType]]]:
-    """Give for each property the objects that have it, with their places."""
+    """Return for each property the objects that have it, with their places."""
     owners: dict[str, list[tuple[str, ObjectType]]] = {}
     for where, owner in _owners(root):
         for name in owner.inputs:

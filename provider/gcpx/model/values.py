@@ -53,7 +53,7 @@ def conceal(value: Any) -> Any:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Give every scalar of a tree, also within secrets."""
+    """Yield every scalar of a tree, also within secrets."""
     if isinstance(value, Secret):
         yield from leaves(value.value)
     elif isinstance(value, dict):
@@ -67,12 +67,12 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def has_unknown(value: Any) -> bool:
-    """Tell whether anything in a tree is unknown, also within secrets."""
+    """Return whether anything in a tree is unknown, also within secrets."""
     return _holds(value, Unknown)
 
 
 def has_secret(value: Any) -> bool:
-    """Tell whether anything in a tree is secret."""
+    """Return whether anything in a tree is secret."""
     return _holds(value, Secret)
 
 
@@ -89,7 +89,7 @@ def _holds(value: Any, wanted: type) -> bool:
 
 
 def secret_texts(value: Any) -> frozenset[str]:
-    """Give every non-empty string within the secrets of a tree."""
+    """Return every non-empty string within the secrets of a tree."""
     if isinstance(value, Secret):
         return frozenset(leaf for leaf in leaves(value) if isinstance(leaf, str) and leaf)
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

@@ -59,7 +59,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Do the same for an RPC that responds with a stream."""
+    """Do what `guarded` does, for an RPC that responds with a stream."""
 
     @functools.wraps(method)
     def rpc(servicer: Any, request: Any, context: grpc.ServicerContext) -> Any:
@@ -73,7 +73,7 @@ def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextlib.contextmanager
 def masking(texts: frozenset[str]) -> Iterator[None]:
-    """Mask texts that are secret only by declaration, which the request does not mark."""
+    """Mask strings that are secret only by declaration, which the request does not mark."""
     try:
         yield
     except ProviderError as error:
@@ -113,7 +113,7 @@ def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContex
     _logger.error("unexpected %s", type(error).__name__)
     context.abort(
         grpc.StatusCode.INTERNAL,
-        # The text of an error that is not ours may quote anything, secrets included.
+        # The message of an error that is not ours may quote anything, including secrets.
         f"unexpected error in gcpx: {type(error).__name__} {_origin(error)}; please report it",
     )
     raise AssertionError("abort always raises")

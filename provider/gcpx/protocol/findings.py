@@ -32,7 +32,7 @@ class Findings:
     Attributes:
         kind: declares the inputs.
         inputs: the inputs, with secrets marked.
-        secrets: further texts that no message may contain.
+        secrets: additional strings that no message may contain.
         marked: whether the engine marked the secrets; if it did not, no value is shown.
     """
 
@@ -58,13 +58,13 @@ class Findings:
         return proto.provider.CheckFailure(reason=self.sentence(finding))
 
     def sentence(self, finding: Finding, separator: str = ": ") -> str:
-        """Write a finding as one text: the path, and the reason."""
+        """Write a finding as one string: the path and the reason."""
         value = finding.with_value if self.marked and not is_secret_at(self.inputs, finding.path) else None
         reason = finding.reason if value is None else value
         return redact(separator.join(filter(None, (format_path(finding.path), reason))), self.secrets)
 
     def _printable(self, value: Any) -> bool:
-        """Tell whether the engine may print a value, and whether it is short enough to help."""
+        """Return whether the engine may print a value, and whether it is short enough to help."""
         if not self.marked or not isinstance(value, str | bool | int | float) or value == "":
             return False
         text = str(value)

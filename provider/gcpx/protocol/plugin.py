@@ -1,4 +1,4 @@
-"""What the servicer needs of a provider."""
+"""What the servicer needs from a provider."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Plugin(Protocol):
 
     @property
     def secrets(self) -> frozenset[str]:
-        """Texts of the configuration that no message may contain."""
+        """Strings in the configuration that no message may contain."""
 
     @property
     def validates_online(self) -> bool:
         """Whether the user wants online checks at preview."""
 
     def schema(self) -> str:
-        """Give the package's schema as JSON."""
+        """Return the package's schema as JSON."""
 
     @property
     def config_type(self) -> ObjectType:

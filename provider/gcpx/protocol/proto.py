@@ -29,7 +29,7 @@ def _load() -> dict[str, Any]:
 def _stand_in() -> list[str]:
     found = importlib.util.find_spec("pulumi")
     if found is None or found.origin is None:
-        raise ImportError("the package `pulumi` is not installed; gcpx needs the protocol messages it carries")
+        raise ImportError("gcpx needs the protocol messages of the package `pulumi`; run `pip install pulumi`")
     folder = Path(found.origin).parent
     for name in _PARENTS:
         module = types.ModuleType(name)

@@ -19,11 +19,11 @@ _WORKERS: Final = 256
 """Far more than `--parallel` usually allows, so that long waits never delay a Diff or a Cancel; started on use."""
 _GRACE: Final = 2.0
 _WAIT: Final = 1.0
-"""Seconds. Python misses a signal that arrives at the moment when a wait begins, so no wait is without end."""
+"""Seconds. Python misses a signal that arrives just as a wait begins, so every wait has an end."""
 
 
 def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:
-    """Serve on a free port of loopback; gives the server and its port."""
+    """Serve on a free port of loopback; return the server and its port."""
     log = log or EngineLog()
     if engine_address:
         log.connect(engine_address)

@@ -50,12 +50,12 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 
     @guarded
     def GetPluginInfo(self, _request: Any, _: grpc.ServicerContext) -> Any:
-        """Give the version."""
+        """Return the version."""
         return proto.plugin.PluginInfo(version=self.plugin.version)
 
     @guarded
     def GetSchema(self, request: Any, _: grpc.ServicerContext) -> Any:
-        """Give the schema."""
+        """Return the schema."""
         if request.version:
             raise UserError(f"the schema version must be 0, not {request.version}")
         return proto.provider.GetSchemaResponse(schema=self.plugin.schema())
@@ -234,7 +234,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         return Findings.of(kind, values, self.plugin.secrets, marked=marked)
 
     def _report(self, urn: str, report: Report, findings: Callable[[], Findings]) -> list[Any]:
-        """Print the warnings of a report, and give its failures in the protocol's form."""
+        """Print the warnings of a report, and return its failures in the protocol's form."""
         if not report.failures and not report.warnings:
             return []
         writer = findings()
@@ -255,7 +255,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
 def _create_or_update(
     resource: Resource, call: Call, inputs: dict[str, Any], verb: Callable[[dict[str, Any]], Live]
 ) -> Live:
-    """Create or update; what exists after a failure goes into state."""
+    """Create or update; what exists after a failure goes into the state."""
     plain = reveal(inputs)
     try:
         with wrapping_unexpected_errors():

@@ -87,7 +87,7 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
     elif isinstance(value, bool):
         into.bool_value = value
     elif isinstance(value, int) and not is_exact(value):
-        into.string_value = str(value)  # numbers are doubles here, which would make another number of it
+        into.string_value = str(value)  # numbers are doubles here, which would change its value
     elif isinstance(value, int | float):
         into.number_value = value
     elif isinstance(value, str):
@@ -97,7 +97,7 @@ def _encode(value: Any, into: struct_pb2.Value) -> None:
 
 
 def _text(value: str) -> str:
-    """Replace lone surrogates, which JSON can hold and UTF-8 cannot, by question marks."""
+    """Replace lone surrogates, which JSON can hold and UTF-8 cannot, with question marks."""
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 

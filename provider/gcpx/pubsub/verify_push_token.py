@@ -1,6 +1,6 @@
 """`pubsub:verifyPushToken`: checks the token of a push with `gcpx_push`.
 
-Source: Google's documentation of authentication for push subscriptions.
+Source: "Authentication for push subscriptions" in the Pub/Sub documentation.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ class PushTokenQuery(Record):
     """A token, and the subscription's settings that it must match."""
 
     audience: str = field(
-        "The audience that the subscription sets, such as `https://example.com/push`. A subscription that sets none uses its push endpoint.",
+        "The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.",
         required=True,
         source=_VERIFIER.format("audience"),
     )
     certificates: dict[str, str] = field(
-        "The issuer's certificates or public keys by key ID, each as PEM, to verify without network access. Default: they are fetched from Google."
+        "The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google."
     )
     clock_skew_seconds: int = field(
-        "By how many seconds the clocks of the issuer and of this machine may differ. Default: 10. At most 300.",
+        "The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.",
         minimum=0,
         maximum=300,
         source=_VERIFIER.format("clock_skew"),
@@ -41,7 +41,7 @@ class PushTokenQuery(Record):
         "Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false."
     )
     service_account_email: str = field(
-        "The e-mail address of the subscription's push authentication service account, such as `pusher@my-project.iam.gserviceaccount.com`.",
+        "The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.",
         required=True,
         source=_VERIFIER.format("service_account_email"),
     )
@@ -72,7 +72,7 @@ class PushTokenVerdict(Record):
     """Whether a token is valid."""
 
     claims: PushTokenClaims = output_field("The claims of a valid token.")
-    reason: str = output_field("Why the token is not valid.")
+    reason: str = output_field("Why the token is not valid; missing if it is valid.")
     valid: bool = output_field("Whether the token is valid.", always=True)
 
 
@@ -103,7 +103,7 @@ class VerifyPushToken(Function):
             return {"valid": False, "reason": str(error)}
         except CertificatesError as error:
             raise UserError(
-                f"the token cannot be checked: {error}; give certificates to check without the network"
+                f"the token cannot be verified: {error}; run again, or set certificates to verify it offline"
             ) from error
         return {"valid": True, "claims": codec.from_body(object_type(PushTokenClaims), dict(verified.claims))}
 

@@ -42,7 +42,7 @@ def bulk_insert(call: Call) -> Json:
 
 
 def _merged_properties(call: Call) -> Json:
-    """Give the properties in the call, merged into those of the template if it names one (RFC 7396)."""
+    """Return the properties in the call, merged into those of the template if it names one (RFC 7396)."""
     own, link = call.body.get("instanceProperties") or {}, call.body.get("sourceInstanceTemplate")
     if not link:
         if not own:
@@ -68,7 +68,7 @@ def _check_shared_disks(properties: Json, count: int) -> None:
 
 
 def _count(body: Json) -> int:
-    """Give the number of instances; refuse one that does not fit the names."""
+    """Return the number of instances; refuse one that does not fit the names."""
     names, pattern = body.get("perInstanceProperties") or {}, body.get("namePattern")
     if not names and not pattern:
         raise required("resource.namePattern")

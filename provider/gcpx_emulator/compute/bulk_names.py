@@ -10,7 +10,7 @@ from gcpx_emulator.core.errors import already_exists, invalid
 
 
 def instance_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
-    """Give the names that the call lists, or the next ones of its name pattern; none may be in use in these zones."""
+    """Return the names that the call lists, or the next ones of its name pattern; none may be in use in these zones."""
     listed = call.body.get("perInstanceProperties")
     return _listed_names(call, zones, listed) if listed else _numbered_names(call, zones, count)
 
@@ -23,7 +23,7 @@ def _listed_names(call: Call, zones: list[str], names: dict[str, object]) -> Ite
 
 
 def _numbered_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
-    """Give names with the numbers that follow the highest one in use."""
+    """Yield names with the numbers that follow the highest one in use."""
     pattern = call.body["namePattern"]
     width = pattern.count("#")
     first = 1 + max((number for zone in zones for number in _numbers(call, zone, pattern)), default=0)
@@ -33,7 +33,7 @@ def _numbered_names(call: Call, zones: list[str], count: int) -> Iterator[str]:
 
 
 def _numbers(call: Call, zone: str, pattern: str) -> Iterator[int]:
-    """Give the numbers in those names of a zone's instances that fit a name pattern."""
+    """Yield the numbers in those names of a zone's instances that fit a name pattern."""
     run = "#" * pattern.count("#")
     form = re.compile(re.escape(pattern).replace(re.escape(run), rf"(\d{{{len(run)}}})"))
     for instance in call.store.list(f"{call.project}/zones/{zone}/instances"):

@@ -22,8 +22,8 @@ class Placement:
 
     Attributes:
         zones: every zone that may be used.
-        wanted: as the target shape distributes the instances, whether there is room for all or not.
-        placed: for which there is room.
+        wanted: how the target shape distributes the instances, whether there is room for all or not.
+        placed: those for which there is room.
         shortage: the error that says why there is not more room, if not all instances were placed.
     """
 
@@ -55,7 +55,7 @@ def place(call: Call, count: int) -> Placement:
 
 
 def _room(call: Call, policy: Json) -> dict[str, int]:
-    """Give the number of instances for which there is room in each zone that may be used."""
+    """Return the number of instances for which there is room in each zone that may be used."""
     if "zone" in call.path:
         return {call.path["zone"]: _free_capacity(call, call.path["zone"])}
     locations = {last_part(link): location for link, location in (policy.get("locations") or {}).items()}
@@ -107,7 +107,7 @@ def _spread(count: int, room: dict[str, int], shape: str) -> dict[str, int]:
 
 
 def _quota_left(call: Call) -> int:
-    """Give the number of instances that the region's quota still allows."""
+    """Return the number of instances that the region's quota still allows."""
     region = region_in(call)
     quota = instance_quota(call.store, region)
     return _UNLIMITED if quota is None else max(0, quota - _existing(call, zones_of(region)))

@@ -76,7 +76,7 @@ class Call(call.Call):
         return f"{self.project}/{self.scope}"
 
     def url(self, path: str) -> str:
-        """Give the full URL of a path."""
+        """Return the full URL of a path."""
         return f"{self.base}/{path}"
 
     def full_url(self, link: str) -> str:
@@ -84,7 +84,7 @@ class Call(call.Call):
         return self.url(path_of(link, self.path["project"]))
 
     def resolve(self, link: str) -> str:
-        """Give the path of the resource that a full or partial URL names, by its name or its numeric ID."""
+        """Return the path of the resource that a full or partial URL names, by its name or its numeric ID."""
         return self.store.with_name(path_of(link, self.path["project"]))
 
     def read(self, path: str) -> Json:
@@ -95,7 +95,7 @@ class Call(call.Call):
         return resource
 
     def new_id(self) -> str:
-        """Give a numeric ID that no resource has yet."""
+        """Return a numeric ID that no resource has yet."""
         return str(10**18 + self.store.next())
 
     def insert(self, path: str, resource: Json, *effects: Effect, details: Json | None = None) -> Json:

@@ -9,7 +9,7 @@ from gcpx_emulator.core.json_data import Json
 
 
 def image_warnings(call: Call, properties: Json) -> Json:
-    """Give an operation's `warnings` about the images of disks, if any; refuse images that cannot be used."""
+    """Return an operation's `warnings` about the images of disks, if any; refuse images that cannot be used."""
     warnings = []
     for index, disk in enumerate(properties.get("disks") or ()):
         link = (disk.get("initializeParams") or {}).get("sourceImage")

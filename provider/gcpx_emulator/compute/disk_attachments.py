@@ -34,7 +34,7 @@ def attach(call: Call) -> Json:
 
 
 def _instance(call: Call) -> tuple[str, Json]:
-    """Give the path of the instance that the call names, and the instance."""
+    """Return the path of the instance that the call names, and the instance."""
     path = f"{call.parent}/instances/{call.path['instance']}"
     instance = call.read(path)
     check_ready(call, path)
@@ -59,7 +59,7 @@ def _free_device_name(instance: Json) -> str:
 
 
 def _release_from_others(call: Call, path: str, source: str, disk: Json) -> list[Effect]:
-    """Give the effects that detach a disk by force from the instance that uses it; refuse a disk that is not free.
+    """Return the effects that detach a disk by force from the instance that uses it; refuse a disk that is not free.
 
     `path` is the path of the instance to which the disk will be attached, `source` is the path of the disk.
     """
@@ -77,7 +77,7 @@ def _release_from_others(call: Call, path: str, source: str, disk: Json) -> list
 
 
 def _detach(call: Call, path: str, source: str) -> list[Effect]:
-    """Give the effects that detach a disk from an instance; both are paths."""
+    """Return the effects that detach a disk from an instance; both are paths."""
     instance = call.read(path)
     kept = [disk for disk in instance["disks"] if path_of(disk.get("source", ""), call.path["project"]) != source]
     return [put(path, instance | {"disks": kept}), release_disk(call, source, path)]

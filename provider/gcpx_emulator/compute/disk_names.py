@@ -10,13 +10,13 @@ from gcpx_emulator.core.json_data import Json
 
 
 def disk_path(call: Call, instance: str, disk: Json, parameters: Json) -> str:
-    """Give the path of a disk of an instance, whether the disk exists or not.
+    """Return the path of a disk of an instance, whether the disk exists or not.
 
     `instance` is the instance's path, `parameters` are the `initializeParams` of the attached disk.
     """
     parent, _, name = instance.rpartition("/instances/")
     if disk.get("source"):
-        # Templates name a disk of the instance's zone by its name only.
+        # Templates refer to a disk in the instance's zone by its name only.
         return call.resolve(disk["source"]) if "/" in disk["source"] else f"{parent}/disks/{disk['source']}"
     disk_name = parameters.get("diskName") or (f"{name}-{disk['index']}" if disk["index"] else name)
     if parameters.get("replicaZones"):
@@ -27,13 +27,13 @@ def disk_path(call: Call, instance: str, disk: Json, parameters: Json) -> str:
 
 
 def _regional_path(parent: str, disk_name: str) -> str:
-    """Give the path of a disk in the region of a zone, whose path is `parent`."""
+    """Return the path of a disk in the region of a zone, whose path is `parent`."""
     project, _, zone = parent.rpartition("/zones/")
     return f"{project}/regions/{region_of(zone)}/disks/{disk_name}"
 
 
 def _existing_or_zonal_path(call: Call, parent: str, disk_name: str) -> str:
-    """Give the path of the disk of this name in a zone, or of one that the region replicates to the zone."""
+    """Return the path of the disk of this name in a zone, or of one that the region replicates to the zone."""
     zonal, regional = f"{parent}/disks/{disk_name}", _regional_path(parent, disk_name)
     if call.store.get(zonal) is not None:
         return zonal

@@ -45,7 +45,7 @@ def new_disk(call: Call, path: str, body: Json) -> Json:
 
 
 def _kept_fields(call: Call, body: Json) -> Json:
-    """Give the fields that a disk keeps from the request."""
+    """Return the fields that a disk keeps from the request."""
     kept = {field: body[field] for field in ("description", "labels", "sourceSnapshot") if body.get(field)}
     if body.get("replicaZones"):
         kept["replicaZones"] = [call.full_url(zone) for zone in body["replicaZones"]]
@@ -54,13 +54,13 @@ def _kept_fields(call: Call, body: Json) -> Json:
 
 
 def use_disk(call: Call, path: str, instance: str) -> Effect:
-    """Give the effect that adds an instance to the users of a disk; both are paths."""
+    """Return the effect that adds an instance to the users of a disk; both are paths."""
     call.read(path)
     return relink(path, "users", instance, call.url(instance))
 
 
 def release_disk(call: Call, path: str, instance: str) -> Effect:
-    """Give the effect that removes an instance from the users of a disk; both are paths."""
+    """Return the effect that removes an instance from the users of a disk; both are paths."""
     call.read(path)
     return relink(path, "users", instance, None)
 

@@ -1,4 +1,4 @@
-"""Encryption keys: how they are shown, and which key opens which disk."""
+"""Encryption keys: how they are shown, and which key decrypts which disk."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _KMS: Final = ("kmsKeyName", "kmsKeyServiceAccount")
 
 
 def is_customer_supplied(key: Json | None) -> bool:
-    """Tell whether a key is supplied by the customer, and not by Cloud KMS."""
+    """Return whether a key is supplied by the customer, and not by Cloud KMS."""
     return bool(_CUSTOMER_SUPPLIED.keys() & (key or {}).keys())
 
 
 def shown_key(field: str, key: Json | None) -> Json:
     """Show a key as Google does: a Cloud KMS key by its name and version, a customer's key by its SHA-256 hash only.
 
-    `field` is named if the key is malformed. Without a key, the result is empty.
+    Errors about a malformed key name `field`. Without a key, the result is empty.
     """
     given = [name for name in (*_CUSTOMER_SUPPLIED, "kmsKeyName") if (key or {}).get(name)]
     if not key or not given:

@@ -26,9 +26,9 @@ _DEFAULTS: Final = {"sourceType": "RAW", "architecture": "X86_64", "diskSizeGb":
 
 
 def image_path(call: Call, field: str, link: str) -> str:
-    """Give the path of the image or the image family that a link names.
+    """Return the path of the image or the image family that a link names.
 
-    `family/FAMILY` is a public family, or else one of the project. `field` is named if the link is malformed.
+    `family/FAMILY` is a public family or, if there is none, one of the project. Errors about the link name `field`.
     """
     short = _SHORT_FAMILY.fullmatch(link)
     if short:
@@ -41,7 +41,7 @@ def image_path(call: Call, field: str, link: str) -> str:
 
 
 def linked_image(call: Call, field: str, link: str) -> Json:
-    """Read the image that a link names, or the newest one of a family; `field` is named if there is none."""
+    """Read the image that a link names, or the newest one of a family; the error names `field` if there is none."""
     _, project, _, _, *family, name = image_path(call, field, link).split("/")
     image = (_newest if family else _image)(call, project, name)
     if image is None:

@@ -148,7 +148,7 @@ def _new_disk(call: Call, source: Json, attached: Json, config: _DiskConfig) -> 
 
 
 def _content(call: Call, source: Json, config: _DiskConfig) -> dict[str, Any]:
-    """Give what the new disk is created from."""
+    """Return what the new disk is created from."""
     if config.instantiate_from == "DEFAULT":
         return {name: source[name] for name in ("sourceImage", "sourceSnapshot") if name in source}
     if config.instantiate_from == "BLANK":

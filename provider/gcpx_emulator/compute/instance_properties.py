@@ -83,7 +83,7 @@ def _kept_scheduling(scheduling: Json, *, is_fixed: bool) -> Json:
         "onHostMaintenance": "TERMINATE" if spot or is_fixed else "MIGRATE",
         "automaticRestart": not spot,
         "preemptible": spot,
-        "provisioningModel": "STANDARD",  # also for preemptible instances, which are older than Spot
+        "provisioningModel": "STANDARD",  # also for preemptible instances, the predecessor of Spot
     }
     return defaults | scheduling
 
@@ -109,7 +109,7 @@ def kept_disk(call: Call, disk: Json, index: int) -> Json:
 
 
 def fields_of_disk(call: Call, path: str, disk: Json) -> Json:
-    """Give the fields of an attached disk that follow from the disk itself."""
+    """Return the fields of an attached disk that follow from the disk itself."""
     key = {"diskEncryptionKey": disk["diskEncryptionKey"]} if "diskEncryptionKey" in disk else {}
     return {"source": call.url(path), "diskSizeGb": disk["sizeGb"], **key}
 
@@ -150,6 +150,6 @@ def _subnetwork_url(call: Call, link: str) -> str:
 
 
 def _network_of(call: Call, subnetwork: str) -> str:
-    """Give the network of a subnetwork: every project has only one, `default`."""
+    """Return the network of a subnetwork: every project has only one, `default`."""
     project = re.search(r"projects/[^/]+/", subnetwork)
     return call.full_url(f"{project[0] if project else ''}global/networks/default")

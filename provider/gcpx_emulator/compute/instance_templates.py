@@ -41,7 +41,7 @@ def insert_template(call: Call) -> Json:
 
 
 def _properties(call: Call) -> Json:
-    """Give the properties in the call, or those of the instance that it names."""
+    """Return the properties in the call, or those of the instance that it names."""
     link, properties = call.body.get("sourceInstance"), call.body.get("properties")
     if not link:
         check_properties(properties or {})
@@ -62,7 +62,7 @@ def _without_customer_keys(properties: Json) -> Json:
 
 
 def _links(call: Call) -> Json:
-    """Give the links to the region and to the source instance, if there are any."""
+    """Return the links to the region and to the source instance, if there are any."""
     region = {"region": call.url(call.parent)} if "region" in call.path else {}
     link = call.body.get("sourceInstance")
     return region | ({"sourceInstance": call.url(call.resolve(link))} if link else {})

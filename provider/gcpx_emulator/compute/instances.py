@@ -70,7 +70,7 @@ def check_instance(properties: Json) -> None:
 
 
 def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Effect]]:
-    """Write a new, running instance; gives it with the effects of its creation on disks."""
+    """Write a new, running instance; return it with the effects of its creation on disks."""
     kept = kept_properties(call, {"networkInterfaces": [{}], **properties})
     kept.pop("params", None)
     instance = kept | _instance_fields(call, path, properties)
@@ -119,7 +119,7 @@ def _with_addresses(call: Call, interface: Json) -> Json:
 
 
 def _attached_disk(call: Call, instance: str, disk: Json, key: Json | None) -> tuple[Json, Effect | None]:
-    """Complete an attached disk; gives it with the effect on the disk itself, which is created unless it exists.
+    """Complete an attached disk; return it with the effect on the disk itself, which is created unless it exists.
 
     `instance` is the instance's path, `key` the encryption key that the client sent for the disk.
     """

@@ -14,12 +14,12 @@ _LIMITS: Final = setting("limits", _BODY.check)
 
 
 def instance_quota(store: Store, region: str) -> int | None:
-    """Give the number of instances that a project may have in a region, if it is limited."""
+    """Return the number of instances that a project may have in a region, if it is limited."""
     quota: int | None = _LIMITS.read(store).get("instances", {}).get(region)
     return quota
 
 
 def zone_capacity(store: Store, zone: str) -> int | None:
-    """Give the number of instances that a zone has room for, if it is limited."""
+    """Return the number of instances that a zone has room for, if it is limited."""
     capacity: int | None = _LIMITS.read(store).get("zones", {}).get(zone)
     return capacity

@@ -6,11 +6,11 @@ import re
 
 
 def path_of(link: str, project: str) -> str:
-    """Give the path, `projects/...`, of the resource that a full or partial URL names; `project` completes it."""
+    """Return the path, `projects/...`, of the resource that a full or partial URL names; `project` completes it."""
     path = re.sub(r"^https?://[^/]+/compute/[a-z0-9]+/", "", link).strip("/")
     return path if path.startswith("projects/") else f"projects/{project}/{path}"
 
 
 def last_part(link: str) -> str:
-    """Give the last part of a URL or path, which is a resource's name."""
+    """Return the last part of a URL or path, which is a resource's name."""
     return link.rpartition("/")[2]

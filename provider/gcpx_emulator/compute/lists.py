@@ -28,7 +28,7 @@ def list_scope(call: Call, collection: str, kind: str) -> Json:
 
 
 def list_head(call: Call, kind: str, path: str, token: str | None) -> Json:
-    """Give the fields that the responses of all list methods have."""
+    """Return the fields that the responses of all list methods have."""
     return {"kind": kind, "id": path, "selfLink": call.url(path)} | ({"nextPageToken": token} if token else {})
 
 

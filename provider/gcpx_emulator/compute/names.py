@@ -15,7 +15,7 @@ NAME_MESSAGE: Final = "Must be 1 to 63 lower-case letters, digits and hyphens (R
 
 
 def check_name(body: Json) -> str:
-    """Refuse a missing or malformed name; gives the name."""
+    """Refuse a missing or malformed name; return the name."""
     name = body.get("name")
     if not name:
         raise required("resource.name")

@@ -39,7 +39,7 @@ class Work:
     details: Json = attrs.Factory(dict)
 
     def outcome(self, failure: Json | None) -> tuple[Json, list[Effect]]:
-        """Give the part of the operation's body that keeps its failure, if it has one, and its effects."""
+        """Return the part of the operation's body that keeps its failure, if it has one, and its effects."""
         failure = failure or self.failure
         return ({_FAILURE: failure}, []) if failure else ({}, self.effects)
 

@@ -19,7 +19,7 @@ _OUTAGES: Final = setting("outages", _BODY.check)
 
 
 def unreachable(call: Call, scopes: Sequence[str]) -> Json:
-    """Give a warning for each of these scopes that cannot be reached, by scope.
+    """Return a warning for each of these scopes that cannot be reached, by scope.
 
     Raises:
         ApiError: 503, if a scope cannot be reached and the call does not allow partial success.

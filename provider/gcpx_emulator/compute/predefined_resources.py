@@ -1,4 +1,4 @@
-"""What every project has without creating it: regions, zones, machine types, disk types and a network."""
+"""What exists in every project from the start: regions, zones, machine types, disk types and a network."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_
 
 
 def _fixed_id(path: str) -> str:
-    """Give a numeric ID that is always the same for a path."""
+    """Return a numeric ID that is always the same for a path."""
     return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(path)) % 10**17)
 
 

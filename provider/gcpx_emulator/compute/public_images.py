@@ -40,7 +40,7 @@ DEPRECATED: Final = {
         "debian-9-stretch-v20220621": "DELETED",
     }
 }
-"""The states of images that should not be used any more, by project; none belongs to a family."""
+"""The states of images that should no longer be used, by project; none belongs to a family."""
 REPLACEMENT: Final = "debian-12-bookworm-v20261014"
 """The image that every deprecated image names as its replacement."""
 

@@ -1,4 +1,4 @@
-"""The time: telling it, waiting for it and writing it. Tests use clocks of their own."""
+"""The time: reading it, waiting for it and formatting it. Tests use their own clocks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Clock:
     """The machine's clock."""
 
     def now(self) -> float:
-        """Give the time in seconds since 1970."""
+        """Return the time in seconds since 1970."""
         return time.time()
 
     async def until(self, moment: float) -> None:

@@ -14,7 +14,7 @@ from gcpx_emulator.core.errors import ApiError, invalid
 from gcpx_emulator.core.json_data import Json
 
 _LONGEST_VALUE: Final = 100
-"""Characters of a value that an error message repeats."""
+"""The number of characters of a value that an error message repeats."""
 Accepts = Callable[[Any], bool]
 
 
@@ -79,7 +79,7 @@ class ConstraintTable:
 
 
 def field_values(value: Any, field: str) -> Iterator[tuple[str, Any]]:
-    """Give the values of a field in an object, each with its path; null and absent values are left out."""
+    """Yield the values of a field in an object, each with its path; null and absent values are left out."""
     head, _, rest = field.partition(".")
     for path, item in _spread(head, value if isinstance(value, dict) else {}):
         if item is None:
@@ -91,7 +91,7 @@ def field_values(value: Any, field: str) -> Iterator[tuple[str, Any]]:
 
 
 def _spread(head: str, value: Json) -> Iterator[tuple[str, Any]]:
-    """Give the values of the first part of a field."""
+    """Yield the values of the first part of a field."""
     name = head.rstrip("[]{}")
     if head == "*":
         yield from value.items()
@@ -104,7 +104,7 @@ def _spread(head: str, value: Json) -> Iterator[tuple[str, Any]]:
 
 
 def _objects(document: Document, spec: Json, value: Any, where: str) -> Iterator[tuple[str, str, Json]]:
-    """Give every object in a value: the name of its schema, its path, and the object."""
+    """Yield every object in a value: the name of its schema, its path, and the object."""
     if isinstance(value, list):
         for index, item in enumerate(value):
             yield from _objects(document, spec.get("items", {}), item, f"{where}[{index}]")
@@ -129,7 +129,7 @@ def at_least(low: int) -> Accepts:
 
 
 def matches(pattern: str | re.Pattern[str]) -> Accepts:
-    """Accept texts that match as a whole."""
+    """Accept strings that match as a whole."""
     return lambda value: re.fullmatch(pattern, value) is not None
 
 

@@ -43,7 +43,7 @@ class ControlBody:
         return self.check(read_body(self.name, raw))
 
     def check(self, body: Any) -> Json:
-        """Refuse unknown keys and wrong values; gives the body without nulls."""
+        """Refuse unknown keys and wrong values; return the body without nulls."""
         given = {key: value for key, value in check_object(self.name, body).items() if value is not None}
         unknown = sorted(set(body) - set(self.fields))
         if unknown:

@@ -77,7 +77,7 @@ class Node:
     methods: dict[str, Method] = attrs.Factory(dict)
 
     def child(self, segment: str) -> Node:
-        """Give the child for a path segment such as `zones` or `{zone}`, which is added if necessary."""
+        """Return the child for a path segment such as `zones` or `{zone}`, which is added if necessary."""
         if "{" not in segment:
             return self.literals.setdefault(segment, Node())
         value = r"(?P<\1>[^/:]+)" if ":" in segment else r"(?P<\1>[^/]+)"
@@ -133,7 +133,7 @@ def document(name: str) -> Document:
 
 
 def methods_of(content: Json) -> Iterator[Json]:
-    """Give the methods in the content of a document."""
+    """Yield the methods in the content of a document."""
     yield from content.get("methods", {}).values()
     for child in content.get("resources", {}).values():
         yield from methods_of(child)

@@ -32,7 +32,7 @@ def relink(path: str, field: str, target: str, link: str | None) -> Effect:
 
 
 def changed_path(effect: Effect) -> str:
-    """Give the path of the resource that an effect changes."""
+    """Return the path of the resource that an effect changes."""
     return str(effect.get("put") or effect.get("delete") or effect.get("relink"))
 
 

@@ -36,7 +36,7 @@ class ApiError(Exception):
 
     Attributes:
         status: the HTTP status.
-        message: the text for people.
+        message: the explanation for people.
         reason: Google's short name of the error, such as `notFound`.
     """
 
@@ -48,7 +48,7 @@ class ApiError(Exception):
         self.reason = reason or _REASON.get(status, "backendError")
 
     def body(self) -> dict[str, Any]:
-        """Give the body of the response."""
+        """Return the body of the response."""
         return {
             "error": {
                 "code": self.status,

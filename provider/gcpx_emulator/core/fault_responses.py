@@ -15,13 +15,13 @@ class DroppedConnection(Response):
     """A connection that ends in the middle of its response."""
 
     async def __call__(self, _scope: Scope, _receive: Receive, send: Send) -> None:
-        """Send less than was announced."""
+        """Send a shorter body than the headers announce."""
         await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"9")]})
         await send({"type": "http.response.body", "body": b"", "more_body": True})
 
 
 async def response_before_work(fault: Fault) -> Response | None:
-    """Wait for a fault's delay; gives the response that it sends without doing the work, if it does."""
+    """Wait for a fault's delay; return the response that it sends without doing the work, if it does."""
     await asyncio.sleep(fault.delay)
     if fault.drop == "before":
         return DroppedConnection()

@@ -16,7 +16,7 @@ _METADATA_KEY: Final = re.compile(r"(?=.{1,64}$)[a-z][a-zA-Z0-9_-]+")
 
 
 def _is_operation_result(value: Any) -> bool:
-    """Tell whether an operation of Google's could end like this."""
+    """Return whether an operation of Google's could end like this."""
     if not is_object(value) or set(value) - {"errors", "httpErrorStatusCode", "httpErrorMessage"}:
         return False
     errors = value.get("errors")
@@ -74,7 +74,7 @@ class Fault:
         retry_after: seconds in the Retry-After header of that response.
         drop: cut the connection `before` or `after` the work is done.
         delay: seconds before the response.
-        body: answer with this text, by default with status 200, and do not do the work.
+        body: answer with this body, by default with status 200, and do not do the work.
         operation: the result of the operation that the call starts: {"errors": [...], "httpErrorStatusCode": ...}.
     """
 

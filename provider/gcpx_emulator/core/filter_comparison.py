@@ -1,4 +1,4 @@
-"""How filters compare values: numbers as numbers, times as times, and everything else as text."""
+"""How filters compare values: numbers as numbers, times as times, and everything else as strings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
-"""An int64 as Google writes it in JSON: a text without a plus sign or leading zeros. Other digits are just text."""
+"""An int64 as Google writes it in JSON: a string without a plus sign or leading zeros. Other digits are just text."""
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,400}(?:\.[0-9]{1,400})?(?:[eE][+-]?[0-9]{1,4})?")
 _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
@@ -26,7 +26,7 @@ def pair(value: Any, wanted: str) -> tuple[Comparable, Comparable]:
 
 
 def text(value: Any) -> str:
-    """Write a value as a text."""
+    """Write a value as a string."""
     if isinstance(value, bool):
         return str(value).lower()
     return "" if value is None else str(value)

@@ -36,7 +36,7 @@ def predicate(filter_: str) -> Predicate | None:
 
 
 def ordering(order: str) -> str:
-    """Check the value of `orderBy`; gives it without spaces around it."""
+    """Check the value of `orderBy`; return it without spaces around it."""
     try:
         check_order(order)
     except FilterError as error:
@@ -77,7 +77,7 @@ def _comparison(expression: Comparison) -> Predicate:
 
 
 def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
-    """Give the values of a field; within a list, those of each element."""
+    """Yield the values of a field; within a list, those of each element."""
     if isinstance(item, list):
         for element in item:
             yield from _values(element, field)
@@ -89,7 +89,7 @@ def _values(item: Any, field: tuple[str, ...]) -> Iterator[Any]:
 
 
 def _has(item: Json, field: tuple[str, ...], wanted: str) -> bool:
-    """Apply `:`: the field has any value (`*`), a key, an equal element, or a text that contains the wanted one."""
+    """Apply `:`: the field has any value (`*`), a key, an equal element, or a string that contains the wanted one."""
     values = list(_values(item, field))
     if wanted == "*":
         return bool(values)

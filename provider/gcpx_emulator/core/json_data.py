@@ -14,7 +14,7 @@ Json = dict[str, Any]
 def parse_json(raw: bytes, what: str = "the body") -> Any:
     """Read JSON; without any bytes, the result is None.
 
-    Text that is not valid Unicode and numbers that are not finite are refused, because they cannot be written again.
+    Invalid Unicode and numbers that are not finite are refused, because they cannot be written again.
 
     Raises:
         ApiError: 400 with the reason `parseError`; `what` names the input in the message.

@@ -26,7 +26,7 @@ _Position = tuple[str, ...]
 
 
 def page_of(items: list[Json], query: Query) -> tuple[list[Json], str | None]:
-    """Give the requested page of a list, and the token of the next page if there is one."""
+    """Return the requested page of a list, and the token of the next page if there is one."""
 
     def rows_after(key: str) -> Iterator[tuple[str, Json]]:
         rows = sorted(((str(item.get("name", item.get("id", ""))), item) for item in items), key=lambda row: row[0])
@@ -37,7 +37,7 @@ def page_of(items: list[Json], query: Query) -> tuple[list[Json], str | None]:
 
 
 def page_of_store(store: Store, collections: list[str], query: Query) -> tuple[list[tuple[str, Json]], str | None]:
-    """Give the requested page of collections in the store, as paths and resources; only the page is read."""
+    """Return the requested page of collections in the store, as paths and resources; only the page is read."""
     return _page(lambda path: store.scan(collections, path), query)
 
 
@@ -98,5 +98,5 @@ def _last_position(query: Query, parts: int) -> _Position:
 
 
 def _list_id(query: Query) -> str:
-    """Give a hash of the filter and the order."""
+    """Return a hash of the filter and the order."""
     return hashlib.sha256(f"{query.get('filter', '')}\n{query.get('orderBy', '').strip()}".encode()).hexdigest()[:12]

@@ -32,7 +32,7 @@ def _below(mask: Mask, key: str) -> Mask:
 
 
 def _union(left: Mask, right: Mask) -> Mask:
-    """Give the mask that keeps what either of two masks keeps."""
+    """Return the mask that keeps what either of two masks keeps."""
     if not left or not right:
         return {}
     both = {key: _union(left[key], right[key]) for key in left.keys() & right.keys()}
@@ -40,7 +40,7 @@ def _union(left: Mask, right: Mask) -> Mask:
 
 
 def parse_mask(fields: str) -> Mask:
-    """Read a mask, such as `items(name,disks/source),nextPageToken`; an empty text keeps everything."""
+    """Read a mask, such as `items(name,disks/source),nextPageToken`; an empty string keeps everything."""
     reader = _Reader(fields, _TOKEN.findall(fields)[::-1])
     if not reader.left:
         return {}
@@ -86,7 +86,7 @@ class _Reader:
         return {name: inner}
 
     def _take(self, token: str) -> bool:
-        """Skip the next token if it is this one; tells whether it is."""
+        """Skip the next token if it is this one; return whether it is."""
         is_next = bool(self.left) and self.left[-1] == token
         if is_next:
             self.left.pop()

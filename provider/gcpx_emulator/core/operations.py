@@ -74,7 +74,7 @@ class Operations:
     latency: float = 0.0
 
     def start(self, operation: Operation) -> Json:
-        """Start an operation; gives it as it is shown at the start, when it is never done."""
+        """Start an operation; return it as it is shown at the start, when it is never done."""
         begins, body, effects = operation.begins, json.dumps(operation.body), json.dumps(operation.effects)
         place = (operation.name, operation.project, operation.scope, operation.request_id)
         self.store.run(
@@ -100,7 +100,7 @@ class Operations:
                 self.store.run("update operations set settled = 1 where name = ?", (row["name"],))
 
     def is_pending(self, path: str) -> bool:
-        """Tell whether an operation that has not ended yet will change this resource."""
+        """Return whether an operation that has not ended yet will change this resource."""
         rows = self.store.run("select effect from operations where settled = 0")
         return any(path == changed_path(effect) for row in rows for effect in json.loads(row["effect"]))
 

@@ -12,13 +12,13 @@ class Publisher(Protocol):
     """Publishes to topics, which are named `projects/PROJECT/topics/TOPIC`."""
 
     def has_topic(self, name: str) -> bool:
-        """Tell whether a topic exists."""
+        """Return whether a topic exists."""
         ...
 
     def publish(self, topic: str, messages: Iterable[Json]) -> list[str]:
-        """Put messages (`PubsubMessage`) in every subscription of a topic; gives the messages' IDs."""
+        """Put messages (`PubsubMessage`) in every subscription of a topic; return the messages' IDs."""
         ...
 
     def push_due(self) -> None:
-        """Start to push what is due, after messages or subscriptions have changed."""
+        """Start to push what is due; called after messages or subscriptions have changed."""
         ...

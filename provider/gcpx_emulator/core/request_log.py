@@ -23,7 +23,7 @@ class RequestLog:
     kept: deque[Json] = attrs.Factory(lambda: deque(maxlen=_MOST))
 
     def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
-        """Add a request; gives its entry, where the caller fills in `method`, `body` and `status` when it has them."""
+        """Add a request; return its entry, where the caller fills in `method`, `body` and `status` when it has them."""
         shown = {name: "[secret]" if name in _SECRET_PARAMETERS else value for name, value in query.items()}
         entry: Json = {"time": time.time(), "httpMethod": http_method, "path": path, "query": shown}
         entry |= {"method": "", "body": None, "status": None, "authorized": "authorization" in headers}

@@ -51,7 +51,7 @@ def _with_sessions(prefix: str, methods: Methods) -> Methods:
 
 
 def _find(node: Node, segments: list[str], parameters: dict[str, str]) -> tuple[Node | None, dict[str, str]]:
-    """Follow path segments; gives the node at the end, if it has methods, and the parameters on the way."""
+    """Follow path segments; return the node at the end, if it has methods, and the parameters on the way."""
     if not segments:
         return (node if node.methods else None), parameters
     head, *rest = segments
@@ -63,7 +63,7 @@ def _find(node: Node, segments: list[str], parameters: dict[str, str]) -> tuple[
 
 
 def _branches(node: Node, segment: str) -> Iterator[tuple[Node, dict[str, str]]]:
-    """Give the nodes that a segment leads to, each with the parameters in the segment; a literal one comes first."""
+    """Yield the nodes that a segment leads to, each with the parameters in the segment; a literal one comes first."""
     if segment in node.literals:
         yield node.literals[segment], {}
     for pattern, child in node.patterns:

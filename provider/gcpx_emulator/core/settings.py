@@ -29,11 +29,11 @@ class Setting:
     default: Json = attrs.Factory(dict)
 
     def read(self, store: Store) -> Json:
-        """Give the value that is in effect."""
+        """Return the value that is in effect."""
         return store.get(self._path) or self.default
 
     def write(self, store: Store, value: Any) -> Json:
-        """Check a value and put it in effect; gives the value that is kept."""
+        """Check a value and put it in effect; return the value that is kept."""
         kept = self.check(value)
         store.put(self._path, kept)
         return kept

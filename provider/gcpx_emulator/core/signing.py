@@ -82,13 +82,13 @@ class Signer:
         self._id_tokens.clear()
 
     def token(self, claims: Json, *, iap: bool = False) -> str:
-        """Sign claims of any form, as a Google account or as Identity-Aware Proxy; gives a JWT."""
+        """Sign claims of any form, as a Google account or as Identity-Aware Proxy; return a JWT."""
         key, algorithm = (self._proxy, "ES256") if iap else (self._account, "RS256")
         payload = json.dumps(claims).encode()
         return jwt.PyJWS().encode(payload, key.private, algorithm=algorithm, headers={"kid": key.id})
 
     def id_token(self, email: str, audience: str) -> str:
-        """Give an ID token of an account; within five minutes it is the same one."""
+        """Return an ID token of an account; within five minutes it is the same one."""
         now = self.clock()
         issued, token = self._id_tokens.get((email, audience), (-math.inf, ""))
         if not 0 <= now - issued <= _REUSE:
@@ -97,21 +97,21 @@ class Signer:
         return token
 
     def certificates(self) -> Json:
-        """Give the certificates of accounts by key ID, in PEM."""
+        """Return the certificates of accounts by key ID, in PEM."""
         return {self._account.id: self._account.certificate}
 
     def key_set(self) -> Json:
-        """Give the public keys of accounts as a JSON Web Key Set."""
+        """Return the public keys of accounts as a JSON Web Key Set."""
         key = jwt.algorithms.RSAAlgorithm.to_jwk(self._account.private.public_key(), as_dict=True)
         return {"keys": [{**key, "kid": self._account.id, "alg": "RS256", "use": "sig"}]}
 
     def proxy_keys(self) -> Json:
-        """Give the public keys of Identity-Aware Proxy by key ID, in PEM."""
+        """Return the public keys of Identity-Aware Proxy by key ID, in PEM."""
         pem = self._proxy.private.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
         return {self._proxy.id: pem.decode()}
 
     def read(self, token: str) -> Json:
-        """Verify a token of an account; gives its header and claims in one object.
+        """Verify a token of an account; return its header and claims in one object.
 
         Raises:
             ValueError: when these keys did not sign it, or when it has expired.
@@ -126,7 +126,7 @@ class Signer:
         return content
 
     def caller(self, authorization: str) -> str:
-        """Give the e-mail address of the account whose token an Authorization header has; else an empty text."""
+        """Return the e-mail address of the account whose token an Authorization header has; empty without one."""
         if "account" not in self._keys:
             return ""
         try:

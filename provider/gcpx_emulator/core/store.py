@@ -52,7 +52,7 @@ class Store:
             self.run(f"delete from {table}")  # noqa: S608 - names from this line
 
     def next(self, counter: str = "id") -> int:
-        """Give the next number of a counter; the first is 1."""
+        """Return the next number of a counter; the first is 1."""
         rows = self.run(
             "insert into counters values (?, 1) on conflict (name) do update set value = value + 1 returning value",
             (counter,),
@@ -65,7 +65,7 @@ class Store:
         return json.loads(rows[0]["body"]) if rows else None
 
     def with_name(self, path: str) -> str:
-        """Replace the numeric ID at the end of a path with the resource's name; give other paths unchanged."""
+        """Replace the numeric ID at the end of a path with the resource's name; return other paths unchanged."""
         collection, _, last = path.rpartition("/")
         if not (last.isascii() and last.isdecimal()):
             return path
@@ -91,7 +91,7 @@ class Store:
         return [json.loads(row["body"]) for row in rows]
 
     def scan(self, collections: Sequence[str], after: str = "") -> Iterator[tuple[str, Json]]:
-        """Give the paths and resources of collections in order of path, from after a path; read only as needed."""
+        """Yield the paths and resources of collections in the order of paths, after a given one, as they are needed."""
         for collection in sorted(collections):
             rows, last = self._rows_after(collection, after), after
             while rows:

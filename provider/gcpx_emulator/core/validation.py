@@ -1,4 +1,4 @@
-"""Checks of requests against the API's description: what Google would refuse is refused."""
+"""Checks of requests against the API's description, which refuse what Google would refuse."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _check_range(name: str, spec: Json, value: str) -> None:
 
 
 def clean_body(method: Method, body: Any) -> Json:
-    """Check a body against its schema, and with the API's own check; gives it without output-only fields."""
+    """Check a body against its schema, and with the API's own check; return it without output-only fields."""
     if method.request is None:
         if body:
             raise _refusal("Request body must be empty.")
@@ -141,7 +141,7 @@ class _Cleaner:
 
 
 def _is_ignored(spec: Json, value: Any) -> bool:
-    """Tell whether a property is output-only, or an enum that the client leaves unset by sending an empty text."""
+    """Return whether a property is output-only, or an enum that the client leaves unset by sending an empty string."""
     return bool(spec.get("readOnly")) or ("enum" in spec and value == "")
 
 
@@ -163,7 +163,7 @@ def _clean_scalar(spec: Json, value: Any, path: str) -> Any:
 
 
 def _clean_integer(spec: Json, value: Any, path: str) -> Any:
-    """Read an integer of the schema's format; gives a text where the schema says so."""
+    """Read an integer of the schema's format; return a string where the schema says so."""
     form = spec["format"]
     number, low = _whole_number(value), 0 if form.startswith("u") else -(2 ** _INTEGER_BITS[form])
     if number is None or not low <= number < 2 ** _INTEGER_BITS[form]:
@@ -172,7 +172,7 @@ def _clean_integer(spec: Json, value: Any, path: str) -> Any:
 
 
 def _whole_number(value: Any) -> int | None:
-    """Read a whole number, which may be written as a text or as a float."""
+    """Read a whole number, which may be written as a string or as a float."""
     if isinstance(value, str):
         return int(value) if _WHOLE.fullmatch(value) else None
     if isinstance(value, float):

@@ -15,7 +15,7 @@ from gcpx_emulator.core.signing import id_token_claims
 
 @handles("oauth2.tokeninfo")
 def get_token_info(call: Call) -> Any:
-    """Give the content of a token, with every value as a text."""
+    """Return the content of a token, with every value as a string."""
     token = call.query.get("id_token")
     try:
         content = call.cloud.signer.read(token or "")

@@ -18,7 +18,7 @@ _FIELDS: Final = ("key", "expirationTimeUsec")
 
 
 def keys_path(call: Call) -> str:
-    """Give the path of a user's keys."""
+    """Return the path of a user's keys."""
     return f"users/{call.path['usersId']}/sshPublicKeys"
 
 
@@ -34,7 +34,7 @@ def new_key(call: Call) -> Json:
 
 
 def _fingerprint(key: str) -> str:
-    """Give the SHA-256 hash of a key in the format of OpenSSH, without its comment."""
+    """Return the SHA-256 hash of a key in the format of OpenSSH, without its comment."""
     parts = key.split()
     try:
         return hashlib.sha256(base64.b64decode(parts[1], validate=True)).hexdigest()
@@ -85,7 +85,7 @@ def patch_key(call: Call) -> Json:
 
 
 def _update_mask(call: Call) -> list[str]:
-    """Name the fields to change: those in the update mask, or else in the body."""
+    """Name the fields to change: those in the update mask or, without one, in the body."""
     default = ",".join(name for name in _FIELDS if name in call.body)
     mask = (call.query.get("updateMask") or default).replace("expiration_time_usec", "expirationTimeUsec")
     fields = [name for name in mask.split(",") if name]

@@ -64,7 +64,7 @@ class _Push:
         return headers
 
     def pause(self) -> float:
-        """Give the seconds until the next attempt after this one."""
+        """Return the seconds until the next attempt after this one."""
         policy = self.subscription.get("retryPolicy") or {}
         first = seconds_of(policy.get("minimumBackoff"))
         longest = seconds_of(policy.get("maximumBackoff"))
@@ -74,7 +74,7 @@ class _Push:
 
 @attrs.define
 class Pusher:
-    """Pushes what subscriptions with a push endpoint have not delivered.
+    """Pushes the messages that subscriptions with a push endpoint have not delivered.
 
     Attributes:
         clock: gives the time in seconds since 1970.
@@ -103,7 +103,7 @@ class Pusher:
         self.deliveries.clear()
 
     async def attempts(self, at_least: int) -> list[Json]:
-        """Wait until there have been this many attempts; gives the latest ones."""
+        """Wait until there have been this many attempts; return the latest ones."""
         async with self._attempted:
             await self._attempted.wait_for(lambda: len(self.deliveries) >= at_least)
         return list(self.deliveries)
@@ -120,7 +120,7 @@ class Pusher:
                     await asyncio.wait_for(self._changed.wait(), self._start(group))
 
     def _start(self, group: asyncio.TaskGroup) -> float | None:
-        """Start to push what is due; gives the seconds until more is due, or None if only a change can bring more."""
+        """Start to push what is due; return the seconds until more is due, or None if only a change can bring more."""
         now, waits = self.clock(), []
         under_way = Counter(path.rpartition("/messages/")[0] for _, path in self._under_way)
         for push in self._queued():
@@ -155,7 +155,7 @@ class Pusher:
             self._changed.set()
 
     async def _post(self, push: _Push) -> tuple[int | None, str | None]:
-        """Give the status of the response, or the name of the error."""
+        """Return the status of the response, or the name of the error."""
         headers = push.headers(self.signer)
         try:
             async with asyncio.timeout(push.subscription["ackDeadlineSeconds"]):

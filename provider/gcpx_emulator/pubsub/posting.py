@@ -12,7 +12,7 @@ import h11
 import httpx
 
 FINAL_INFORMATIONAL: Final = frozenset({102})
-"""Informational statuses that Pub/Sub takes for the response; after any other, the response is still to come."""
+"""Informational statuses that Pub/Sub accepts as the response; after any other, the response is still to come."""
 _CHUNK: Final = 1 << 16
 
 
@@ -21,7 +21,7 @@ class BrokenAnswerError(Exception):
 
 
 async def post(endpoint: str, headers: Mapping[str, str], body: bytes) -> int:
-    """Post a body to a URL; gives the status of the response as soon as it is known.
+    """Post a body to a URL; return the status of the response as soon as it is known.
 
     Raises:
         BrokenAnswerError: when the response is not HTTP.

@@ -26,7 +26,7 @@ def check_push_config(config: Json) -> None:
 
 
 def _is_endpoint(endpoint: str) -> bool:
-    """Tell whether this is a URL with https, or one on this machine."""
+    """Return whether this is a URL with https, or one on this machine."""
     try:
         parts = urlsplit(endpoint)
         is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
@@ -36,6 +36,6 @@ def _is_endpoint(endpoint: str) -> bool:
 
 
 def local_endpoint(subscription: Json) -> str:
-    """Give the URL to which the emulator pushes a subscription's messages; empty unless it is on this machine."""
+    """Return the URL to which the emulator pushes a subscription's messages; empty unless it is on this machine."""
     endpoint = str(subscription.get("pushConfig", {}).get("pushEndpoint", ""))
     return endpoint if urlsplit(endpoint).hostname in _LOOPBACK else ""

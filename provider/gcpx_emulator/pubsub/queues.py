@@ -34,11 +34,11 @@ class TopicPublisher:
     push_due: Callable[[], None]
 
     def has_topic(self, name: str) -> bool:
-        """Tell whether a topic exists."""
+        """Return whether a topic exists."""
         return self.store.get(name) is not None
 
     def publish(self, topic: str, messages: Iterable[Json]) -> list[str]:
-        """Put messages in every subscription of a topic; gives the messages' IDs."""
+        """Put messages in every subscription of a topic; return the messages' IDs."""
         message_ids = [self._add(topic, message) for message in messages]
         self.push_due()
         return message_ids
@@ -62,5 +62,5 @@ def decoded_data(message: Json) -> bytes:
 
 
 def undelivered(store: Store, subscription: str) -> list[tuple[str, Json]]:
-    """Give the messages that a subscription has not delivered, with their paths, oldest first."""
+    """Return the messages that a subscription has not delivered, with their paths, oldest first."""
     return list(store.scan([f"{subscription}/messages"]))

@@ -36,7 +36,7 @@ _ACK_DEADLINES: Final = range(10, 601)
 
 
 def subscription_name(call: Call) -> str:
-    """Give the full name of the subscription that a call names."""
+    """Return the full name of the subscription that a call names."""
     return f"projects/{call.path['projectsId']}/subscriptions/{call.path['subscriptionsId']}"
 
 

@@ -14,7 +14,7 @@ _DELETED: Final = "_deleted-topic_"
 
 
 def topic_name(call: Call) -> str:
-    """Give the full name of the topic that a call names."""
+    """Return the full name of the topic that a call names."""
     return f"projects/{call.path['projectsId']}/topics/{call.path['topicsId']}"
 
 

@@ -17,7 +17,7 @@ _EXISTS: Final = "Your previous request to create the named bucket succeeded and
 
 
 def bucket_path(call: Call) -> str:
-    """Give the path of the bucket that a call names."""
+    """Return the path of the bucket that a call names."""
     return f"b/{call.path['bucket']}"
 
 

@@ -37,7 +37,7 @@ def _attributes(event: str, metadata: Json, config: Json) -> Json:
 
 
 def _configs_for(call: Call, event: str, name: str) -> Iterator[Json]:
-    """Give the configurations that ask for an event about the object of this name."""
+    """Yield the configurations that ask for an event about the object of this name."""
     for config in call.store.list(configs_path(call)):
         if event in config.get("event_types", [event]) and name.startswith(config.get("object_name_prefix", "")):
             yield config

@@ -19,7 +19,7 @@ _MOST_ATTRIBUTES: Final = 5
 
 
 def configs_path(call: Call) -> str:
-    """Give the path of a bucket's configurations."""
+    """Return the path of a bucket's configurations."""
     return f"{bucket_path(call)}/notificationConfigs"
 
 
@@ -55,7 +55,7 @@ def _check_options(body: Json) -> None:
 
 
 def _existing_topic(call: Call, name: str) -> str:
-    """Give a topic with its host; Google answers for a missing topic as for one without permission."""
+    """Return a topic with its host; Google answers for a missing topic as for one without permission."""
     match = _TOPIC.fullmatch(name)
     if match is None:
         raise ApiError(400, f"Invalid Google Cloud Pub/Sub topic name: {name}")

@@ -26,7 +26,7 @@ _DEFAULT_TYPE: Final = "application/octet-stream"
 
 
 def _path(call: Call, name: str) -> str:
-    """Give the path of an object; a slash in its name does not divide the path."""
+    """Return the path of an object; a slash in its name does not divide the path."""
     return f"{bucket_path(call)}/o/{name.replace('%', '%25').replace('/', '%2F')}"
 
 
@@ -139,7 +139,7 @@ def list_objects(call: Call) -> Json:
 
 
 def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
-    """Give a name up to the first delimiter after a prefix; empty if there is none."""
+    """Return a name up to the first delimiter after a prefix; empty if there is none."""
     head, mark, _ = name[len(prefix) :].partition(delimiter) if delimiter else ("", "", "")
     return prefix + head + mark if mark else ""
 

@@ -82,7 +82,7 @@ def test_a_long_creation_shows_its_progress(engine, cloud):
     created = engine.create(FLEET, "workers", fleet(count=100))
 
     (said,) = engine.log.wait_for(1, created.urn)
-    assert "50/100 VMs, zone us-east1-b rolling forward" in said
+    assert "50/100 instances, zone us-east1-b rolling forward" in said
 
 
 def test_a_cancelled_creation_is_kept_in_the_state(engine, cloud):

@@ -13,7 +13,7 @@ NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 
 @pytest.fixture
 def fleet_of(engine):
-    """Create a template; gives a function from the overrides to the inputs of a fleet."""
+    """Create a template; return a function from the overrides to the inputs of a fleet."""
     made = engine.create(
         TEMPLATE,
         "base",

@@ -38,7 +38,7 @@ def http(http):
 
 
 def _tried(case, fragments):
-    """Give every fragment in one place, and one in every place."""
+    """Return every fragment in one place, and one in every place."""
     first, *others = case.places or PLACES[case.schema]
     return [*((first, fragment) for fragment in fragments), *((place, fragments[0]) for place in others)]
 

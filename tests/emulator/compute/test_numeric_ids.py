@@ -13,7 +13,7 @@ def _id(cloud, path):
 
 
 def _done(cloud, http, method, path, body=None):
-    """Make a change, and let it take effect; gives the operation."""
+    """Make a change, and let it take effect; return the operation."""
     answer = http.request(method, path, json=body)
     assert answer.status_code == 200, answer.text
     cloud.emulator.operations.settle()

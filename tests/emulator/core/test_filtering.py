@@ -63,7 +63,7 @@ def test_a_filter_accepts(filter_, names):
     ("name ~ x", "character 6"), ("name", "character 5"), ("= x", "character 1"), ("(name = a", "missing"),
     ("name eq a AND size = 1", "cannot be mixed"), ("(name eq a) (size > 1)", "cannot be mixed"),
     ("(name eq a) (status eq b)", "several fields"), ("name eq [", "not an RE2 expression"), ("name eq a(?=b)", "not an RE2 expression"),
-    (r"name eq (a)\1", "not an RE2 expression"), ("name eq a OR name eq b", "not joined by OR"), ("NOT name eq a", "not joined"),
+    (r"name eq (a)\1", "not an RE2 expression"), ("name eq a OR name eq b", "cannot be joined by OR"), ("NOT name eq a", "cannot be joined"),
     ("name eq a name eq b", "in parentheses"), ("a" * 5000 + " = b", "at most 4,096"), ("(" * 60 + "a = b" + ")" * 60, "deeper"),
 ])  # fmt: skip
 def test_an_invalid_filter_is_refused_in_googles_format(filter_, words):

@@ -44,7 +44,7 @@ def _push(account):
 
 @pytest.fixture
 def subscriber(cloud, http):
-    """Give the client of an account, once only the operator may act as the pusher."""
+    """Return the client of an account, once only the operator may act as the pusher."""
     _set_policy(http, _only(ACT_AS, OPERATOR, resources=[PUSHER]))
     return lambda email: connect(SubscriberClient, cloud, Credentials(_token(http, email)))
 

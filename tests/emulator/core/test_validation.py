@@ -94,7 +94,7 @@ def test_output_only_fields_are_ignored_and_beta_fields_hidden_from_v1(http, clo
 
 
 def _done(cloud, http, method, path, body=None):
-    """Make a change, and let it take effect; gives the operation."""
+    """Make a change, and let it take effect; return the operation."""
     answer = http.request(method, path, json=body)
     assert answer.status_code == 200, answer.text
     cloud.emulator.operations.settle()

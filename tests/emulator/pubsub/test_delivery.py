@@ -203,7 +203,7 @@ def test_a_subscription_turns_from_pull_to_push_and_back(publisher, subscriber):
 
 
 def _publish_for(host, url):
-    """Publish a message for an endpoint; gives what became of the first attempt to push it."""
+    """Publish a message for an endpoint; return what became of the first attempt to push it."""
     topic = f"projects/{PROJECT}/topics/uploads"
     with httpx.Client(base_url=f"http://{host}", trust_env=False, timeout=HANGS) as client:
         client.put(f"/v1/{topic}", json={})

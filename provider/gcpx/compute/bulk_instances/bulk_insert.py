@@ -56,7 +56,7 @@ class BulkInsert:
         return self._insert(call).run()
 
     def was_requested(self, call: Call) -> bool:
-        """Tell whether an earlier run sent this very request, and it did not fail; raises `ApiError`."""
+        """Return whether an earlier run sent this same request and it did not fail; raises `ApiError`."""
         scope, request_ids = f"regions/{self.fleet.region}", self._insert(call).derived_request_ids
         return any(self._operations.requested(call, scope, request_id) is not None for request_id in request_ids)
 
@@ -103,7 +103,7 @@ def request_body(fleet: Fleet, inputs: dict[str, Any], scaling: Scaling) -> dict
 
 
 def _with_fleet_labels(fleet: Fleet, body: dict[str, Any]) -> dict[str, Any]:
-    """Give the instance properties of a body, with the labels that make the instances members of this fleet only."""
+    """Return the instance properties of a body, with the labels that make the instances members of this fleet only."""
     properties = dict(body.get("instanceProperties", {}))
     # The tracking label of another fleet in the template would make the instances members of both.
     removed = {TRACKING_LABEL: None} if "sourceInstanceTemplate" in body else {}
@@ -113,7 +113,7 @@ def _with_fleet_labels(fleet: Fleet, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe_progress(operation: dict[str, Any]) -> str:
-    """Describe the progress of a bulk creation (REST JSON): `140/200 VMs, zone us-east1-b rolling forward`."""
+    """Describe the progress of a bulk creation: `140/200 instances, zone us-east1-b rolling forward`."""
     locations = operation.get("instancesBulkInsertOperationMetadata", {}).get("perLocationStatus", {})
     if not locations:
         return percentage(operation)
@@ -122,7 +122,7 @@ def describe_progress(operation: dict[str, Any]) -> str:
         f"zone {name_of(name)} {_DIRECTIONS.get(status.get('status', ''), 'waiting')}"
         for name, status in locations.items()
     )
-    return f"{_created(locations):,}/{target:,} VMs, {', '.join(zones)}"
+    return f"{_created(locations):,}/{target:,} instances, {', '.join(zones)}"
 
 
 def _created_any(outcome: Outcome) -> bool:

@@ -1,4 +1,4 @@
-"""What must hold between the number of instances and their names."""
+"""Rules between the number of instances and their names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_NAME_LENGTH: Final = 63
 _PATTERN: Final = rest("regionInstances.bulkInsert", "namePattern")
 
 
-@rule("either namePattern with count, or perInstanceProperties is set", _PATTERN)
+@rule("either namePattern with count, or perInstanceProperties, must be set", _PATTERN)
 def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Violation]:
     """Require one of the two ways to name instances."""
     names, pattern = values.get("perInstanceProperties"), values.get("namePattern")
@@ -27,7 +27,7 @@ def names_come_from_a_pattern_or_a_list(values: dict[str, Any]) -> list[Violatio
     return [("count", "is required with namePattern")] if pattern and values.get("count") is None else []
 
 
-@rule("the keys of perInstanceProperties are instance names: 1 to 63 characters (RFC 1035)", NAMES)
+@rule("the keys of perInstanceProperties must be instance names: 1 to 63 characters (RFC 1035)", NAMES)
 def instance_names_are_valid(values: dict[str, Any]) -> list[Violation]:
     """Refuse keys that cannot be names."""
     names = nested(values, "perInstanceProperties")
@@ -35,16 +35,16 @@ def instance_names_are_valid(values: dict[str, Any]) -> list[Violation]:
     return [(("perInstanceProperties", name), f"must be an instance name: {NAME[1]}") for name in invalid]
 
 
-@rule("count is the number of perInstanceProperties", rest("regionInstances.bulkInsert", "count"))
+@rule("count must be the number of perInstanceProperties, or left out", rest("regionInstances.bulkInsert", "count"))
 def count_is_the_number_of_names(values: dict[str, Any]) -> list[Violation]:
-    """Refuse another count."""
+    """Refuse any other count."""
     names, count = nested(values, "perInstanceProperties"), as_integer(values.get("count"))
     if not names or count is None or count == len(names):
         return []
     return [("count", f"must be the number of perInstanceProperties, {len(names)}, or left out")]
 
 
-@rule("minCount is at most count", rest("regionInstances.bulkInsert", "minCount"))
+@rule("minCount must be at most count", rest("regionInstances.bulkInsert", "minCount"))
 def min_count_is_at_most_count(values: dict[str, Any]) -> list[Violation]:
     """Refuse a minimum that the fleet never reaches."""
     size = FleetSize.of(values)
@@ -53,7 +53,7 @@ def min_count_is_at_most_count(values: dict[str, Any]) -> list[Violation]:
     return [("minCount", f"must be at most count, {size.wanted}")]
 
 
-@rule("namePattern has one run of at most 18 #, and gives names of 1 to 63 characters (RFC 1035)", _PATTERN)
+@rule("namePattern must have one run of at most 18 #, and give names of 1 to 63 characters (RFC 1035)", _PATTERN)
 def name_pattern_is_valid(values: dict[str, Any]) -> list[Violation]:
     """Refuse a pattern that Google refuses, or whose names are invalid."""
     pattern = values.get("namePattern")
@@ -61,7 +61,7 @@ def name_pattern_is_valid(values: dict[str, Any]) -> list[Violation]:
         return []
     runs = re.findall("#+", pattern)
     if len(runs) != 1:
-        return [("namePattern", f"must have one run of #, as long as the number of digits, not {len(runs)} runs")]
+        return [("namePattern", f"must have one run of #, one # for each digit, not {len(runs)} runs")]
     if len(runs[0]) > _MAX_DIGITS:
         return [("namePattern", f"must have at most {_MAX_DIGITS} #, not {len(runs[0])}")]
     if not re.fullmatch(r"[a-z]([-a-z0-9#]*[a-z0-9#])?", pattern) or len(pattern) > _MAX_NAME_LENGTH:
@@ -69,12 +69,12 @@ def name_pattern_is_valid(values: dict[str, Any]) -> list[Violation]:
     return []
 
 
-@rule("namePattern has enough # for count", _PATTERN)
+@rule("namePattern must have enough # for count", _PATTERN)
 def name_pattern_has_enough_digits(values: dict[str, Any]) -> list[Violation]:
     """Refuse a pattern with fewer numbers than the fleet has instances; numbers begin at 1."""
     count, runs = FleetSize.of(values).wanted, re.findall("#+", text(values, "namePattern"))
     most = 10 ** len(runs[0]) - 1 if len(runs) == 1 else count
     if count <= most:
         return []
-    words = f"must have more #: {len(runs[0])} # give at most {most:,} names, but count is {count:,}"
+    words = f"must have more #: {len(runs[0])} of them give at most {most:,} names, but count is {count:,}"
     return [("namePattern", words)]

@@ -1,4 +1,4 @@
-"""The properties of a fleet: those of a bulk creation request, and what gcpx tells about the members.
+"""The properties of a fleet: those of a bulk creation request, and outputs that describe the members.
 
 Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 """
@@ -74,7 +74,7 @@ class LocationPolicyZone(Record):
     )
 
 
-@rule("the keys of locations are zones, written zones/ZONE", rest(_METHOD, "locationPolicy.locations"))
+@rule("the keys of locations must be written zones/ZONE", rest(_METHOD, "locationPolicy.locations"))
 def _locations_are_zones(values: dict[str, Any]) -> list[Violation]:
     invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
     return [(("locations", name), "must be written zones/ZONE") for name in invalid]
@@ -87,7 +87,7 @@ class LocationPolicy(Record):
     RULES = (_locations_are_zones,)
 
     locations: dict[str, LocationPolicyLocation] = field(
-        "Preferences and limits of zones, by zone, such as `zones/us-east1-b`."
+        "Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`."
     )
     target_shape: str = field(
         "How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.",
@@ -96,7 +96,7 @@ class LocationPolicy(Record):
         source=rest(_METHOD, "locationPolicy.targetShape"),
     )
     zones: list[LocationPolicyZone] = field(
-        "The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.",
+        "The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.",
         identity=("zone",),
     )
 
@@ -108,8 +108,10 @@ class InstanceSelection(Record):
     disks: list[AttachedDisk] = field(
         "The disks of instances that are created with this selection. Default: the disks of `instanceProperties`."
     )
-    machine_types: list[str] = field("The machine types, by name, such as `n2-standard-4`.", identity="set")
-    min_cpu_platform: str = field("The minimum CPU platform, such as `Intel Ice Lake`.")
+    machine_types: list[str] = field("The names of the machine types, such as `[n2-standard-4]`.", identity="set")
+    min_cpu_platform: str = field(
+        "The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones."
+    )
     rank: int = field("The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.", int64=True)
 
 
@@ -118,7 +120,7 @@ class InstanceFlexibilityPolicy(Record):
     """Alternative machine types, from which Google chooses by capacity and quota."""
 
     instance_selections: dict[str, InstanceSelection] = field(
-        "Selections of machine types, by a name of your choice (RFC 1035)."
+        "Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`."
     )
 
 
@@ -139,10 +141,10 @@ class Member(Record):
 
 @record
 class BulkInstancesModel(Record):
-    """A fleet: instances in one region that are created alike in one call (`bulkInsert`), and kept at a given number.
+    """A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number.
 
-    A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest
-    numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`,
+    A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the
+    highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`,
     `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in
     place; every other change replaces the fleet.
 
@@ -188,20 +190,21 @@ class BulkInstancesModel(Record):
         source=FLEET_ID_SOURCE,
     )
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
-        "Alternative machine types, from which Google chooses by capacity and quota.", write_only=True
+        "Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.",
+        write_only=True,
     )
     instance_properties: InstanceProperties = field(
-        "The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.",
+        "The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.",
         write_only=True,
         patches="sourceInstanceTemplate",
     )
     location_policy: LocationPolicy = field(
-        "The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.",
+        "The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.",
         write_only=True,
     )
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)
     min_count: int = field(
-        "The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.",
+        "The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.",
         int64=True,
         minimum=0,
         write_only=True,
@@ -211,9 +214,9 @@ class BulkInstancesModel(Record):
         "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.",
         write_only=True,
     )
-    operation_group_id: str = output_field("The ID of the group of operations of the last creation.", volatile=True)
+    operation_group_id: str = output_field("The ID of the operation group of the last creation.", volatile=True)
     per_instance_properties: dict[str, PerInstanceProperties] = field(
-        "The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted."
+        "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again."
     )
     per_location_status: dict[str, LocationStatus] = output_field(
         "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True
@@ -232,7 +235,7 @@ class BulkInstancesModel(Record):
         normalize=name_of,
     )
     source_instance_template: str = field(
-        "The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.",
+        "The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.",
         url="global/instanceTemplates",
         write_only=True,
     )

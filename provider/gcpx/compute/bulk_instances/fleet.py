@@ -25,7 +25,7 @@ TIMEOUT: Final = 1200.0
 """Seconds that an operation may take if the user sets no custom timeout."""
 _PARALLEL_CHANGES: Final = 16
 _PROGRESS_INTERVAL: Final = 1.0
-"""Seconds between two lines of progress, because logs keep all of them."""
+"""Seconds between lines of progress, so that logs, which keep all of them, stay short."""
 
 
 @attrs.frozen
@@ -75,7 +75,7 @@ class Fleet:
         Args:
             call: the engine's call; after a cancellation, the remaining members are skipped.
             members: the members to work on; one that does not exist any more is skipped.
-            done: what happens to them, for messages, such as `deleted`.
+            done: what happens to them, in messages, such as `deleted`.
             work: is called with the instances of the member's zone, and the member.
 
         Raises:
@@ -89,14 +89,14 @@ class Fleet:
                     failures.append(failure)
                 if time.monotonic() - shown >= _PROGRESS_INTERVAL:
                     shown = time.monotonic()
-                    call.progress(f"{number:,}/{len(members):,} VMs {done}")
+                    call.progress(f"{number:,}/{len(members):,} instances {done}")
         if failures:
             raise failures[0]
 
     def _try(
         self, call: Call, member: Instance, done: str, work: Callable[[Collection, Instance], None]
     ) -> ProviderError | None:
-        """Work on one member; returns what went wrong."""
+        """Work on one member; return the error, if there is one."""
         if call.cancelled.is_set():
             return CancelledError(f"cancelled before {member['name']} was {done}")
         try:
@@ -121,9 +121,9 @@ class Fleet:
         return " ".join(f'labels.{key} = "{value}"' for key, value in self.labels.items())
 
     def _has_member(self, instance: Instance) -> bool:
-        """Tell whether a listed instance is a member.
+        """Return whether a listed instance is a member.
 
-        The filter ignores the region, and treats a missing label like an empty one.
+        The filter ignores the region, and does not tell a missing label from an empty one.
         """
         pattern = self.name_pattern
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
@@ -136,12 +136,12 @@ class Fleet:
 
 
 def region_of(instance: Instance) -> str:
-    """Give the name of the region that an instance's zone is in."""
+    """Return the name of the region that an instance's zone is in."""
     return name_of(instance["zone"]).rpartition("-")[0]
 
 
 def name_order(name: str) -> tuple[str, int, str]:
-    """Give a sort key that orders names by the last number in them.
+    """Return a sort key that orders names by the last number in them.
 
     >>> sorted(["web-10", "web-9"], key=name_order)
     ['web-9', 'web-10']

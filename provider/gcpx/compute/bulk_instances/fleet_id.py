@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-FLEET_ID_SOURCE: Final = "gcpx documentation: BulkInstances, fleetId"
-"""Where it is stated what a fleet ID requires, for rules."""
+FLEET_ID_SOURCE: Final = "[fleet_id.py](provider/gcpx/compute/bulk_instances/fleet_id.py): fleet IDs"
+"""The source of rules about fleet IDs, which gcpx defines itself, as a link in RULES.md."""
 TRACKING_LABEL: Final = "gcpx-bulk"
 """The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
 FLEET_ID: Final = (
@@ -23,7 +23,7 @@ FLEET_ID: Final = (
 
 
 def membership_labels(fleet_id: str) -> dict[str, str]:
-    """Give the label that every member has, as a map; empty if the members are found by their names.
+    """Return the label that every member has, as a map; empty if the members are found by their names.
 
     >>> membership_labels("crew"), membership_labels("labels/role=worker"), membership_labels("namePattern/web-#")
     ({'gcpx-bulk': 'crew'}, {'role': 'worker'}, {})
@@ -36,7 +36,7 @@ def membership_labels(fleet_id: str) -> dict[str, str]:
 
 
 def membership_pattern(fleet_id: str) -> str | None:
-    """Give the pattern that the name of every member fits; None if the members are found by a label.
+    """Return the pattern that the name of every member fits; None if the members are found by a label.
 
     >>> membership_pattern("namePattern/web-###")
     'web-###'
@@ -46,7 +46,7 @@ def membership_pattern(fleet_id: str) -> str | None:
 
 
 def pattern_expression(pattern: str) -> str:
-    """Write a name pattern as a regular expression, which Google's filters and Python read alike.
+    """Write a name pattern as a regular expression that Google's filters and Python read in the same way.
 
     >>> pattern_expression("web###")
     'web[0-9]{3}'

@@ -32,7 +32,7 @@ def imported_inputs(call: Call, fleet: Fleet, members: list[Instance]) -> dict[s
 
 
 def _common_pattern(names: list[str]) -> str | None:
-    """Give the name pattern that all names fit, if there is one: the last number in them, digit by digit."""
+    """Return the name pattern that all names fit, if there is one: the last number in them, digit by digit."""
     patterns = {re.sub(r"\d+(?=\D*$)", lambda number: "#" * len(number[0]), name) for name in names}
     pattern = patterns.pop()
     return pattern if not patterns and "#" in pattern else None
@@ -50,7 +50,7 @@ def _instance_properties(call: Call, fleet: Fleet, instance: Instance) -> dict[s
 
 
 def _disk(call: Call, fleet: Fleet, disk: dict[str, Any]) -> dict[str, Any]:
-    """Describe how an attached disk was created; an instance does not say from which image."""
+    """Describe how an attached disk was created; the instance does not name the image."""
     attached = {name: disk[name] for name in ("boot", "autoDelete") if disk.get(name)}
     size = {"diskSizeGb": int(disk["diskSizeGb"])} if disk.get("diskSizeGb") else {}
     image = _source_image(call, fleet, disk["source"]) if disk.get("source") else None
@@ -58,7 +58,7 @@ def _disk(call: Call, fleet: Fleet, disk: dict[str, Any]) -> dict[str, Any]:
 
 
 def _source_image(call: Call, fleet: Fleet, disk: str) -> str | None:
-    """Read from which image a disk was created; None if it was created from something else, or is deleted."""
+    """Read the image that a disk was created from; None if there is none, or if the disk no longer exists."""
     try:
         found = fleet.google.send(Request(api=COMPUTE, method="GET", path=f"beta/{path_of(disk)}"), call)
     except NotFound:

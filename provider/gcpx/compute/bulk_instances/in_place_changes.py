@@ -26,7 +26,7 @@ def change_in_place(
 ) -> bool:
     """Set labels, tags and metadata on the members that do not have them as wanted.
 
-    Values that someone else added stay.
+    Values that others added stay.
 
     Args:
         call: the engine's call.
@@ -104,8 +104,8 @@ class _Change:
     """The labels, tags and metadata that an update changes, as instance properties.
 
     Attributes:
-        old: what the members were to have before the update.
-        new: what they are to have after it.
+        old: what the members should have had before the update.
+        new: what they should have after it.
     """
 
     old: dict[str, Any]
@@ -136,12 +136,12 @@ def _change(call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]) 
 
 
 def _differ(before: dict[str, Any], after: dict[str, Any]) -> bool:
-    """Tell whether labels, tags or metadata differ; a null, which removes what the template has, is not a missing one."""
+    """Return whether labels, tags or metadata differ; a null, which removes a value, differs from a missing one."""
     return any(before.get(name, _MISSING) != after.get(name, _MISSING) for name in ("labels", "tags", "metadata"))
 
 
 def _template_properties(call: Call, fleet: Fleet, template: str) -> dict[str, Any]:
-    """Read the properties of a template (REST JSON); if that is impossible, warn and go on without them."""
+    """Read the properties of a template (REST JSON); if that fails, warn and continue without them."""
     path = path_of(template)
     path = path if path.startswith("projects/") else f"projects/{fleet.project}/{path}"
     try:

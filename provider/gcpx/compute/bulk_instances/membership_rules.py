@@ -1,4 +1,4 @@
-"""What keeps instances members of their fleet: they must keep the label or the names by which they are found."""
+"""Rules that keep instances in their fleet: they must keep the label or the names by which gcpx finds them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from gcpx.model.values import UNKNOWN
 _LABELS: Final = ("instanceProperties", "labels")
 
 
-@rule(f"the label {TRACKING_LABEL} is reserved for gcpx", FLEET_ID_SOURCE)
+@rule(
+    f"instanceProperties.labels and fleetId must not name the label {TRACKING_LABEL}, which is reserved for gcpx",
+    FLEET_ID_SOURCE,
+)
 def tracking_label_is_reserved(values: dict[str, Any]) -> list[Violation]:
     """Refuse to set the label, and to name it in `fleetId`."""
     failures: list[Violation] = []
     if TRACKING_LABEL in nested(nested(values, "instanceProperties"), "labels"):
-        words = "must not be set: gcpx finds the members by this label; remove it"
+        words = "must not be set, because gcpx finds the members by this label: remove it"
         failures.append(((*_LABELS, TRACKING_LABEL), words))
     fleet_id = text(values, "fleetId")
     if fleet_id.startswith(f"labels/{TRACKING_LABEL}="):
@@ -32,18 +35,15 @@ def tracking_label_is_reserved(values: dict[str, Any]) -> list[Violation]:
     return failures
 
 
-@rule(
-    "a fleet that is found by a label (fleetId labels/KEY=VALUE) must have it in instanceProperties.labels",
-    FLEET_ID_SOURCE,
-)
+@rule("a fleet whose fleetId is labels/KEY=VALUE must have this label in instanceProperties.labels", FLEET_ID_SOURCE)
 def membership_label_is_kept(values: dict[str, Any]) -> list[Violation]:
-    """Require the label of `fleetId`; labels that are not known yet are checked when they are."""
+    """Require the label of `fleetId`; labels that are not known yet are checked once they are known."""
     properties, fleet_id = values.get("instanceProperties"), text(values, "fleetId")
     labels = properties.get("labels") if isinstance(properties, dict) else properties
     if labels is UNKNOWN or not fleet_id.startswith("labels/"):
         return []
     labels = labels if isinstance(labels, dict) else {}
-    words = "the members are found by this label; to use another label, change `fleetId`, which replaces the fleet"
+    words = "gcpx finds the members by this label; to use another label, change fleetId, which replaces the fleet"
     return [
         ((*_LABELS, key), f"must be {value or 'empty'}: {words}")
         for key, value in membership_labels(fleet_id).items()
@@ -51,15 +51,13 @@ def membership_label_is_kept(values: dict[str, Any]) -> list[Violation]:
     ]
 
 
-@rule(
-    "a fleet that is found by its instances' names (fleetId namePattern/PATTERN) must keep these names", FLEET_ID_SOURCE
-)
+@rule("a fleet whose fleetId is namePattern/PATTERN must keep names that match it", FLEET_ID_SOURCE)
 def membership_names_are_kept(values: dict[str, Any]) -> list[Violation]:
     """Require the names of `fleetId`."""
     wanted, pattern = membership_pattern(text(values, "fleetId")), values.get("namePattern")
     if wanted is None:
         return []
-    words = "the members are found by their names; to change the names, change `fleetId`, which replaces the fleet"
+    words = "gcpx finds the members by their names; to change the names, change fleetId, which replaces the fleet"
     names = nested(values, "perInstanceProperties")
     failures: list[Violation] = [
         (("perInstanceProperties", name), f"must fit {wanted}: {words}")

@@ -13,7 +13,7 @@ from gcpx.model.rules import elements, nested, text
 
 
 def fleet_checks(checks: OnlineChecks, olds: dict[str, Any], inputs: dict[str, Any]) -> Iterator[OnlineCheck]:
-    """Give the checks of a fleet's inputs, which may hold unknowns; `olds` are the last inputs, or empty."""
+    """Yield the checks of a fleet's inputs, which may hold unknowns; `olds` are the last inputs, or empty."""
     properties = nested(inputs, "instanceProperties")
     yield from instance_checks(checks, properties, ("instanceProperties",))
     yield from _zone_checks(checks, nested(inputs, "locationPolicy"))

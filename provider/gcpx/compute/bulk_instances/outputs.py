@@ -1,4 +1,4 @@
-"""The outputs of a fleet: what its members and its last creation say about it."""
+"""The outputs of a fleet, read from its members and its last creation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def live_fleet(fleet: Fleet, members: list[Instance], inputs: dict[str, Any], cr
 
 
 def imported_fleet(fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> Live:
-    """Describe a fleet that is imported; the properties hold the inputs too, which no program has set yet."""
+    """Describe an imported fleet; the properties include the inputs, which no program has set yet."""
     live = live_fleet(fleet, members, inputs, {})
     return Live(live.id, {**inputs, **live.properties})
 
@@ -49,7 +49,7 @@ def unread_fleet(fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> 
 
 
 def creation_outputs(outcome: Outcome) -> dict[str, Any]:
-    """Give the outputs that describe a creation."""
+    """Return the outputs that describe a creation."""
     kind = object_type(LocationStatus)
     locations = {name: codec.from_body(kind, status) for name, status in outcome.per_location.items()}
     group = outcome.operation.get("operationGroupId")
@@ -62,7 +62,7 @@ def last_creation_outputs(last: dict[str, Any]) -> dict[str, Any]:
 
 
 def _size_outputs(members: list[Instance], inputs: dict[str, Any]) -> dict[str, Any]:
-    """Give the inputs that say how many instances there are, as the members have them."""
+    """Return the inputs that say how many instances there are, as the members have them."""
     named = inputs.get("perInstanceProperties")
     if not named:
         return {"count": len(members)}

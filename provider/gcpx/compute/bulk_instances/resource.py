@@ -48,7 +48,7 @@ _ID: Final = re.compile(
 
 
 class FleetIdTakenError(ProviderError):
-    """The fleet ID of a new fleet fits instances that the resource did not create."""
+    """The fleet ID of a new fleet matches instances that the resource did not create."""
 
     code = "ALREADY_EXISTS"
 
@@ -92,7 +92,7 @@ class BulkInstances(InProject):
         return failures + regional_template_is_in_the_region({**inputs, "region": region})
 
     def provider_defaults(self) -> dict[str, Any]:
-        """Give the provider's project and region, which an import leaves out."""
+        """Return the provider's project and region, which an import leaves out."""
         region = self._google.settings.region
         return {**super().provider_defaults(), "region": name_of(region) if region else None}
 
@@ -107,13 +107,13 @@ class BulkInstances(InProject):
         return checks.run(inputs, fleet_checks(checks, olds, inputs))
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
-        """Give the region and the explicit fleet ID; all fleets of named instances share one, as the names may be in use."""
+        """Return the region and the explicit fleet ID; fleets of named instances share one, as names may be in use."""
         if inputs.get("perInstanceProperties"):
             return ()
         return None if inputs.get(AUTONAMED) else (name_of(text(inputs, "region")), inputs.get("fleetId"))
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Delete the old fleet first also if one of the two fleets would find the members of the other."""
+        """Also delete the old fleet first if one of the two fleets would find the members of the other."""
         same_id = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
         both_by_tracking_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
         return same_id or not both_by_tracking_label or super().must_delete_first(old, new)
@@ -131,7 +131,7 @@ class BulkInstances(InProject):
             return self._grow(call, insert, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """Read the fleet by its members; None if it has none. In an import, describe them as inputs too."""
+        """Read the fleet from its members; None if it has none. In an import, also describe them as inputs."""
         fleet = self._parse(resource_id)
         members = fleet.members(call)
         if not members:
@@ -188,7 +188,7 @@ class BulkInstances(InProject):
             self._creating.pop(fleet.resource_id, None)
 
     def _refuse_other_instances(self, call: Call, insert: BulkInsert, wanted: int) -> None:
-        """Refuse instances that exist already, unless an earlier run created them and its response was lost."""
+        """Refuse instances that already exist, unless an earlier run created them and its response was lost."""
         members = insert.fleet.members(call)
         if members and (len(members) > wanted or not insert.was_requested(call)):
             words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"

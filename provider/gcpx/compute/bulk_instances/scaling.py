@@ -1,6 +1,6 @@
 """How a fleet scales: which members are deleted, and how many instances are created, under which names.
 
-A fleet with a name pattern grows by higher numbers, which Google chooses, and shrinks from the highest number down. A
+A fleet with a name pattern grows with higher numbers, which Google chooses, and shrinks from the highest number down. A
 fleet of named instances (`perInstanceProperties`) has exactly the instances that its inputs name.
 """
 

@@ -17,8 +17,8 @@ class NoInstanceCreatedError(ProviderError):
     def __init__(self, wanted: int, outcome: Outcome) -> None:
         super().__init__(
             f"a fleet needs at least one instance, but 0 of {wanted:,} could be created{_reasons(outcome)}; nothing was "
-            "left behind: run `pulumi up` to try again, or allow other zones with `locationPolicy` or other machine types "
-            "with `instanceFlexibilityPolicy`"
+            "left behind: run `pulumi up` to try again, or allow other zones with locationPolicy or other machine "
+            "types with instanceFlexibilityPolicy"
         )
 
 
@@ -40,7 +40,7 @@ def report_shortfall(call: Call, inputs: dict[str, Any], live: Live, outcome: Ou
     if created < size.wanted:
         reason = f": {outcome.error}" if outcome.error else ""
         call.warn(
-            f"{created:,} of {size.wanted:,} instances could be created{reason}; run `pulumi refresh` and `pulumi up` to create the rest"
+            f"{created:,} of {size.wanted:,} instances could be created{reason}; to create the others, run `pulumi refresh`, then `pulumi up`"
         )
 
 

@@ -12,10 +12,10 @@ from gcpx.model.rules import nested
 
 @attrs.frozen
 class FleetSize:
-    """How many instances a fleet is to have.
+    """How many instances a fleet should have.
 
     Attributes:
-        wanted: `count`, or else the number of `perInstanceProperties`; 0 if it is not known.
+        wanted: `count`, or the number of `perInstanceProperties` without it; 0 if it is not known.
         minimum: `minCount`, the fewest instances that a creation may end with; `wanted` without it.
     """
 
@@ -30,7 +30,7 @@ class FleetSize:
         return cls(wanted, wanted if minimum is None else minimum)
 
     def request_minimum(self, missing: int, existing: int) -> int:
-        """Give the `minCount` of a request that creates the missing instances beside the existing ones.
+        """Return the `minCount` of a request that creates the missing instances beside the existing ones.
 
         A request that creates nothing may succeed only if the fleet's minimum is 0.
         """

@@ -1,4 +1,4 @@
-"""What must hold between `sourceInstanceTemplate` and the instance properties that override it."""
+"""Rules between `sourceInstanceTemplate` and the instance properties that override it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TEMPLATE: Final = rest("regionInstances.bulkInsert", "sourceInstanceTemplate")
 _PROPERTIES: Final = rest("regionInstances.bulkInsert", "instanceProperties")
 
 
-@rule("sourceInstanceTemplate is an instance template, not a machine image", BULK_CREATION)
+@rule("sourceInstanceTemplate must be an instance template, not a machine image", BULK_CREATION)
 def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Violation]:
     """Refuse the link of a machine image."""
     if "machineImages/" not in text(values, "sourceInstanceTemplate"):
@@ -25,7 +25,7 @@ def source_is_not_a_machine_image(values: dict[str, Any]) -> list[Violation]:
     return [("sourceInstanceTemplate", "must be an instance template: bulk creation does not accept a machine image")]
 
 
-@rule("a regional sourceInstanceTemplate is in the fleet's region", _TEMPLATE)
+@rule("a regional sourceInstanceTemplate must be in the fleet's region", _TEMPLATE)
 def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Violation]:
     """Refuse a template of another region, if both regions are known."""
     link, region = text(values, "sourceInstanceTemplate"), name_of(text(values, "region"))
@@ -35,7 +35,7 @@ def regional_template_is_in_the_region(values: dict[str, Any]) -> list[Violation
     return [("sourceInstanceTemplate", f"must be global or in the fleet's region {region}, not in {found[1]}")]
 
 
-@rule("instanceProperties have a boot disk, unless sourceInstanceTemplate has one", _PROPERTIES)
+@rule("instanceProperties must have a boot disk, unless sourceInstanceTemplate has one", _PROPERTIES)
 def boot_disk_is_required(values: dict[str, Any]) -> list[Violation]:
     """Require a boot disk, if there is no template that can have one."""
     properties = values.get("instanceProperties")
@@ -45,7 +45,7 @@ def boot_disk_is_required(values: dict[str, Any]) -> list[Violation]:
 
 
 @rule(
-    "the labels of a template are removed one by one, because gcpx sets the label that members are found by", _TEMPLATE
+    "instanceProperties.labels must not be null, because gcpx sets a label; null removes a label by its key", _TEMPLATE
 )
 def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Violation]:
     """Refuse null for all labels, if gcpx has to set one of them."""
@@ -54,18 +54,20 @@ def template_labels_are_removed_one_by_one(values: dict[str, Any]) -> list[Viola
         return []
     if not membership_labels(text(values, "fleetId")):
         return []
-    words = "must not be null, because members are found by a label: to remove labels, set each of their keys to null"
+    words = (
+        "must not be null, because gcpx finds the members by a label: to remove labels, set each of their keys to null"
+    )
     return [(("instanceProperties", "labels"), words)]
 
 
-@rule("an object that overrides part of a template is not empty", _TEMPLATE, warns=True)
+@rule("objects in instanceProperties that override a template should not be empty", _TEMPLATE, warns=True)
 def overrides_are_not_empty(values: dict[str, Any]) -> list[Violation]:
-    """Warn about an empty object, which is usually what an SDK that drops nulls has left."""
+    """Warn about an empty object, which usually remains after an SDK has dropped nulls."""
     if values.get("sourceInstanceTemplate") is None:
         return []
     words = (
-        "is empty, so it changes nothing in the template; if the program has a null here, it was dropped: YAML "
-        "programs and the SDK's typed classes drop nulls, while a dict in a Python program keeps them"
+        "is empty, so it changes nothing in the template: leave it out, or, if the program has a null here, write it "
+        "in a Python dict, because YAML programs and the SDK's typed classes drop nulls"
     )
     return [(path, words) for path in _empty_objects(values.get("instanceProperties"), ("instanceProperties",))]
 

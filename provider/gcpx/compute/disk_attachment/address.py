@@ -83,7 +83,7 @@ def quoted(device: str) -> str:
 
 
 def instance_of(inputs: dict[str, Any], settings: Settings) -> Address:
-    """Read project, zone and name of the instance in inputs; what it leaves out, inputs or settings complete.
+    """Read project, zone and name of the instance in inputs; inputs or settings complete what it leaves out.
 
     Raises:
         InvalidId: `instance` is in no known form.

@@ -33,9 +33,9 @@ def force_attach_requires_regional_disk(values: dict[str, Any]) -> list[Violatio
 class DiskAttachmentModel(AttachedDisk):
     """An existing disk, zonal or regional, attached to an existing instance.
 
-    Disks are attached to one instance one after the other, and to different instances in parallel. `autoDelete`
-    changes in place; every other change detaches the disk, and attaches it again. If the instance or the disk is
-    deleted, the attachment counts as deleted too.
+    gcpx attaches the disks of one instance one after another, and those of different instances in parallel.
+    `autoDelete` and `forceAttach` change in place; every other change detaches the disk and attaches it again. If the
+    instance or the disk is deleted, the attachment counts as deleted too.
     """
 
     OMIT = frozenset({"initializeParams", "source"})
@@ -48,18 +48,18 @@ class DiskAttachmentModel(AttachedDisk):
         return {name: values.get(name) for name in ("project", "zone", "diskSizeGb")}
 
     disk: str = field(
-        "The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.",
+        "The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.",
         required=True,
         pattern=DISK,
         url="zones/disks",
         wire="source",
     )
     force_attach: bool = field(
-        "Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.",
+        "Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.",
         in_url=True,
     )
     instance: str = field(
-        "The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.",
+        "The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.",
         required=True,
         pattern=INSTANCE,
         in_url=True,

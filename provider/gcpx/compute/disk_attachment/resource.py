@@ -41,7 +41,7 @@ class DiskAttachment(Resource):
     """Attachments, identified by device name on an instance.
 
     An attachment is ours while our disk has our device name. Another disk under that name, or our disk under another
-    name, was attached by someone else: then ours is gone.
+    name, was attached by someone else, so ours is gone.
     """
 
     token = "gcpx:compute:DiskAttachment"
@@ -77,7 +77,7 @@ class DiskAttachment(Resource):
         return checks.run(inputs, [partial(checks.check_zone, location.zone or "", (zone_property,))])
 
     def location(self, inputs: dict[str, Any], outputs: dict[str, Any]) -> Location:
-        """Give the instance's project and zone, which complete short names."""
+        """Return the instance's project and zone, which complete short names."""
         given = {**outputs, **inputs}
         if not self._has_instance(given):
             settings = self._google.settings
@@ -105,7 +105,7 @@ class DiskAttachment(Resource):
         return {**places, "kind": "compute#attachedDisk"}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
-        """Attach the disk, then read which device name it has."""
+        """Attach the disk, then read the device name that it got."""
         instance = self._address(inputs)
         disk = instance.path_of_disk(inputs["disk"])
         address = attrs.evolve(instance, device=inputs.get("deviceName") or "", disk=disk)
@@ -188,11 +188,11 @@ class DiskAttachment(Resource):
 
     @contextmanager
     def _exclusively(self, call: Call, address: Address) -> Iterator[None]:
-        """Change one attachment of an instance at a time, because Google refuses a second change meanwhile."""
+        """Make one change to an instance's attachments at a time, because Google refuses concurrent ones."""
         lock = self._locks.setdefault(address.path, threading.Lock())
         while not lock.acquire(timeout=_CANCELLATION_INTERVAL):
             if call.cancelled.is_set():
-                raise CancelledError("cancelled before the call was made; nothing was changed")
+                raise CancelledError("cancelled before the request was sent; it changed nothing")
         try:
             yield
         finally:
@@ -203,7 +203,7 @@ class DiskAttachment(Resource):
         return Collection(google=self._google, version="beta", project=address.project, path=path, timeout=_TIMEOUT)
 
     def _has_instance(self, inputs: dict[str, Any]) -> bool:
-        """Tell whether `instance` is known, and in a known form."""
+        """Return whether `instance` is known, and in a known form."""
         return INSTANCE.pattern.fullmatch(text(inputs, "instance")) is not None
 
     def _address(self, inputs: dict[str, Any]) -> Address:
@@ -217,7 +217,7 @@ class DiskAttachment(Resource):
 
 
 def _attachments(instance: dict[str, Any]) -> Iterator[ListedResource]:
-    """Give the disks of an instance that can be imported as attachments."""
+    """Yield the disks of an instance that can be imported as attachments."""
     for disk in instance.get("disks", ()):
         if not disk.get("boot") and disk.get("type") != "SCRATCH":
             yield ListedResource(f"{path_of(instance['selfLink'])}/{quoted(disk['deviceName'])}", disk["deviceName"])

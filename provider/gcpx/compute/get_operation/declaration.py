@@ -21,14 +21,14 @@ LINK: Final = re.compile(r"projects/([^/]+)/(global|regions/[^/]+|zones/[^/]+)/o
 
 
 @rule(
-    "name is an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O",
+    "name must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O",
     rest("globalOperations.get", "operation"),
 )
 def name_is_a_name_or_a_link(values: dict[str, Any]) -> list[Violation]:
     """Refuse a link to anything else."""
     name = values.get("name")
     if isinstance(name, str) and "/" in name and not LINK.fullmatch(path_of(name)):
-        return [("name", "must be an operation name or a link projects/P/(global|regions/R|zones/Z)/operations/O")]
+        return [("name", "must be an operation's name, or a link projects/P/(global|regions/R|zones/Z)/operations/O")]
     return []
 
 
@@ -39,7 +39,7 @@ class OperationQuery(Record):
     RULES = (exclusive("region", "zone"), name_is_a_name_or_a_link)
 
     name: str = field(
-        "The operation's name, such as `operation-123`, or its self link, which includes project, region and zone.",
+        "The operation's name, such as `operation-123`, or its self link, which includes the project and the region or zone.",
         required=True,
     )
     project: str = field(
@@ -53,7 +53,7 @@ class OperationQuery(Record):
 
 @record
 class ErrorInfo(Record):
-    """The cause of an error, in a form for programs."""
+    """The cause of an error, in machine-readable form."""
 
     domain: str = output_field("The service that defines the reason, such as `compute.googleapis.com`.")
     metadatas: dict[str, str] = output_field("Details of the cause, by key.")
@@ -217,8 +217,8 @@ class VersionProgress(Record):
 class Operation(Record):
     """An operation: Google's record of a long-running request."""
 
-    client_operation_id: str = output_field("The request ID, if the request had one.")
-    creation_timestamp: str = output_field("When the operation was created; use `insertTime` instead.")
+    client_operation_id: str = output_field("The request ID of the request that started the operation, if it had one.")
+    creation_timestamp: str = output_field("Deprecated by Google: use `insertTime`.")
     description: str = output_field("A description of the operation.")
     end_time: str = output_field("When the operation ended (RFC 3339).")
     error: OperationErrors = output_field("Why the operation failed.")
@@ -233,7 +233,7 @@ class Operation(Record):
     name: str = output_field("The operation's name.", always=True)
     operation_group_id: str = output_field("The ID of a group of operations, such as those of one bulk creation.")
     operation_type: str = output_field("The type of operation, such as `insert`.", always=True)
-    progress: int = output_field("The progress, from 0 to 100. It does not tell how much time is left.")
+    progress: int = output_field("The progress, from 0 to 100. It does not indicate how much time is left.")
     region: str = output_field("The URL of the region of a regional operation.")
     self_link: str = output_field("The operation's URL.", always=True)
     set_common_instance_metadata_operation_metadata: CommonMetadataProgress = output_field(

@@ -1,11 +1,11 @@
-"""InstanceProperties: what instance templates, fleets and machine images say of virtual machines.
+"""InstanceProperties: what instance templates, fleets and machine images say about virtual machines.
 
 What belongs to one subject is declared in the module of that name beside this one, with its rules: `disks` (its rules
 are in `disk_rules`), `encryption_keys`, `instance_identities`, `labels_and_tags`, `machine_types`, `metadata`,
 `network_interfaces`, `reservations`, `scheduling` and `shielded_and_confidential_vms`. Rules across several subjects
 are in `instance_rules`.
 
-Descriptions here must hold wherever the properties are used. What a change does is said by each resource, because it
+Descriptions here must hold wherever the properties are used. Each resource says what a change does, because that
 differs between them.
 
 Source: REST reference of Compute Engine, `instanceTemplates`, `properties`.
@@ -72,11 +72,11 @@ class InstanceProperties(Record):
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
-        """Give what Google sets for instances with GPUs: they cannot be migrated."""
+        """Return what Google sets for instances with GPUs: they cannot be migrated."""
         return {"scheduling": {"onHostMaintenance": "TERMINATE"}} if values.get("guestAccelerators") else {}
 
     advanced_machine_features: AdvancedMachineFeatures = field(
-        "Processor and firmware options, such as `{threadsPerCore: 1}`."
+        "CPU and firmware options, such as `{threadsPerCore: 1}`."
     )
     can_ip_forward: bool = field(
         "Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.",
@@ -87,7 +87,7 @@ class InstanceProperties(Record):
     )
     description: str = field("A description of the instances.")
     disks: list[AttachedDisk] = field(
-        "The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.",
+        "The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.",
         identity=("deviceName", "source", "initializeParams.diskName"),
     )
     display_device: DisplayDevice = field("A virtual display, such as `{enableDisplay: true}`.", beta=True)
@@ -96,7 +96,7 @@ class InstanceProperties(Record):
         identity=("acceleratorType",),
     )
     key_revocation_action_type: str = field(
-        "What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.",
+        "What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.",
         enum=("NONE", "STOP"),
         default="NONE",
         source=rest("instances", "keyRevocationActionType"),
@@ -110,11 +110,13 @@ class InstanceProperties(Record):
         enum=("CMEK_ENCRYPTION", "EPHEMERAL_KEY_ENCRYPTION", "STANDARD_ENCRYPTION"),
     )
     machine_type: str = field(
-        "The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.",
+        "The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.",
         pattern=machine_types.MACHINE_TYPE,
         normalize=name_of,
     )
-    metadata: Metadata = field("Metadata that the guest can read, such as a startup script.")
+    metadata: Metadata = field(
+        "Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`."
+    )
     min_cpu_platform: str = field(
         "The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones."
     )
@@ -122,18 +124,18 @@ class InstanceProperties(Record):
         "The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`."
     )
     network_performance_config: NetworkPerformanceConfig = field(
-        "Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`."
+        "The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`."
     )
     partner_metadata: dict[str, StructuredEntries] = field(
         "Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`.", beta=True
     )
     post_key_revocation_action_type: str = field(
-        "What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing.",
+        "What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing.",
         beta=True,
         enum=("NOOP", "SHUTDOWN"),
     )
     private_ipv6_google_access: str = field(
-        "How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`.",
+        "How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.",
         enum=(
             "ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE",
             "ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE",
@@ -141,19 +143,25 @@ class InstanceProperties(Record):
         ),
         default="INHERIT_FROM_SUBNETWORK",
     )
-    reservation_affinity: ReservationAffinity = field("The reservations that instances consume.")
+    reservation_affinity: ReservationAffinity = field(
+        "The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits."
+    )
     resource_manager_tags: dict[str, str] = field(
         "Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.",
         write_only=True,
     )
     resource_policies: list[str] = field(
-        "Bare names of the resource policies of the instances, such as `[my-placement]`.",
+        "The names of the instances' resource policies, such as `[my-placement]`.",
         identity="set",
         url="regions/resourcePolicies",
     )
-    scheduling: Scheduling = field("When and where instances run, and how they are stopped.")
+    scheduling: Scheduling = field(
+        "When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`."
+    )
     service_accounts: list[ServiceAccount] = field(
-        "The service account that instances run as, in a list of at most one element.", identity=("email",), max_items=1
+        "The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.",
+        identity=("email",),
+        max_items=1,
     )
     shielded_instance_config: ShieldedInstanceConfig = field("Shielded VM options, such as `{enableSecureBoot: true}`.")
     shielded_vm_config: ShieldedVmConfig = field(

@@ -1,6 +1,6 @@
 """Rules across the properties of one disk. The declaration of disks is in `disks`.
 
-Rules refuse what every disk type and machine family refuses; they warn of what a newer one may allow.
+Rules refuse what no disk type or machine family allows; they warn about what a newer one may allow.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _REGIONAL_ZONES: Final = 2
 
 
 def _disk_type(parameters: dict[str, Any]) -> str:
-    """Give the bare disk type of initializeParams; empty where it is not given or unknown."""
+    """Return the bare disk type of initializeParams; empty where it is not given or unknown."""
     return text(parameters, "diskType").rpartition("/")[2]
 
 
-@rule("a disk of type pd-* must have at least 10 GB", _SIZE)
+@rule("diskSizeGb must be at least 10 for a disk of type pd-*", _SIZE)
 def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violation]:
-    """Refuse small persistent disks; a disk without a type is taken for pd-standard."""
+    """Refuse small persistent disks; a disk without a type counts as pd-standard."""
     disk_type, size = _disk_type(values) or "pd-standard", number(values, "diskSizeGb")
     is_persistent = values.get("diskType") is not UNKNOWN and disk_type.startswith("pd-")
     if not is_persistent or size is None or size >= _LEAST_SIZE:
@@ -35,9 +35,9 @@ def persistent_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violati
     return [("diskSizeGb", f"must be at least {_LEAST_SIZE} GB for a {disk_type} disk")]
 
 
-@rule("a disk of another type should have at least 10 GB, unless its type allows less", _SIZE, warns=True)
+@rule("diskSizeGb should be at least 10 for other disk types, unless the type allows less", _SIZE, warns=True)
 def other_disks_have_at_least_10_gb(values: dict[str, Any]) -> list[Violation]:
-    """Warn of small disks of types other than pd-*."""
+    """Warn about small disks of types other than pd-*."""
     disk_type, size = _disk_type(values), number(values, "diskSizeGb")
     if not disk_type or disk_type.startswith("pd-") or size is None or size >= _LEAST_SIZE:
         return []
@@ -55,7 +55,7 @@ def pd_extreme_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
 
 @rule("provisionedIops should be 10,000 to 120,000, unless the disk type has other limits", _IOPS, warns=True)
 def other_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
-    """Warn of numbers out of range for other disk types."""
+    """Warn about numbers out of range for other disk types."""
     disk_type, iops = values.get("diskType"), number(values, "provisionedIops")
     is_other = disk_type is not UNKNOWN and _disk_type(values) != "pd-extreme"
     if not is_other or iops is None or _LEAST_IOPS <= iops <= _MOST_IOPS:
@@ -65,7 +65,8 @@ def other_iops_are_in_range(values: dict[str, Any]) -> list[Violation]:
 
 
 @rule(
-    "replicaZones must be two different zones of one region", rest("instances", "disks[].initializeParams.replicaZones")
+    "replicaZones must be two different zones of the same region",
+    rest("instances", "disks[].initializeParams.replicaZones"),
 )
 def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Violation]:
     """Refuse the same zone twice, and zones of two regions; their number is checked with the property."""
@@ -74,7 +75,7 @@ def replica_zones_differ_within_one_region(values: dict[str, Any]) -> list[Viola
     if len(zones) == _REGIONAL_ZONES and zones[0] == zones[1]:
         return [("replicaZones", "must name two different zones")]
     if len({zone.rpartition("-")[0] for zone in zones}) > 1:
-        return [("replicaZones", "must name two zones of one region, the instance's")]
+        return [("replicaZones", "must name two zones of the same region, which is the instance's region")]
     return []
 
 
@@ -99,14 +100,14 @@ def _is_local_ssd(values: dict[str, Any]) -> bool:
     return _disk_type(nested(values, "initializeParams")) == "local-ssd"
 
 
-@rule("type: SCRATCH and diskType: local-ssd need each other", LOCAL_SSDS)
+@rule("type: SCRATCH and diskType: local-ssd must be set together", LOCAL_SSDS)
 def scratch_disks_are_local_ssds(values: dict[str, Any]) -> list[Violation]:
     """Refuse one of the two settings of a local SSD without the other."""
     kind, disk_type = values.get("type"), nested(values, "initializeParams").get("diskType")
     if kind == "SCRATCH" and not _is_local_ssd(values) and disk_type is not UNKNOWN:
-        return [("initializeParams.diskType", "must be local-ssd where type is SCRATCH")]
+        return [("initializeParams.diskType", "must be local-ssd if type is SCRATCH")]
     if _is_local_ssd(values) and kind not in ("SCRATCH", UNKNOWN):
-        return [("type", "must be SCRATCH where initializeParams.diskType is local-ssd")]
+        return [("type", "must be SCRATCH if initializeParams.diskType is local-ssd")]
     return []
 
 
@@ -124,19 +125,23 @@ def local_ssds_are_blank(values: dict[str, Any]) -> list[Violation]:
     return failures + [(("initializeParams", name), reason) for name in names if parameters.get(name) is not None]
 
 
-@rule("a local SSD above 375 GB must have interface: NVME", LOCAL_SSDS)
+@rule("a local SSD of more than 375 GB must have interface: NVME", LOCAL_SSDS)
 def large_local_ssds_require_nvme(values: dict[str, Any]) -> list[Violation]:
     """Refuse the SCSI interface for large local SSDs."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     is_large = _is_local_ssd(values) and size is not None and size > _LOCAL_SSD_SIZES[0]
     if is_large and values.get("interface") == "SCSI":
-        return [("interface", f"must be NVME for a local SSD above {_LOCAL_SSD_SIZES[0]} GB")]
+        return [("interface", f"must be NVME for a local SSD of more than {_LOCAL_SSD_SIZES[0]} GB")]
     return []
 
 
-@rule("a local SSD should have 375 GB, or another size that its machine family offers", LOCAL_SSDS, warns=True)
+@rule(
+    "initializeParams of a local SSD should have a diskSizeGb of 375, or another size that its machine family offers",
+    LOCAL_SSDS,
+    warns=True,
+)
 def local_ssds_have_a_known_size(values: dict[str, Any]) -> list[Violation]:
-    """Warn of sizes that no known machine family offers."""
+    """Warn about sizes that no known machine family offers."""
     size = number(nested(values, "initializeParams"), "diskSizeGb")
     if not _is_local_ssd(values) or size is None or size in _LOCAL_SSD_SIZES:
         return []

@@ -90,7 +90,7 @@ class AttachedDiskInitializeParams(Record):
         minimum=1,
     )
     disk_type: str = field(
-        "The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.",
+        "The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.",
         normalize=name_of,
         default="pd-standard",
     )
@@ -105,10 +105,12 @@ class AttachedDiskInitializeParams(Record):
     labels: dict[str, str] = field(
         "Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only."
     )
-    licenses: list[str] = field("License URLs. Reserved for Google's own use.", identity="set", url="global/licenses")
+    licenses: list[str] = field(
+        "Licenses of the disk, as URLs. Reserved for Google's own use.", identity="set", url="global/licenses"
+    )
     multi_writer: bool = field("Let several instances attach the disk for reading and writing.", beta=True)
     on_update_action: str = field(
-        "What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.",
+        "What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.",
         enum=("RECREATE_DISK", "RECREATE_DISK_IF_SOURCE_CHANGED", "USE_EXISTING_DISK"),
     )
     provisioned_iops: int = field(
@@ -123,7 +125,7 @@ class AttachedDiskInitializeParams(Record):
         source=rest("instances", "disks[].initializeParams.provisionedThroughput"),
     )
     replica_zones: list[str] = field(
-        "The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.",
+        "The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.",
         min_items=2,
         max_items=2,
         identity="set",
@@ -135,18 +137,18 @@ class AttachedDiskInitializeParams(Record):
         write_only=True,
     )
     resource_policies: list[str] = field(
-        "Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.",
+        "Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.",
         identity="set",
         url="regions/resourcePolicies",
     )
     source_image: str = field(
-        "The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.",
+        "The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.",
         url="global/images",
         resolve=images.resolve,
         forgotten=True,
     )
     source_image_encryption_key: CustomerEncryptionKey = field(
-        "The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.",
+        "The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.",
         write_only=True,
     )
     source_instant_snapshot: str = field(
@@ -161,7 +163,7 @@ class AttachedDiskInitializeParams(Record):
         forgotten=True,
     )
     source_snapshot_encryption_key: CustomerEncryptionKey = field(
-        "The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.",
+        "The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.",
         write_only=True,
     )
     storage_pool: str = field(
@@ -205,14 +207,14 @@ class AttachedDisk(Record):
         "The processor architecture that the disk is for: `ARM64` or `X86_64`.", enum=("ARM64", "X86_64")
     )
     auto_delete: bool = field(
-        "Delete the disk when its instance is deleted; not when the disk is detached. Default: false.", default=False
+        "Delete the disk when its instance is deleted, but not when it is detached. Default: false.", default=False
     )
     boot: bool = field(
-        "Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.",
+        "Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.",
         default=False,
     )
     device_name: str = field(
-        "The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.",
+        "The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.",
         default=re.compile(r"(persistent|local-ssd)-disk-\d+"),
         max_length=63,
     )
@@ -220,13 +222,13 @@ class AttachedDisk(Record):
         "The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates."
     )
     disk_size_gb: int = field(
-        "The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.",
+        "The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.",
         computed=True,
         int64=True,
         minimum=1,
     )
     force_attach: bool = field(
-        "Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.",
+        "Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.",
         write_only=True,
     )
     guest_os_features: list[GuestOsFeature] = field(
@@ -239,7 +241,7 @@ class AttachedDisk(Record):
         "How to create a new disk together with its instance. Conflicts with `source`."
     )
     interface: str = field(
-        "The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.",
+        "The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.",
         enum=("NVME", "SCSI"),
         default="SCSI",
     )
@@ -250,7 +252,7 @@ class AttachedDisk(Record):
         beta=True,
     )
     mode: str = field(
-        "`READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.",
+        "How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.",
         enum=("READ_ONLY", "READ_WRITE"),
         closed=True,
         default="READ_WRITE",
@@ -264,17 +266,17 @@ class AttachedDisk(Record):
         "The UEFI keys that are stored on the disk, for Shielded VMs."
     )
     source: str = field(
-        "The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.",
+        "The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.",
         url="zones/disks",
     )
     type: str = field(
-        "`PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.",
+        "The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.",
         enum=("PERSISTENT", "SCRATCH"),
         closed=True,
         default="PERSISTENT",
     )
     user_licenses: list[str] = field(
-        "License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`.",
+        "Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`.",
         beta=True,
         identity="set",
         url="global/licenses",

@@ -48,7 +48,7 @@ class CustomerEncryptionKey(Record):
     )
 
     kms_key_name: str = field(
-        "The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.",
+        "The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.",
         normalize=lambda name: str(name).partition("/cryptoKeyVersions/")[0],
     )
     kms_key_service_account: str = field(

@@ -20,8 +20,8 @@ class ServiceAccount(Record):
 class WorkloadIdentityConfig(Record):
     """The workload identity of the instances."""
 
-    identity: str = field("The identity that the instances have.")
-    identity_certificate_enabled: bool = field("Give instances a certificate of the identity.")
+    identity: str = field("The identity of the instances.")
+    identity_certificate_enabled: bool = field("Give instances a certificate for the identity.")
     identity_type: str = field(
         "The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.", enum=("AGENT_IDENTITY", "SERVICE_ACCOUNT")
     )

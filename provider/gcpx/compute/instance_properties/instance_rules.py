@@ -1,7 +1,7 @@
 """Rules across several subjects of one instance's properties, such as its GPUs and its scheduling.
 
-Google refuses what breaks them only when an instance or template is created; a preview refuses it at once. Rules only
-warn of what a machine family that is newer than the rule may allow.
+Google refuses violations only when an instance or template is created; a preview refuses them at once. Rules only warn
+about what a machine family that is newer than the rule may allow.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from gcpx.model.values import UNKNOWN
 _MOST_INTERFACES: Final = 8
 
 
-@rule("the boot disk must be the first disk, and the only one with boot: true", rest("instances", "disks[].index"))
+@rule("the boot disk must be disks[0], and the only disk with boot: true", rest("instances", "disks[].index"))
 def boot_disk_is_the_first_disk(values: dict[str, Any]) -> list[Violation]:
     """Refuse boot disks other than the first disk."""
     return [
-        (("disks", index, "boot"), "must be on the first disk alone; move the boot disk to disks[0]")
+        (("disks", index, "boot"), "must be set only on the first disk: move the boot disk to disks[0]")
         for index, disk in elements(values, "disks")
         if index and disk.get("boot") is True
     ]
 
 
-@rule("each disk of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
+@rule("each of the disks of an instance must have a different deviceName", rest("instances", "disks[].deviceName"))
 def device_names_are_unique(values: dict[str, Any]) -> list[Violation]:
     """Refuse device names that appear again."""
     first: dict[str, int] = {}
@@ -39,7 +39,9 @@ def device_names_are_unique(values: dict[str, Any]) -> list[Violation]:
     for index, disk in elements(values, "disks"):
         name = text(disk, "deviceName")
         if name and first.setdefault(name, index) != index:
-            failures.append((("disks", index, "deviceName"), f"must differ from that of disks[{first[name]}]"))
+            failures.append(
+                (("disks", index, "deviceName"), f"must differ from the deviceName of disks[{first[name]}]")
+            )
     return failures
 
 
@@ -47,7 +49,7 @@ def _migrates(values: dict[str, Any]) -> bool:
     return nested(values, "scheduling").get("onHostMaintenance") == "MIGRATE"
 
 
-@rule("instances with guestAccelerators must have onHostMaintenance: TERMINATE", HOST_MAINTENANCE)
+@rule("guestAccelerators require scheduling with onHostMaintenance: TERMINATE", HOST_MAINTENANCE)
 def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violation]:
     """Refuse live migration of instances with GPUs."""
     counts = [number(item, "acceleratorCount") for _, item in elements(values, "guestAccelerators")]
@@ -56,7 +58,10 @@ def gpus_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violat
     return []
 
 
-@rule("confidential instances of type SEV_SNP or TDX must have onHostMaintenance: TERMINATE", CONFIDENTIAL_VMS)
+@rule(
+    "confidentialInstanceConfig with SEV_SNP or TDX requires scheduling with onHostMaintenance: TERMINATE",
+    CONFIDENTIAL_VMS,
+)
 def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) -> list[Violation]:
     """Refuse live migration of the confidential types that do not support it."""
     kind = nested(values, "confidentialInstanceConfig").get("confidentialInstanceType")
@@ -66,7 +71,7 @@ def confidential_types_require_terminate_on_maintenance(values: dict[str, Any]) 
 
 
 def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Violation]:
-    """Give the reason for each network interface with nicType VIRTIO_NET."""
+    """Return the reason for each network interface with nicType VIRTIO_NET."""
     return [
         (("networkInterfaces", index, "nicType"), reason)
         for index, interface in elements(values, "networkInterfaces")
@@ -75,12 +80,12 @@ def _virtio_interfaces(values: dict[str, Any], reason: str) -> list[Violation]:
 
 
 @rule(
-    "confidential instances should have nicType: GVNIC, unless their machine family supports another",
+    "networkInterfaces of confidential instances should have nicType: GVNIC, unless the family supports another",
     rest("instances", "networkInterfaces[].nicType"),
     warns=True,
 )
 def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Violation]:
-    """Warn of VIRTIO_NET, which only some machine families support in confidential instances."""
+    """Warn about VIRTIO_NET, which only some machine families support in confidential instances."""
     config = nested(values, "confidentialInstanceConfig")
     if config.get("enableConfidentialCompute") is not True and config.get("confidentialInstanceType") is None:
         return []
@@ -89,7 +94,9 @@ def confidential_instances_use_gvnic(values: dict[str, Any]) -> list[Violation]:
     )
 
 
-@rule("totalEgressBandwidthTier: TIER_1 needs nicType: GVNIC", TIER_1_NETWORKING)
+@rule(
+    "networkPerformanceConfig with TIER_1 bandwidth requires networkInterfaces with nicType: GVNIC", TIER_1_NETWORKING
+)
 def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Violation]:
     """Refuse VIRTIO_NET with TIER_1 bandwidth."""
     if nested(values, "networkPerformanceConfig").get("totalEgressBandwidthTier") != "TIER_1":
@@ -98,12 +105,12 @@ def tier_1_bandwidth_requires_gvnic(values: dict[str, Any]) -> list[Violation]:
 
 
 @rule(
-    "an instance should have at most 8 network interfaces, nic0 to nic7",
+    "networkInterfaces should have at most 8 elements, nic0 to nic7",
     rest("instances", "networkInterfaces[].name"),
     warns=True,
 )
 def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Violation]:
-    """Warn of more interfaces than the documentation names; dynamic ones may be more."""
+    """Warn about more interfaces than the documentation names; dynamic ones may be more."""
     given = values.get("networkInterfaces")
     if not isinstance(given, list) or len(given) <= _MOST_INTERFACES:
         return []
@@ -111,9 +118,13 @@ def network_interfaces_are_at_most_8(values: dict[str, Any]) -> list[Violation]:
     return [("networkInterfaces", reason)]
 
 
-@rule("e2 machine types do not support enableNestedVirtualization", NESTED_VIRTUALIZATION, warns=True)
+@rule(
+    "advancedMachineFeatures should not have enableNestedVirtualization if machineType is an e2 type",
+    NESTED_VIRTUALIZATION,
+    warns=True,
+)
 def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Violation]:
-    """Warn of nested virtualization on the e2 family."""
+    """Warn about nested virtualization on the e2 family."""
     nests = nested(values, "advancedMachineFeatures").get("enableNestedVirtualization") is True
     if not nests or not text(values, "machineType").rpartition("/")[2].startswith("e2-"):
         return []
@@ -122,16 +133,16 @@ def e2_does_not_support_nested_virtualization(values: dict[str, Any]) -> list[Vi
 
 
 def boot_disk_is_missing(properties: dict[str, Any]) -> list[Violation]:
-    """Give a failure if instance properties have no boot disk, as creating an instance requires.
+    """Return a failure if instance properties have no boot disk, as creating an instance requires.
 
     Paths are within `properties`. Disks that are not known yet may be the boot disk, so they are no failure.
     """
     disks = properties.get("disks")
     if disks in (None, []):
-        return [("disks", "must hold a boot disk: disks[0] with boot: true and the image that it is created from")]
+        return [("disks", "must contain a boot disk: disks[0] with boot: true and the image that it is created from")]
     if not isinstance(disks, list) or any(_may_boot(disk) for disk in disks):
         return []
-    return [("disks", "must hold a boot disk: set boot: true on disks[0]")]
+    return [("disks", "must contain a boot disk: set boot: true on disks[0]")]
 
 
 def _may_boot(disk: Any) -> bool:

@@ -78,12 +78,12 @@ _TAG_VALUE: Final = re.compile(r"tagValues/\d+|[^\s/]+")
 
 
 @rule(
-    "Resource Manager tags should be written tagKeys/ID: tagValues/ID, or PARENT/KEY: VALUE",
+    "resourceManagerTags should be written tagKeys/ID: tagValues/ID, or PARENT/KEY: VALUE",
     rest("instanceTemplates", "properties.resourceManagerTags"),
     warns=True,
 )
 def resource_manager_tags_have_a_known_form(values: dict[str, Any]) -> list[Violation]:
-    """Warn of tags in neither of the two forms."""
+    """Warn about tags that have neither of the two forms."""
     unusual = (
         key
         for key, value in nested(values, "resourceManagerTags").items()

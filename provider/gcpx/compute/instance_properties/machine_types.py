@@ -20,7 +20,7 @@ _MEMORY_STEP: Final = 256
 _MOST_THREADS: Final = 2
 
 
-@rule("custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and memory in multiples of 256 MB", _SOURCE)
+@rule("machineType custom-CPUS-MEMORY must have 1 CPU or an even number up to 32, and multiples of 256 MB", _SOURCE)
 def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Violation]:
     """Refuse custom machine types without a family that are out of bounds; families have their own bounds."""
     machine = text(values, "machineType").rpartition("/")[2]
@@ -38,12 +38,12 @@ def custom_machine_types_are_within_limits(values: dict[str, Any]) -> list[Viola
 
 
 @rule(
-    "FAMILY-custom-CPUS-MEMORY should have 1 CPU or an even number, and memory in multiples of 256 MB",
+    "machineType FAMILY-custom-CPUS-MEMORY should have 1 CPU or an even number, and multiples of 256 MB",
     _SOURCE,
     warns=True,
 )
 def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) -> list[Violation]:
-    """Warn of sizes that `custom-CPUS-MEMORY` does not allow; a family may allow them."""
+    """Warn about sizes that `custom-CPUS-MEMORY` does not allow; a family may allow them."""
     parts = re.fullmatch(r"(?:.*/)?\w+-custom-(\w+?)-(\d{1,9})(?:-ext)?", text(values, "machineType"))
     if parts is None:
         return []
@@ -57,16 +57,18 @@ def custom_machine_types_of_families_have_usual_sizes(values: dict[str, Any]) ->
 
 @rule("threadsPerCore should be 1 or 2", rest("instances", "advancedMachineFeatures.threadsPerCore"), warns=True)
 def threads_per_core_are_at_most_two(values: dict[str, Any]) -> list[Violation]:
-    """Warn of more threads than any known processor has."""
+    """Warn about more threads than any known CPU has."""
     threads = number(values, "threadsPerCore")
     if threads is None or threads <= _MOST_THREADS:
         return []
-    return [("threadsPerCore", "should be 1 or 2; no known processor has more threads; it is sent unchanged")]
+    return [
+        ("threadsPerCore", "should be 1 or 2, because no known CPU has more threads per core; it is sent unchanged")
+    ]
 
 
 @record
 class AdvancedMachineFeatures(Record):
-    """Processor and firmware options."""
+    """CPU and firmware options."""
 
     RULES = (threads_per_core_are_at_most_two,)
 
@@ -74,13 +76,13 @@ class AdvancedMachineFeatures(Record):
         "Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.",
         default=False,
     )
-    enable_uefi_networking: bool = field("Enable UEFI networking.")
+    enable_uefi_networking: bool = field("Enable UEFI networking when an instance is created.")
     performance_monitoring_unit: str = field(
         "The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.",
         enum=("ARCHITECTURAL", "ENHANCED", "STANDARD"),
     )
     threads_per_core: int = field(
-        "The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.",
+        "The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.",
         minimum=1,
         source=rest("instances", "advancedMachineFeatures.threadsPerCore"),
     )
@@ -95,7 +97,7 @@ class AdvancedMachineFeatures(Record):
 class AcceleratorConfig(Record):
     """GPUs or other accelerators of one type."""
 
-    accelerator_count: int = field("The number of accelerators of each instance, such as `1`; at least 0.", minimum=0)
+    accelerator_count: int = field("The number of accelerators per instance, such as `1`; at least 0.", minimum=0)
     accelerator_type: str = field(
-        "The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.", normalize=name_of
+        "The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.", normalize=name_of
     )

@@ -43,7 +43,9 @@ def metadata_keys_are_unique(values: dict[str, Any]) -> list[Violation]:
     for index, item in elements(values, "items"):
         key = text(item, "key")
         if key and key in seen:
-            failures.append((("items", index, "key"), "must appear only once; each key has one value"))
+            failures.append(
+                (("items", index, "key"), "must appear only once: remove or rename the other entries with this key")
+            )
         seen.add(key)
     return failures
 
@@ -53,7 +55,7 @@ class MetadataItem(Record):
     """One metadata entry."""
 
     key: str = field(
-        "The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.",
+        "The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.",
         required=True,
         pattern=(re.compile(r"[a-zA-Z0-9-_]{1,128}"), "1 to 128 letters, digits, hyphens and underscores"),
     )
@@ -62,7 +64,7 @@ class MetadataItem(Record):
 
 @record
 class Metadata(Record):
-    """Metadata that the guest can read. All keys and values together have less than 512 KB."""
+    """Metadata that the guest can read. All keys and values together must have less than 512 KB."""
 
     RULES = (metadata_size_is_limited, metadata_keys_are_unique)
     HINTS: ClassVar = {

@@ -29,13 +29,13 @@ _ACCESS_CONFIGS: Final = (
 
 
 @rule(
-    "publicPtrDomainName needs setPublicPtr: true in accessConfigs",
+    "publicPtrDomainName requires setPublicPtr: true in accessConfigs",
     rest("instances", "networkInterfaces[].accessConfigs[].publicPtrDomainName"),
 )
 def ptr_domain_name_requires_set_public_ptr(values: dict[str, Any]) -> list[Violation]:
     """Refuse a PTR domain name without the switch for it; IPv6 always has a PTR record."""
     return [
-        (("accessConfigs", index, "publicPtrDomainName"), "needs setPublicPtr: true")
+        (("accessConfigs", index, "publicPtrDomainName"), "requires setPublicPtr: true")
         for index, item in elements(values, "accessConfigs")
         if item.get("publicPtrDomainName") and item.get("setPublicPtr") not in (True, UNKNOWN)
     ]
@@ -55,7 +55,9 @@ def access_configs_match_their_ip_version(values: dict[str, Any]) -> list[Violat
             if given and given != kind:
                 failures.append(((owner, index, "type"), f"must be {kind} in {owner}"))
             names = (name for name in foreign if item.get(name) is not None)
-            failures += [((owner, index, name), f"must be left out: it does not belong in {owner}") for name in names]
+            failures += [
+                ((owner, index, name), f"must be left out of {owner}: it is for the other IP version") for name in names
+            ]
     return failures
 
 
@@ -72,11 +74,11 @@ def ipv4_only_excludes_ipv6_access(values: dict[str, Any]) -> list[Violation]:
     rest("instances", "networkInterfaces[].networkIP"),
 )
 def internal_addresses_are_valid(values: dict[str, Any]) -> list[Violation]:
-    """Refuse internal addresses that are no addresses of their IP version."""
+    """Refuse internal addresses that are not valid in their IP version."""
     failures: list[Violation] = []
     for name, version in (("networkIP", 4), ("ipv6Address", 6)):
         given = text(values, name)
-        # The partial or full URL of a reserved address is allowed, too.
+        # The partial or full URL of a reserved address is also allowed.
         if given and "/" not in given and _version(given) != version:
             failures.append((name, f"must be an IPv{version} address"))
     return failures
@@ -94,7 +96,7 @@ def _version(given: str) -> int:
     rest("instances", "networkInterfaces[].aliasIpRanges[].ipCidrRange"),
 )
 def alias_ranges_are_valid(values: dict[str, Any]) -> list[Violation]:
-    """Refuse alias ranges in none of their three forms."""
+    """Refuse alias ranges that have none of the three forms."""
     given = text(values, "ipCidrRange")
     if not given or _NETMASK.fullmatch(given) or _is_network(given):
         return []
@@ -124,11 +126,11 @@ class AccessConfig(Record):
     )
     kind: str = output_field("Always `compute#accessConfig`.")
     name: str = field(
-        "The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.",
+        "The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.",
         default=re.compile(r"(?i)external[ -](nat|ipv6)"),
     )
     nat_ip: str = field(
-        "In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.",
+        "In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.",
         name="natIP",
         normalize=normal_forms.address,
     )
@@ -139,7 +141,7 @@ class AccessConfig(Record):
         source=rest("instances", "networkInterfaces[].accessConfigs[].networkTier"),
     )
     public_ptr_domain_name: str = field(
-        "The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.",
+        "The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.",
         normalize=normal_forms.domain,
     )
     security_policy: str = output_field("The security policy of the configuration, as a URL.")
@@ -148,7 +150,7 @@ class AccessConfig(Record):
         default=False,
     )
     type: str = field(
-        "`ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.",
+        "The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.",
         enum=("DIRECT_IPV6", "ONE_TO_ONE_NAT"),
         default=re.compile("DIRECT_IPV6|ONE_TO_ONE_NAT"),
     )
@@ -156,12 +158,12 @@ class AccessConfig(Record):
 
 @record
 class AliasIpRange(Record):
-    """A range of further internal addresses of a network interface."""
+    """A range of additional internal addresses of a network interface."""
 
     RULES = (alias_ranges_are_valid,)
 
     candidate_subnetwork_range_names: list[str] = field(
-        "Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`.",
+        "Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`.",
         beta=True,
     )
     effective_subnetwork_range_name: str = output_field(
@@ -189,7 +191,7 @@ class NetworkInterface(Record):
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
-        """Give the network that Google sets: that of the subnetwork, or else the default network."""
+        """Return the network that Google sets: that of the subnetwork, or the default network without one."""
         if values.get("networkAttachment"):
             return {}
         return {"network": values.get("network") if values.get("subnetwork") else "global/networks/default"}
@@ -200,28 +202,29 @@ class NetworkInterface(Record):
         source=rest("instances", "networkInterfaces[].accessConfigs"),
     )
     alias_ip_ranges: list[AliasIpRange] = field(
-        "Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.",
+        "Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.",
         identity=("ipCidrRange",),
     )
     alias_ipv6_ranges: list[AliasIpRange] = field(
-        "Ranges of further internal IPv6 addresses. In VPC networks only.", identity=("ipCidrRange",)
+        "Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.",
+        identity=("ipCidrRange",),
     )
-    enable_vpc_scoped_dns: bool = field("Resolve DNS names over this interface. Only with `networkAttachment`.")
+    enable_vpc_scoped_dns: bool = field("Resolve DNS names over this interface. Requires `networkAttachment`.")
     fingerprint: str = output_field("A hash of the interface, in base64.")
     igmp_query: str = field(
-        "Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.",
+        "Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).",
         enum=("IGMP_QUERY_DISABLED", "IGMP_QUERY_V2"),
     )
     internal_ipv6_prefix_length: int = field(
         "The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.", minimum=0, maximum=128
     )
     ipv6_access_configs: list[AccessConfig] = field(
-        "The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.",
+        "The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.",
         max_items=1,
         source=rest("instances", "networkInterfaces[].ipv6AccessConfigs"),
     )
     ipv6_access_type: str = output_field(
-        "Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork says.",
+        "Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork is configured.",
         enum=("EXTERNAL", "INTERNAL"),
     )
     ipv6_address: str = field(
@@ -232,17 +235,17 @@ class NetworkInterface(Record):
     mac_address: str = output_field("The MAC address.", beta=True)
     name: str = output_field("The interface's name, `nic0` to `nic7`.")
     network: str = field(
-        "The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.",
+        "The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.",
         url="global/networks",
     )
     network_attachment: str = field(
-        "The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.",
+        "The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.",
         url="regions/networkAttachments",
         pattern=_NETWORK_ATTACHMENT,
         source=rest("instances", "networkInterfaces[].networkAttachment"),
     )
     network_ip: str = field(
-        "The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.",
+        "The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.",
         name="networkIP",
         normalize=normal_forms.address,
     )
@@ -251,11 +254,11 @@ class NetworkInterface(Record):
         enum=("GVNIC", "IDPF", "IRDMA", "MRDMA", "VIRTIO_NET"),
         source=rest("instances", "networkInterfaces[].nicType"),
     )
-    parent_nic_name: str = field("The parent of a dynamic interface (one with `vlan`), such as `nic0`.")
+    parent_nic_name: str = field("The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.")
     queue_count: int = field(
-        "The number of receive queues and also of transmit queues, such as `2`; at least 0.", minimum=0
+        "The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.", minimum=0
     )
-    service_class_id: str = field("The ID of the producer's service class. Only with `networkAttachment`.")
+    service_class_id: str = field("The ID of the producer's service class. Requires `networkAttachment`.")
     stack_type: str = field(
         "The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.",
         computed=True,
@@ -263,7 +266,7 @@ class NetworkInterface(Record):
         source=rest("instances", "networkInterfaces[].stackType"),
     )
     subnetwork: str = field(
-        "The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.",
+        "The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.",
         url="regions/subnetworks",
     )
     vlan: int = field("The VLAN tag of a dynamic interface, such as `5`; 2 to 255.", minimum=2, maximum=255)
@@ -271,7 +274,7 @@ class NetworkInterface(Record):
 
 @record
 class NetworkPerformanceConfig(Record):
-    """Bandwidth of the instances."""
+    """The bandwidth of the instances."""
 
     total_egress_bandwidth_tier: str = field(
         "The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.",

@@ -13,7 +13,7 @@ _NAME_KEY: Final = re.compile(r"(?:[a-z]+\.)?googleapis\.com/reservation-name")
 
 
 @rule(
-    "SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them",
+    "consumeReservationType SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them",
     rest("instances", "reservationAffinity.consumeReservationType"),
 )
 def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list[Violation]:
@@ -21,7 +21,7 @@ def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list
     kind = values.get("consumeReservationType", "ANY_RESERVATION")
     if kind in ("ANY_RESERVATION", "NO_RESERVATION"):
         given = (name for name in ("key", "values") if values.get(name))
-        return [(name, "needs consumeReservationType: SPECIFIC_RESERVATION") for name in given]
+        return [(name, "requires consumeReservationType: SPECIFIC_RESERVATION") for name in given]
     if kind == "SPECIFIC_RESERVATION":
         missing = (name for name in ("key", "values") if not values.get(name))
         return [(name, "is required with SPECIFIC_RESERVATION") for name in missing]
@@ -29,19 +29,19 @@ def specific_reservations_require_key_and_values(values: dict[str, Any]) -> list
 
 
 @rule(
-    "key should be compute.googleapis.com/reservation-name, which chooses a reservation by its name",
+    "key should be compute.googleapis.com/reservation-name, which selects a reservation by its name",
     rest("instances", "reservationAffinity.key"),
     warns=True,
 )
 def reservation_key_selects_by_name(values: dict[str, Any]) -> list[Violation]:
-    """Warn of other keys, which choose reservations by label."""
+    """Warn about other keys, which choose reservations by label."""
     key = text(values, "key")
     if not key or _NAME_KEY.fullmatch(key):
         return []
     return [
         (
             "key",
-            "should be compute.googleapis.com/reservation-name to choose a reservation by its name; other keys choose by label",
+            "should be compute.googleapis.com/reservation-name, which selects a reservation by its name; other keys select by label, and this one is sent unchanged",
         )
     ]
 
@@ -53,7 +53,7 @@ class ReservationAffinity(Record):
     RULES = (specific_reservations_require_key_and_values, reservation_key_selects_by_name)
 
     consume_reservation_type: str = field(
-        "Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`.",
+        "Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`.",
         enum=(
             "ANY_RESERVATION",
             "ANY_RESERVATION_THEN_FAIL",

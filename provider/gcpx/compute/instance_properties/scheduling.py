@@ -19,7 +19,7 @@ _MOST_RECOVERY_HOURS: Final = 168
 
 
 @rule(
-    "localSsdRecoveryTimeout must be whole hours, 0 to 168 of them",
+    "localSsdRecoveryTimeout must be a whole number of hours, 0 to 168",
     rest("instances", "scheduling.localSsdRecoveryTimeout"),
 )
 def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Violation]:
@@ -28,10 +28,10 @@ def local_ssd_recovery_timeout_is_whole_hours(values: dict[str, Any]) -> list[Vi
     seconds, nanos = number(timeout, "seconds"), number(timeout, "nanos")
     failures: list[Violation] = []
     if seconds is not None and (seconds % _HOUR or not 0 <= seconds <= _MOST_RECOVERY_HOURS * _HOUR):
-        reason = f"must be whole hours: a multiple of {_HOUR}, at most {_MOST_RECOVERY_HOURS * _HOUR:,}"
+        reason = f"must be whole hours, in seconds: a multiple of {_HOUR}, at most {_MOST_RECOVERY_HOURS * _HOUR:,}"
         failures.append(("localSsdRecoveryTimeout.seconds", reason))
     if nanos:
-        failures.append(("localSsdRecoveryTimeout.nanos", "must be 0; the timeout is in whole hours"))
+        failures.append(("localSsdRecoveryTimeout.nanos", "must be 0, because the timeout is a whole number of hours"))
     return failures
 
 
@@ -49,7 +49,7 @@ def spot_instances_do_not_migrate_or_restart(values: dict[str, Any]) -> list[Vio
 
 
 @rule(
-    "instanceTerminationAction needs provisioningModel: SPOT, maxRunDuration or terminationTime",
+    "instanceTerminationAction requires provisioningModel: SPOT, maxRunDuration or terminationTime",
     rest("instances", "scheduling.instanceTerminationAction"),
 )
 def termination_action_requires_spot_or_a_run_limit(values: dict[str, Any]) -> list[Violation]:
@@ -58,7 +58,7 @@ def termination_action_requires_spot_or_a_run_limit(values: dict[str, Any]) -> l
     limited = any(values.get(name) is not None for name in ("maxRunDuration", "terminationTime"))
     if action is None or model != "STANDARD" or values.get("preemptible") or limited:
         return []
-    return [("instanceTerminationAction", "needs provisioningModel: SPOT, maxRunDuration or terminationTime")]
+    return [("instanceTerminationAction", "requires provisioningModel: SPOT, maxRunDuration or terminationTime")]
 
 
 @record
@@ -83,11 +83,11 @@ class Duration(Record):
 
 @record
 class SchedulingGracefulShutdown(Record):
-    """Graceful shutdown of instances."""
+    """Whether instances shut down gracefully, and how long that may take."""
 
-    enabled: bool = field("Enable graceful shutdown.")
+    enabled: bool = field("Give the guest time to finish its work before the instance stops.")
     max_duration: Duration = field(
-        "The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it."
+        "The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped."
     )
 
 
@@ -124,25 +124,27 @@ class Scheduling(Record):
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
-        """Give what Google sets for Spot and preemptible instances: they are neither migrated nor restarted."""
+        """Return what Google sets for Spot and preemptible instances: they are neither migrated nor restarted."""
         if values.get("provisioningModel") == "SPOT":
             return {"preemptible": True, "automaticRestart": False, "onHostMaintenance": "TERMINATE"}
         return {"automaticRestart": False, "onHostMaintenance": "TERMINATE"} if values.get("preemptible") else {}
 
     automatic_restart: bool = field(
-        "Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.",
+        "Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.",
         default=True,
     )
     availability_domain: int = field(
-        "The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.",
+        "The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.",
         minimum=1,
     )
     expose_host_topology: bool = field(
         "Show the hashed ID of the physical host in the `resourceStatus` of the instance."
     )
-    graceful_shutdown: SchedulingGracefulShutdown = field("Graceful shutdown of instances.")
+    graceful_shutdown: SchedulingGracefulShutdown = field(
+        "Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`."
+    )
     host_error_timeout_seconds: int = field(
-        "Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery.",
+        "How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery.",
         beta=True,
         minimum=90,
         maximum=330,
@@ -150,18 +152,20 @@ class Scheduling(Record):
         source=rest("instances", "scheduling.hostErrorTimeoutSeconds"),
     )
     instance_termination_action: str = field(
-        "What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.",
+        "What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.",
         enum=("DELETE", "STOP"),
     )
     local_ssd_recovery_timeout: Duration = field(
-        "How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour."
+        "How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour."
     )
     location_hint: str = field("An opaque hint for placing the instance near other resources, for internal tools.")
     maintenance_freeze_duration_hours: int = field(
-        "Hours after creation in which no maintenance is scheduled, such as `24`; at least 0.", beta=True, minimum=0
+        "For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0.",
+        beta=True,
+        minimum=0,
     )
     maintenance_interval: str = field(
-        "How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines.",
+        "How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`).",
         beta=True,
         enum=("AS_NEEDED", "PERIODIC", "RECURRENT"),
         source=rest("instances", "scheduling.maintenanceInterval"),
@@ -175,7 +179,7 @@ class Scheduling(Record):
         minimum=0,
     )
     node_affinities: list[SchedulingNodeAffinity] = field(
-        "Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.",
+        "Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.",
         identity=("key",),
     )
     on_host_maintenance: str = field(
@@ -184,17 +188,18 @@ class Scheduling(Record):
         default="MIGRATE",
     )
     on_instance_stop_action: SchedulingOnInstanceStopAction = field(
-        "What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`.", beta=True
+        "What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`.",
+        beta=True,
     )
     preemptible: bool = field(
         "Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.",
         default=False,
     )
     preemption_notice_duration: Duration = field(
-        "The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none."
+        "The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none."
     )
     provisioning_model: str = field(
-        "How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.",
+        "How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.",
         enum=("FLEX_START", "RESERVATION_BOUND", "SPOT", "STANDARD"),
         default="STANDARD",
     )

@@ -94,7 +94,7 @@ class InstanceTemplateModel(Record):
         pattern=PROJECT,
     )
     properties: InstanceProperties = field(
-        "The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.",
+        "The properties of the instances. Required without `sourceInstance`, from which they are otherwise copied. Conflicts with `sourceInstance`.",
         computed=True,
         always=True,
     )
@@ -114,7 +114,7 @@ class InstanceTemplateModel(Record):
         url="zones/instances",
     )
     source_instance_params: SourceInstanceParams = field(
-        "How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.",
+        "How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.",
         write_only=True,
     )
 

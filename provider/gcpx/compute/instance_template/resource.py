@@ -75,7 +75,7 @@ class InstanceTemplate(InProject):
         return checks.run(inputs, instance_checks(checks, nested(inputs, "properties"), ("properties",)))
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
-        """Give scope and name, which two templates cannot share; None for a generated name."""
+        """Return scope and name, which two templates cannot share; None for a generated name."""
         return None if inputs.get(AUTONAMED) else self._address(inputs)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ class InstanceTemplate(InProject):
         return self._live(address, template)
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete by name, unless another template has the name by now."""
+        """Delete by name, unless another template now has the name."""
         address = self._parse(resource_id)
         collection = self._collection(address, beta=False)
         if call.last.get("numericId"):
@@ -127,7 +127,7 @@ class InstanceTemplate(InProject):
         return Page([ListedResource(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
 
     def _needs_beta(self, call: Call, address: _Address) -> bool:
-        """Tell whether a template to be imported has beta properties, which only the beta path returns."""
+        """Return whether a template to be imported has beta properties, which only the beta path returns."""
         template = self._collection(address, beta=True).get(call, address.name)
         return template is not None and codec.uses_beta(
             self.type, state.minimal(self.type, codec.from_body(self.type, template))
@@ -169,6 +169,6 @@ class InstanceTemplate(InProject):
 
 
 def _has_other_unique_id(resource_id: str, template: dict[str, Any]) -> bool:
-    """Tell whether an ID ends with `?uniqueId=` and the numeric ID of another template."""
+    """Return whether an ID ends with `?uniqueId=` and the numeric ID of another template."""
     _, has_unique_id, unique_id = resource_id.partition("?uniqueId=")
     return bool(has_unique_id) and unique_id != str(template.get("id"))

@@ -14,12 +14,12 @@ from gcpx.model.values import UNKNOWN, Path
 _INSTANTIATE_FROM: Final = rest("instanceTemplates", "sourceInstanceParams.diskConfigs[].instantiateFrom")
 
 
-@rule("customImage and instantiateFrom: CUSTOM_IMAGE require each other", _INSTANTIATE_FROM)
+@rule("customImage and instantiateFrom: CUSTOM_IMAGE must be set together", _INSTANTIATE_FROM)
 def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any]) -> list[Violation]:
     """Refuse one without the other."""
     source, image = values.get("instantiateFrom"), values.get("customImage")
     if image and source not in ("CUSTOM_IMAGE", UNKNOWN):
-        return [("customImage", "needs instantiateFrom: CUSTOM_IMAGE")]
+        return [("customImage", "requires instantiateFrom: CUSTOM_IMAGE")]
     return [("customImage", "is required with CUSTOM_IMAGE")] if source == "CUSTOM_IMAGE" and not image else []
 
 
@@ -27,11 +27,11 @@ def custom_image_and_instantiate_from_require_each_other(values: dict[str, Any])
 def source_instance_params_require_source_instance(values: dict[str, Any]) -> list[Violation]:
     """Refuse parameters of a source instance without a source instance."""
     if values.get("sourceInstanceParams") and not values.get("sourceInstance"):
-        return [("sourceInstanceParams", "needs sourceInstance")]
+        return [("sourceInstanceParams", "requires sourceInstance: set it, or remove sourceInstanceParams")]
     return []
 
 
-@rule("the properties of a template include machineType", rest("instanceTemplates", "properties.machineType"))
+@rule("the properties of a template must include machineType", rest("instanceTemplates", "properties.machineType"))
 def properties_include_machine_type(values: dict[str, Any]) -> list[Violation]:
     """Require a machine type, which Google requires when the template is created."""
     properties = values.get("properties")
@@ -40,9 +40,7 @@ def properties_include_machine_type(values: dict[str, Any]) -> list[Violation]:
     return []
 
 
-@rule(
-    "the properties of a template include a boot disk, which is disks[0]", rest("instanceTemplates", "properties.disks")
-)
+@rule("the properties of a template must include a boot disk, disks[0]", rest("instanceTemplates", "properties.disks"))
 def properties_include_boot_disk(values: dict[str, Any]) -> list[Violation]:
     """Require a boot disk, which Google requires when the template is created."""
     properties = values.get("properties")
@@ -52,7 +50,7 @@ def properties_include_boot_disk(values: dict[str, Any]) -> list[Violation]:
 
 
 @rule(
-    "the properties of a template include a network interface",
+    "the properties of a template must include a network interface",
     rest("instanceTemplates", "properties.networkInterfaces"),
 )
 def properties_include_network_interface(values: dict[str, Any]) -> list[Violation]:
@@ -65,12 +63,12 @@ def properties_include_network_interface(values: dict[str, Any]) -> list[Violati
 
 
 @rule(
-    "machineType, diskType, acceleratorType and resourcePolicies of a template are names, not URLs",
+    "machineType, diskType, acceleratorType and resourcePolicies in properties must be names, not URLs",
     rest("instanceTemplates", "properties.disks[].initializeParams.diskType"),
 )
 def types_and_policies_are_names(values: dict[str, Any]) -> list[Violation]:
     """Refuse URLs of zonal resources, because a template has no zone."""
-    reason = "must be the bare name, the part after the last slash; a template does not accept a URL here"
+    reason = "must be a bare name, not a URL, in a template: write only the part after the last slash"
     places = _types_and_policies(nested(values, "properties"))
     return [(("properties", *path), reason) for path, value in places if isinstance(value, str) and "/" in value]
 
@@ -94,7 +92,7 @@ def _policies(path: Path, owner: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
 
 
 @rule(
-    "a template does not accept customer-supplied encryption keys",
+    "properties must not have customer-supplied encryption keys, which a template does not store",
     rest("instanceTemplates", "properties.disks[].diskEncryptionKey"),
 )
 def customer_supplied_keys_are_absent(values: dict[str, Any]) -> list[Violation]:

@@ -45,7 +45,7 @@ class ListFunction(InProjectFunction):
     path: ClassVar[str]
 
     def invoke(self, call: Call, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Read one page if `maxResults` is set, else all pages."""
+        """Read one page if `maxResults` is set, otherwise all pages."""
         size = as_integer(arguments.get("maxResults")) or 0
         token = arguments.get("pageToken") or ""
         method = self._method(arguments)

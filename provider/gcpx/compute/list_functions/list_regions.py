@@ -97,7 +97,7 @@ class ListRegions(ListFunction):
     path = "regions"
 
     def field_mask(self, arguments: dict[str, Any]) -> str:
-        """Write the `fields` parameter; with `omitQuotas`, it names every field but the quotas."""
+        """Write the `fields` parameter; with `omitQuotas`, it names every field except the quotas."""
         if arguments.get("omitQuotas"):
             kept = [prop.wire for prop in object_type(Region).properties.values() if prop.wire != "quotas"]
             return super().field_mask({"itemFields": kept})

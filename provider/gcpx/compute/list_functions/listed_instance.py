@@ -13,7 +13,7 @@ from gcpx.model.fields import Record, output_field, record
 
 @record
 class InstanceParams(Record):
-    """Parameters of an instance's creation, which Google does not store."""
+    """Parameters of the creation of an instance, which Google does not store."""
 
     request_valid_for_duration: Duration = output_field("How long the creation may wait for capacity.")
     resource_manager_tags: dict[str, str] = output_field(
@@ -33,12 +33,12 @@ class EffectiveInstanceMetadata(Record):
     gce_container_declaration_metadata_value: bool = output_field("Whether a container is declared.")
     serial_port_enable_metadata_value: bool = output_field("Whether the interactive serial console is enabled.")
     serial_port_logging_enable_metadata_value: bool = output_field("Whether the serial port's output is logged.")
-    vm_dns_setting_metadata_value: str = output_field("Which internal DNS names the instance has.")
+    vm_dns_setting_metadata_value: str = output_field("Which kind of internal DNS names the instance has.")
 
 
 @record
 class TopologyAttributes(Record):
-    """Further IDs of a host's location."""
+    """Additional IDs of a host's location."""
 
     accelerator_topology_ids: dict[str, str] = output_field("Location IDs by accelerator topology, such as `2x2x2`.")
     network_topology_ids: dict[str, str] = output_field("Location IDs by network topology.")
@@ -48,12 +48,14 @@ class TopologyAttributes(Record):
 class PhysicalHostTopology(Record):
     """The location of the host that the instance runs on."""
 
-    additional_attributes: TopologyAttributes = output_field("Further IDs of the location.")
+    additional_attributes: TopologyAttributes = output_field("Additional IDs of the location.")
     block: str = output_field("The ID of the block. The network latency within a block is low.")
     cluster: str = output_field("The name of the cluster.")
     host: str = output_field("The ID of the host.")
     machine: str = output_field("The ID of the machine, if it has several hosts.")
-    subblock: str = output_field("The ID of the sub-block. The network latency is lower than between sub-blocks.")
+    subblock: str = output_field(
+        "The ID of the sub-block. The network latency within a sub-block is lower than between sub-blocks."
+    )
 
 
 @record
@@ -69,7 +71,7 @@ class ReservationConsumptionInfo(Record):
 class ResourceStatusScheduling(Record):
     """The scheduling options that are in effect."""
 
-    availability_domain: int = output_field("The availability domain, from 1 on.")
+    availability_domain: int = output_field("The availability domain, such as `1`.")
     graceful_shutdown_timestamp: str = output_field("When the graceful shutdown begins (RFC 3339).")
     termination_timestamp: str = output_field("When Google will terminate the instance (RFC 3339).")
 
@@ -78,7 +80,7 @@ class ResourceStatusScheduling(Record):
 class ShutdownDetails(Record):
     """The shutdown that is in progress."""
 
-    max_duration: Duration = output_field("The most time that a graceful shutdown may take.")
+    max_duration: Duration = output_field("The longest time that a graceful shutdown may take.")
     request_timestamp: str = output_field("When the current stop state began (RFC 3339).")
     stop_state: str = output_field(
         "`PENDING_STOP` during a graceful shutdown, then `STOPPING`.", enum=("PENDING_STOP", "STOPPING")
@@ -127,7 +129,7 @@ class ShieldedInstanceIntegrityPolicy(Record):
 
 @record
 class ShieldedVmIntegrityPolicy(Record):
-    """How the baseline of the boot integrity is updated, under its deprecated name."""
+    """How the baseline for boot integrity is updated, under its deprecated name."""
 
     update_auto_learn_policy: bool = output_field("Whether the most recent boot becomes the baseline.")
 
@@ -138,7 +140,7 @@ class Instance(InstanceProperties):
 
     OMIT = frozenset({"resourceManagerTags"})
 
-    cpu_platform: str = output_field("The processor platform that the instance uses.")
+    cpu_platform: str = output_field("The CPU platform that the instance uses.")
     creation_timestamp: str = output_field("When the instance was created (RFC 3339).")
     deletion_protection: bool = output_field("Whether the instance is protected against deletion.")
     erase_windows_vss_signature: bool = output_field("Whether a Windows VSS signature is erased.")
@@ -167,7 +169,7 @@ class Instance(InstanceProperties):
         deprecated="use shieldedInstanceIntegrityPolicy",
     )
     source_machine_image: str = output_field("The URL of the machine image that the instance was created from.")
-    source_machine_image_encryption_key: CustomerEncryptionKey = output_field("The key of that machine image.")
+    source_machine_image_encryption_key: CustomerEncryptionKey = output_field("The key of `sourceMachineImage`.")
     start_restricted: bool = output_field(
         "Whether the instance cannot be started, because Google detected suspicious activity."
     )

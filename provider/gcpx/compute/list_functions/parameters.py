@@ -17,11 +17,11 @@ class ListParameters(ListQuery):
     """Which items to list, in which order, and how many."""
 
     item_fields: list[str] = field(
-        "The fields of each item to read, such as `status` or `disks/source`, which takes less time than all. `name` and `selfLink` are always read. Default: all fields.",
+        "The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.",
         pattern=(re.compile(r"[\w*/.-]+(\([\w*/.,()-]+\))?"), "a field's name, with / before a nested one"),
     )
     max_results: int = field(
-        "Read a single page of at most this many items, 1 to 500; `nextPageToken` is the token of the next page. Default: all pages, as with 0.",
+        "Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.",
         minimum=0,
         maximum=500,
         source=rest("instances.list", "maxResults"),
@@ -29,7 +29,7 @@ class ListParameters(ListQuery):
     order_by: str = field("The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.")
     page_token: str = field("The `nextPageToken` of an earlier call, to continue after it. Default: the first page.")
     return_partial_success: bool = field(
-        "If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false; the call fails."
+        "If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails."
     )
 
 
@@ -38,10 +38,10 @@ class AggregatedListParameters(ListParameters):
     """Which items of all scopes to list, in which order, and how many."""
 
     include_all_scopes: bool = field(
-        "Return every scope of the project, also kinds of scopes that never contain such items. Default: false."
+        "Return every scope of the project, including kinds of scope that never contain such items. Default: false."
     )
     service_project_number: str = field(
-        "The number of a service project of a Shared VPC host project, such as `123456789012`, whose items to list.",
+        "The number of the service project whose items to list, such as `123456789012`, if `project` is a Shared VPC host project.",
         pattern=(re.compile(r"\d{1,19}"), "a project's number"),
         source=rest("instances.aggregatedList", "serviceProjectNumber"),
     )

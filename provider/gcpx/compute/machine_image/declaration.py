@@ -52,11 +52,11 @@ class MachineImageParams(Record):
     RULES = (exclusive("excludedDisks", "includedDisks"), resource_manager_tags_have_a_known_form)
 
     excluded_disks: list[str] = field(
-        "Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.",
+        "Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.",
         identity="set",
     )
     included_disks: list[str] = field(
-        "Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.",
+        "Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.",
         identity="set",
     )
     resource_manager_tags: dict[str, str] = field(
@@ -86,21 +86,21 @@ class SavedAttachedDisk(Record):
     boot: bool = field("Whether it is the boot disk.")
     device_name: str = field("The disk's device name on the source instance.")
     disk_encryption_key: CustomerEncryptionKey = field("The key that the disk is encrypted with.")
-    disk_size_gb: int = field("The disk's size in GB (base 2).", int64=True)
+    disk_size_gb: int = field("The disk's size in GB (2^30 bytes).", int64=True)
     disk_type: str = output_field("The URL of the disk type.")
     guest_os_features: list[GuestOsFeature] = field("Features that the disk's operating system supports.")
     index: int = output_field("The disk's index on the source instance; 0 is the boot disk.")
-    interface: str = field("The disk interface.", enum=("NVME", "SCSI"))
+    interface: str = field("The interface by which the disk was attached.", enum=("NVME", "SCSI"))
     kind: str = output_field("Always `compute#attachedDisk`.")
     licenses: list[str] = output_field("URLs of the disk's licenses.")
-    mode: str = field("Whether the disk was attached read-only.", enum=("READ_ONLY", "READ_WRITE"))
+    mode: str = field("How the disk was attached.", enum=("READ_ONLY", "READ_WRITE"))
     source: str = field("The URL of the disk.")
     storage_bytes: int = output_field("The storage that the disk uses in the image, in bytes.", int64=True)
     storage_bytes_status: str = output_field(
         "Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).",
         enum=("UPDATING", "UP_TO_DATE"),
     )
-    type: str = field("`SCRATCH` for a local SSD, else `PERSISTENT`.", enum=("PERSISTENT", "SCRATCH"))
+    type: str = field("`SCRATCH` for a local SSD, otherwise `PERSISTENT`.", enum=("PERSISTENT", "SCRATCH"))
 
 
 @record
@@ -118,7 +118,7 @@ class SourceInstanceProperties(Record):
     labels: dict[str, str] = field("The instance's labels.")
     machine_type: str = field("The instance's machine type.")
     metadata: Metadata = field("The instance's metadata.")
-    min_cpu_platform: str = field("The oldest processor platform that the instance accepted.")
+    min_cpu_platform: str = field("The oldest CPU platform that the instance accepted.")
     network_interfaces: list[NetworkInterface] = field("The instance's network interfaces.")
     post_key_revocation_action_type: str = field(
         "What happens to the instance after the key of one of its disks is revoked.", enum=("NOOP", "SHUTDOWN")
@@ -132,8 +132,8 @@ class SourceInstanceProperties(Record):
 class MachineImageModel(Record):
     """A machine image: an instance's configuration and metadata, and the data of its disks.
 
-    Creating an image takes minutes; it may take 20 minutes unless `customTimeouts` sets another time. `labels` change
-    in place; every other change replaces the image.
+    Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time.
+    `labels` change in place; every other change replaces the image.
     """
 
     RULES = (labels_are_valid,)
@@ -141,7 +141,7 @@ class MachineImageModel(Record):
     creation_timestamp: str = output_field("When the image was created (RFC 3339).", always=True)
     description: str = field("A description of the image, at most 2,048 characters.", max_length=2048)
     guest_flush: bool = field(
-        "Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.",
+        "Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.",
         write_only=True,
     )
     instance_properties: InstanceProperties = output_field("The properties of the source instance.")
@@ -150,7 +150,7 @@ class MachineImageModel(Record):
         "A hash of the labels, in base64, that prevents conflicting changes.", volatile=True, always=True
     )
     labels: dict[str, str] = field(
-        "Labels of the image, such as `{team: web}`; at most 64. Changes in place.",
+        "Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.",
         merge_keys=frozenset({"goog-pulumi-provisioned", "goog-terraform-provisioned"}),
     )
     machine_image_encryption_key: CustomerEncryptionKey = field(
@@ -164,7 +164,10 @@ class MachineImageModel(Record):
         source=rest("machineImages", "name"),
     )
     numeric_id: str = output_field("The numeric ID that Google assigned to the image.", wire="id", always=True)
-    params: MachineImageParams = field("Which disks to include, and tags. Google does not return it.", write_only=True)
+    params: MachineImageParams = field(
+        "Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.",
+        write_only=True,
+    )
     project: str = field(
         "The ID or number of the project, such as `my-project`. Default: the provider's project.",
         always=True,
@@ -176,7 +179,7 @@ class MachineImageModel(Record):
     saved_disks: list[SavedDisk] = output_field("The disks in the image.")
     self_link: str = output_field("The image's URL.", always=True)
     source_disk_encryption_keys: list[SourceDiskEncryptionKey] = field(
-        "Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.",
+        "Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.",
         write_only=True,
         identity=("sourceDisk",),
     )
@@ -195,7 +198,7 @@ class MachineImageModel(Record):
         always=True,
     )
     storage_locations: list[str] = field(
-        "The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.",
+        "The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.",
         computed=True,
         identity="set",
     )

@@ -49,7 +49,7 @@ class MachineImage(InProject):
         return checks.run(inputs, [partial(checks.check_zone, source[2], ("sourceInstance",))] if source else [])
 
     def unique_key(self, inputs: dict[str, Any]) -> Any:
-        """Give project and name, which two images cannot share; None for a generated name."""
+        """Return project and name, which two images cannot share; None for a generated name."""
         return None if inputs.get(AUTONAMED) else (self._project(inputs), inputs.get("name"))
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class MachineImage(InProject):
         return {"labels": kept | (inputs.get("labels") or {}), "labelFingerprint": image.get("labelFingerprint")}
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete by name, unless another image has the name by now."""
+        """Delete by name, unless another image now has the name."""
         project, name = self._parse(resource_id)
         if self.read(call, resource_id, None) is not None:
             self._images(project).delete(call, name)

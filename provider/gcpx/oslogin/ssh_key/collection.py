@@ -26,7 +26,7 @@ class SshPublicKeys:
     user: str
 
     def id_of(self, fingerprint: str) -> str:
-        """Give the resource ID of a key."""
+        """Return the resource ID of a key."""
         return f"users/{self.user}/sshPublicKeys/{fingerprint}"
 
     def fingerprints(self) -> list[str]:

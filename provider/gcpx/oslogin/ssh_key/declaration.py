@@ -25,7 +25,7 @@ def without_users_prefix(user: Any) -> str:
     return str(user).removeprefix("users/")
 
 
-@rule("key is an SSH public key, TYPE BASE64 [COMMENT], and its data has that type", _SSH_PUBLIC_KEY.format("key"))
+@rule("key must be an SSH public key, TYPE BASE64 [COMMENT], whose data has that type", _SSH_PUBLIC_KEY.format("key"))
 def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Violation]:
     key = values.get("key")
     if not isinstance(key, str):
@@ -38,23 +38,21 @@ def _key_is_an_ssh_public_key(values: dict[str, Any]) -> list[Violation]:
 
 
 @rule(
-    "expirationTimeUsec is in microseconds, so it is not in the years 1970 to 2001",
+    "expirationTimeUsec must be in microseconds; a time before September 2001 is refused",
     _SSH_PUBLIC_KEY.format("expirationTimeUsec"),
 )
 def _expiration_time_is_in_microseconds(values: dict[str, Any]) -> list[Violation]:
     given = as_integer(text(values, "expirationTimeUsec"))
     if given is None or not 0 < given < _EARLIEST_EXPIRATION:
         return []
-    words = "must be in microseconds; this value is before 2001. To convert seconds, add six zeros"
+    words = "must be in microseconds, and this value is a time before 2001: if it is in seconds, add six zeros"
     return [("expirationTimeUsec", words)]
 
 
 @rule("regions requires projectId", _IMPORT.format("regions"))
 def _regions_require_a_project(values: dict[str, Any]) -> list[Violation]:
     if values.get("regions") and values.get("projectId") is None:
-        return [
-            ("regions", "requires projectId: it names the regions to which that project's POSIX account is written")
-        ]
+        return [("regions", "requires projectId, the project whose POSIX account is written to these regions")]
     return []
 
 
@@ -63,7 +61,8 @@ class SshKeyModel(Record):
     """An SSH public key in a user's OS Login profile.
 
     Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the
-    provider's `impersonateServiceAccount`. A profile holds a key once, so two stacks should not manage the same one.
+    provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same
+    one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
     """
 
     RULES = (_key_is_an_ssh_public_key, _expiration_time_is_in_microseconds, _regions_require_a_project)
@@ -77,20 +76,20 @@ class SshKeyModel(Record):
     )
     fingerprint: str = output_field("The key's SHA-256 hash in hexadecimal.", always=True)
     key: str = field(
-        "The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.",
+        "The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.",
         required=True,
         normalize=without_comment,
         source=_SSH_PUBLIC_KEY.format("key"),
     )
     name: str = output_field("The key's full name, `users/USER/sshPublicKeys/FINGERPRINT`.", always=True)
     project_id: str = field(
-        "The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.",
+        "The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.",
         in_url=True,
         pattern=PROJECT,
         source=_IMPORT.format("projectId"),
     )
     regions: list[str] = field(
-        "The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.",
+        "The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.",
         in_url=True,
         identity="set",
         pattern=REGION,
@@ -98,7 +97,7 @@ class SshKeyModel(Record):
         source=_IMPORT.format("regions"),
     )
     user: str = field(
-        "The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.",
+        "The e-mail address of the user, such as `me@example.com`, or the user's account ID.",
         required=True,
         in_url=True,
         pattern=_USER,

@@ -9,7 +9,7 @@ from typing import Any
 
 
 def parse_public_key(key: str) -> bytes:
-    """Give the decoded data of a public key; raise ValueError with what is required if it is not one."""
+    """Return the decoded data of a public key; raise ValueError with what is required if it is not one."""
     if "PRIVATE KEY" in key or key.startswith("PuTTY-User-Key-File"):
         raise ValueError("must be the public key, the content of the .pub file; this is the private one")
     parts = key.split()
@@ -26,7 +26,7 @@ def parse_public_key(key: str) -> bytes:
 
 
 def fingerprint(key: str) -> str:
-    """Give the SHA-256 hash of a valid public key in hexadecimal, by which OS Login identifies it."""
+    """Return the SHA-256 hash of a valid public key in hexadecimal, by which OS Login identifies it."""
     return hashlib.sha256(parse_public_key(key)).hexdigest()
 
 

@@ -65,7 +65,7 @@ class SshKey(Resource):
         return [("projectId" if path == "project" else path, reason) for path, reason in failures]
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Give fingerprint and name, which follow from key and user."""
+        """Return fingerprint and name, which follow from key and user."""
         if not isinstance(inputs.get("key"), str) or not isinstance(inputs.get("user"), str):
             return {}
         found = fingerprint(inputs["key"])
@@ -79,7 +79,7 @@ class SshKey(Resource):
         except Conflict as error:
             self._accept_existing(keys, key_id, inputs, error)
         except PermissionDenied as error:
-            hint = f"Only {keys.user} can manage keys of {keys.user}: set gcpx:impersonateServiceAccount."
+            hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
             raise error.with_hint(hint) from error
         with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
             creation.created()
@@ -91,7 +91,7 @@ class SshKey(Resource):
         return self._read(self._keys(call, user), key_id, inputs or {})
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
-        """Set or remove the expiration. Importing the key once more sets up another project or other regions."""
+        """Set or remove the expiration; for another project or other regions, import the key again."""
         user, key_id = self._parse(resource_id)
         keys = self._keys(call, user)
         if any(old.get(name) != new.get(name) for name in _POSIX_ACCOUNT_INPUTS) and new.get("projectId"):
@@ -121,14 +121,14 @@ class SshKey(Resource):
             keys.create(body)
 
     def _accept_existing(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any], error: Conflict) -> None:
-        """Accept a key that exists already if it expires as wanted: a creation whose response was lost leaves one."""
+        """Accept a key that already exists if its expiration is right: a lost response leaves such a key behind."""
         found = keys.read(key_id)
         if found is None:
             raise error
         if found.get("expirationTimeUsec", "0") != inputs.get("expirationTimeUsec", "0"):
             resource_id = keys.id_of(key_id)
             raise error.with_message(
-                f"{resource_id} exists with another expirationTimeUsec; to manage it: pulumi import {self.token} NAME {resource_id}"
+                f"{resource_id} exists with another expirationTimeUsec; to manage it, run `pulumi import {self.token} NAME {resource_id}`"
             ) from error
 
     def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
@@ -150,7 +150,7 @@ class SshKey(Resource):
         return Live(keys.id_of(key_id), {**codec.from_body(self.type, found), "user": keys.user, **account})
 
     def _parse(self, resource_id: str) -> tuple[str, str]:
-        """Give user and fingerprint."""
+        """Return user and fingerprint."""
         path = re.sub(r"^v1(?:alpha|beta)?/", "", path_of(resource_id))
         found = re.fullmatch(r"(?:users/)?([^/]+)/(?:sshPublicKeys/)?([^/]+)/?", path)
         if found is None:

@@ -32,7 +32,7 @@ class NotificationConfigs:
         return f"v1/b/{segment(self.bucket)}/notificationConfigs"
 
     def id_of(self, number: str) -> str:
-        """Give the resource ID of the configuration to which Google gave an ID."""
+        """Return the resource ID of the configuration to which Google gave an ID."""
         return f"{self.bucket}/notificationConfigs/{number}"
 
     def read_all(self) -> list[dict[str, Any]]:

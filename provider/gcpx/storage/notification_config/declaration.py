@@ -27,7 +27,7 @@ _MOST_ATTRIBUTES: Final = 5
 _REFERENCE: Final = "Cloud Storage REST reference: notifications, {}"
 
 
-@rule(f"customAttributes has at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
+@rule(f"customAttributes must have at most {_MOST_ATTRIBUTES} entries", _REFERENCE.format("custom_attributes"))
 def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Violation]:
     given = values.get("customAttributes")
     if isinstance(given, dict) and len(given) > _MOST_ATTRIBUTES:
@@ -37,10 +37,10 @@ def _custom_attributes_are_at_most_5(values: dict[str, Any]) -> list[Violation]:
 
 @record
 class NotificationConfigModel(Record):
-    """A notification configuration of a bucket: it publishes events of the bucket's objects to a Pub/Sub topic.
+    """A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic.
 
-    The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud cannot
-    change a configuration, so every change replaces it.
+    The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does
+    not allow changes to a configuration, so every change replaces it.
     """
 
     RULES = (_custom_attributes_are_at_most_5,)
@@ -53,12 +53,12 @@ class NotificationConfigModel(Record):
         source=_REFERENCE.format("bucket"),
     )
     custom_attributes: dict[str, str] = field(
-        "Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.",
+        "Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.",
         wire="custom_attributes",
     )
     etag: str = output_field("The configuration's entity tag.", always=True)
     event_types: list[str] = field(
-        "The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types.",
+        "The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types.",
         wire="event_types",
         identity="set",
         enum=("OBJECT_ARCHIVE", "OBJECT_DELETE", "OBJECT_FINALIZE", "OBJECT_METADATA_UPDATE"),
@@ -69,7 +69,7 @@ class NotificationConfigModel(Record):
         "The ID that Google assigns to the configuration, such as `7`.", wire="id", always=True
     )
     object_name_prefix: str = field(
-        "Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.",
+        "Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.",
         wire="object_name_prefix",
         max_length=1024,
         source=_REFERENCE.format("object_name_prefix"),
@@ -91,7 +91,7 @@ class NotificationConfigModel(Record):
         source=_REFERENCE.format("topic"),
     )
     user_project: str = field(
-        "The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.",
+        "The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.",
         in_url=True,
     )
 
@@ -110,5 +110,5 @@ class NotificationConfigQuery(Record):
         pattern=PROJECT,
     )
     user_project: str = field(
-        "The ID of the project to bill for the calls, such as `my-project`. Buckets with Requester Pays require it."
+        "The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for buckets with Requester Pays."
     )

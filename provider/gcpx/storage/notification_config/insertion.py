@@ -16,7 +16,7 @@ _ATTEMPTS: Final = 3
 
 @attrs.frozen(kw_only=True)
 class Insertion:
-    """What is inserted, and where. Cloud Storage has no request IDs, so a lost response is settled by the list.
+    """What is inserted, and where. Cloud Storage has no request IDs, so after a lost response the list decides.
 
     Attributes:
         body: the configuration as Google's JSON.

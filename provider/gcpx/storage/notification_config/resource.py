@@ -30,7 +30,7 @@ from gcpx.storage.notification_config.insertion import Insertion
 
 _ID: Final = r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(.+)"
 _MOST_BUCKETS: Final = 50
-"""Buckets to a page of a list, because each bucket takes a call of its own."""
+"""Buckets per page of a list, because each bucket takes its own call."""
 _DELETE_ATTEMPTS: Final = 3
 _PUBSUB_HOST: Final = "//pubsub.googleapis.com/"
 
@@ -89,7 +89,7 @@ class NotificationConfig(Resource):
         return Location(project=self._google.settings.project)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Give the outputs that are the same for every configuration, and the payload format."""
+        """Return the outputs that are the same for every configuration, and the payload format."""
         return {"kind": "storage#notification", "payloadFormat": inputs.get("payloadFormat", "JSON_API_V1")}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
@@ -109,7 +109,7 @@ class NotificationConfig(Resource):
         return None if found is None else self._live(configs, number, found)
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete the configuration of an ID; while its bucket is being deleted, too, Google may answer 412."""
+        """Delete the configuration of an ID; while its bucket is also being deleted, Google may answer 412."""
         bucket, number = self._parse(resource_id)
         configs = self._configs(call, bucket, call.last)
         for attempt in range(_DELETE_ATTEMPTS):
@@ -136,7 +136,7 @@ class NotificationConfig(Resource):
         return Page(found, page.get("nextPageToken", ""))
 
     def _configs(self, call: Call, bucket: str, values: dict[str, Any]) -> NotificationConfigs:
-        """Give the collection of a bucket; `values` are inputs, outputs or a query."""
+        """Return the collection of a bucket; `values` are inputs, outputs or a query."""
         user_project = values.get("userProject")
         return NotificationConfigs(google=self._google, call=call, bucket=bucket, user_project=user_project)
 
@@ -146,13 +146,13 @@ class NotificationConfig(Resource):
         insertion = Insertion(
             configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs), token=self.token
         )
-        # After a lost response, the new twin in the bucket is ours. So equal configurations are inserted one by one.
+        # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
         with self._locks.setdefault((configs.bucket, topic), threading.Lock()):
             twins = insertion.twins()
             for twin in map(configs.id_of, twins):
                 configs.call.warn(
                     f"{twin} already publishes the same events, so every event will be published twice. To manage that "
-                    f"one instead: pulumi import {self.token} NAME {twin}"
+                    f"one instead, run `pulumi import {self.token} NAME {twin}`"
                 )
             try:
                 return insertion.run(twins)
@@ -160,7 +160,7 @@ class NotificationConfig(Resource):
                 raise self._name_service_agent(configs.call, error) from error
 
     def _is_twin(self, item: dict[str, Any], inputs: dict[str, Any]) -> bool:
-        """Tell whether a configuration in Google's JSON means the same as inputs."""
+        """Return whether a configuration in Google's JSON means the same as inputs."""
         live, meaning = codec.from_body(self.type, item), self.comparison(inputs, {})
         return all(
             meaning.same(prop, live.get(name), inputs.get(name))
@@ -169,7 +169,7 @@ class NotificationConfig(Resource):
         )
 
     def _name_service_agent(self, call: Call, error: PermissionDenied) -> ApiError:
-        """Add to an error which service account has to be allowed to publish, if that can be read."""
+        """Add to an error the service account that must be allowed to publish, if it can be read."""
         project = self._google.settings.project
         if project is None:
             return error
@@ -199,7 +199,7 @@ class NotificationConfig(Resource):
         return f"{_PUBSUB_HOST}{path}"
 
     def _parse(self, resource_id: str) -> tuple[str, str]:
-        """Give the bucket and Google's ID; only in a self link is the ID escaped."""
+        """Return the bucket and Google's ID; only in a self link is the ID escaped."""
         found = re.fullmatch(_ID, resource_id)
         if found is not None:
             return found[1], found[2]

@@ -21,7 +21,7 @@ _RAW_KEY_BYTES, _WRAPPED_KEY_BYTES = 32, 256
 
 
 def _is_persistent(disk_type: Any) -> bool:
-    """Tell whether this is the type of a persistent disk, to which the documented bounds apply."""
+    """Return whether this is the type of a persistent disk, to which the documented bounds apply."""
     return str(disk_type or "pd-standard").rpartition("/")[2].startswith("pd-")
 
 
@@ -71,7 +71,7 @@ def _is_key(size: int) -> Accepts:
 
 
 def _new_disk(schema: str, size: str, disk_type: str) -> tuple[Constraint, ...]:
-    """Give the constraints of a schema for new disks, whose size and type are in these fields."""
+    """Return the constraints of a schema for new disks, whose size and type are in these fields."""
     sizes = f"Must be at least {_SMALLEST} GB; disk types other than pd-* take at least 1 GB."
     image = f"Must not be less than the size of the image, {_SMALLEST} GB."
     iops = "Must be between 10000 and 120000; disk types other than pd-* take at least 1."

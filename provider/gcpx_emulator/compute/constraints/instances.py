@@ -92,7 +92,7 @@ def _has_custom_image_if_needed(config: Json) -> bool:
 
 
 def _of_instance(schema: str) -> tuple[Constraint, ...]:
-    """Give the constraints that instances and instance properties share."""
+    """Return the constraints that instances and instance properties share."""
     machine_type = (
         f"Custom machine types are custom-CPUS-MEMORY with 1 CPU or an even number up to {_MOST_CPUS}, and memory in "
         f"steps of {_MEMORY_STEP} MB."
@@ -101,7 +101,7 @@ def _of_instance(schema: str) -> tuple[Constraint, ...]:
     accounts = "At most one service account is supported."
     return (
         Constraint(schema, "machineType", machine_type, _is_machine_type),
-        Constraint(schema, "disks", "Device names must be different.", _device_names_differ, of_object=True),
+        Constraint(schema, "disks", "Each device name must be different.", _device_names_differ, of_object=True),
         Constraint(schema, "scheduling.onHostMaintenance", maintenance, _stays_with_its_accelerators, of_object=True),
         Constraint(schema, "serviceAccounts", accounts, lambda items: len(items) <= 1),
     )
@@ -125,7 +125,7 @@ _METADATA: Final = (
     Constraint(
         "Metadata", "items", "All keys and values together must be under 512 KB.", _metadata_fits, of_object=True
     ),
-    Constraint("Metadata", "items", "Keys must be different.", _metadata_keys_differ, of_object=True),
+    Constraint("Metadata", "items", "Keys must not be repeated.", _metadata_keys_differ, of_object=True),
 )
 _SCHEDULING: Final = (
     Constraint("Duration", "seconds", "Must be between 0 and 315576000000.", between(0, 315_576_000_000)),
@@ -136,7 +136,7 @@ _SCHEDULING: Final = (
     Constraint(
         "Scheduling",
         "localSsdRecoveryTimeout.seconds",
-        "Must be whole hours, 0 to 168 of them.",
+        "Must be a whole number of hours, 0 to 168.",
         between(0, 168 * _HOUR, _HOUR),
     ),
     Constraint(
@@ -147,7 +147,7 @@ _SCHEDULING: Final = (
     Constraint(
         "Scheduling",
         "preemptible",
-        "Spot and preemptible instances are neither moved (onHostMaintenance) nor restarted (automaticRestart).",
+        "Spot and preemptible instances cannot have onHostMaintenance MIGRATE or automaticRestart true.",
         _is_not_preemptible_and_kept,
         of_object=True,
     ),
@@ -172,7 +172,7 @@ CONSTRAINTS: Final = (
     Constraint(
         "ReservationAffinity",
         "consumeReservationType",
-        "SPECIFIC_RESERVATION needs key and values; ANY_RESERVATION and NO_RESERVATION take neither.",
+        "SPECIFIC_RESERVATION requires key and values; ANY_RESERVATION and NO_RESERVATION exclude them.",
         _names_reservation,
         of_object=True,
     ),
@@ -182,7 +182,7 @@ CONSTRAINTS: Final = (
     Constraint(
         "DiskInstantiationConfig",
         "customImage",
-        "Goes with instantiateFrom CUSTOM_IMAGE, which needs it.",
+        "Must be set with instantiateFrom CUSTOM_IMAGE, and only with it.",
         _has_custom_image_if_needed,
         of_object=True,
     ),

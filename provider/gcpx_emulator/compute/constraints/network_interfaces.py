@@ -53,7 +53,7 @@ def _fits_stack_type(nic: Json) -> bool:
 
 
 def _access_configs(field: str, kind: str, foreign: tuple[str, ...]) -> tuple[Constraint, ...]:
-    """Give the constraints of one kind of access configs; `foreign` are the fields that only the other kind has."""
+    """Return the constraints of one kind of access configs; `foreign` are the fields that only the other kind has."""
     return (
         Constraint(_NIC, field, "At most one access config is supported.", _is_single),
         Constraint(_NIC, f"{field}[].type", f"Must be {kind}.", matches(kind)),
@@ -66,7 +66,7 @@ CONSTRAINTS: Final = (
     *_access_configs("accessConfigs", "ONE_TO_ONE_NAT", ("externalIpv6", "externalIpv6PrefixLength")),
     *_access_configs("ipv6AccessConfigs", "DIRECT_IPV6", ("natIP",)),
     Constraint(_NIC, "ipv6AccessConfigs[].externalIpv6PrefixLength", _PREFIX_MESSAGE, _PREFIX_LENGTH),
-    Constraint(_NIC, "accessConfigs[]", "Must have setPublicPtr where it has publicPtrDomainName.", _has_ptr_enabled),
+    Constraint(_NIC, "accessConfigs[]", "publicPtrDomainName requires setPublicPtr.", _has_ptr_enabled),
     Constraint(_NIC, "ipv6AccessConfigs", "Conflicts with stackType IPV4_ONLY.", _fits_stack_type, of_object=True),
     Constraint(_NIC, "networkIP", "Must be an IPv4 address.", _is_address(4)),
     Constraint(_NIC, "ipv6Address", "Must be an IPv6 address.", _is_address(6)),
