@@ -45,26 +45,26 @@ class ProviderArgs:
         """
         The set of arguments for constructing a Provider resource.
 
-        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
-        :param pulumi.Input[_builtins.str] billing_project: The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
+        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[_builtins.str] billing_project: The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
         :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
         :param pulumi.Input[_builtins.str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
-        :param pulumi.Input[_builtins.str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
-        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
+        :param pulumi.Input[_builtins.str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
+        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
         :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
         :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
         :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
-        :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`.
+        :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`, for resources and functions that set no region of their own.
         :param pulumi.Input[_builtins.str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
         :param pulumi.Input[_builtins.str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
         :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
-        :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud whose APIs are called. Default: `googleapis.com`.
-        :param pulumi.Input[_builtins.bool] user_project_override: Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
-        :param pulumi.Input[_builtins.bool] validate_online: Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
-        :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`.
+        :param pulumi.Input[_builtins.str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
+        :param pulumi.Input[_builtins.bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
+        :param pulumi.Input[_builtins.bool] validate_online: Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
+        :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         if access_token is not None:
             pulumi.set(__self__, "access_token", access_token)
@@ -117,7 +117,7 @@ class ProviderArgs:
     @pulumi.getter(name="accessToken")
     def access_token(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
+        An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
         """
         return pulumi.get(self, "access_token")
 
@@ -129,7 +129,7 @@ class ProviderArgs:
     @pulumi.getter(name="billingProject")
     def billing_project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
+        The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
         """
         return pulumi.get(self, "billing_project")
 
@@ -165,7 +165,7 @@ class ProviderArgs:
     @pulumi.getter(name="emulatorHost")
     def emulator_host(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
+        The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
         """
         return pulumi.get(self, "emulator_host")
 
@@ -177,7 +177,7 @@ class ProviderArgs:
     @pulumi.getter(name="impersonateServiceAccount")
     def impersonate_service_account(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
+        The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
         """
         return pulumi.get(self, "impersonate_service_account")
 
@@ -225,7 +225,7 @@ class ProviderArgs:
     @pulumi.getter
     def project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
+        The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
         """
         return pulumi.get(self, "project")
 
@@ -249,7 +249,7 @@ class ProviderArgs:
     @pulumi.getter
     def region(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The default region, such as `europe-west1`.
+        The default region, such as `europe-west1`, for resources and functions that set no region of their own.
         """
         return pulumi.get(self, "region")
 
@@ -309,7 +309,7 @@ class ProviderArgs:
     @pulumi.getter(name="universeDomain")
     def universe_domain(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The domain of the cloud whose APIs are called. Default: `googleapis.com`.
+        The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
         """
         return pulumi.get(self, "universe_domain")
 
@@ -321,7 +321,7 @@ class ProviderArgs:
     @pulumi.getter(name="userProjectOverride")
     def user_project_override(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
+        Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
         """
         return pulumi.get(self, "user_project_override")
 
@@ -333,7 +333,7 @@ class ProviderArgs:
     @pulumi.getter(name="validateOnline")
     def validate_online(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
+        Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
         """
         return pulumi.get(self, "validate_online")
 
@@ -345,7 +345,7 @@ class ProviderArgs:
     @pulumi.getter
     def zone(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The default zone, such as `europe-west1-b`.
+        The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         return pulumi.get(self, "zone")
 
@@ -357,7 +357,7 @@ class ProviderArgs:
 @pulumi.type_token("pulumi:providers:gcpx")
 class Provider(pulumi.ProviderResource):
     """
-    How Google Cloud is reached. Each setting can also be given as `gcpx:NAME` in the stack's configuration, and most by an environment variable. Credentials never enter the state.
+    How gcpx calls Google Cloud. Each setting can also be set as `gcpx:NAME` in the stack configuration, and most with an environment variable. Credentials in environment variables are never stored in the state.
     """
     @overload
     def __init__(__self__,
@@ -385,30 +385,30 @@ class Provider(pulumi.ProviderResource):
                  zone: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        How Google Cloud is reached. Each setting can also be given as `gcpx:NAME` in the stack's configuration, and most by an environment variable. Credentials never enter the state.
+        How gcpx calls Google Cloud. Each setting can also be set as `gcpx:NAME` in the stack configuration, and most with an environment variable. Credentials in environment variables are never stored in the state.
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
-        :param pulumi.Input[_builtins.str] billing_project: The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
+        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[_builtins.str] billing_project: The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
         :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
         :param pulumi.Input[_builtins.str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
-        :param pulumi.Input[_builtins.str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
-        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
+        :param pulumi.Input[_builtins.str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
+        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
         :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
         :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
+        :param pulumi.Input[_builtins.str] project: The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
         :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
-        :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`.
+        :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`, for resources and functions that set no region of their own.
         :param pulumi.Input[_builtins.str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
         :param pulumi.Input[_builtins.str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
         :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
-        :param pulumi.Input[_builtins.str] universe_domain: The domain of the cloud whose APIs are called. Default: `googleapis.com`.
-        :param pulumi.Input[_builtins.bool] user_project_override: Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
-        :param pulumi.Input[_builtins.bool] validate_online: Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
-        :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`.
+        :param pulumi.Input[_builtins.str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
+        :param pulumi.Input[_builtins.bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
+        :param pulumi.Input[_builtins.bool] validate_online: Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
+        :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         ...
     @overload
@@ -417,7 +417,7 @@ class Provider(pulumi.ProviderResource):
                  args: Optional[ProviderArgs] = None,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        How Google Cloud is reached. Each setting can also be given as `gcpx:NAME` in the stack's configuration, and most by an environment variable. Credentials never enter the state.
+        How gcpx calls Google Cloud. Each setting can also be set as `gcpx:NAME` in the stack configuration, and most with an environment variable. Credentials in environment variables are never stored in the state.
 
         :param str resource_name: The name of the resource.
         :param ProviderArgs args: The arguments to use to populate this resource's properties.

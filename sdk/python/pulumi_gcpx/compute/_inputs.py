@@ -99,11 +99,11 @@ class AcceleratorConfigArgsDict(TypedDict):
     """
     accelerator_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The number of accelerators of each instance, such as `1`; at least 0.
+    The number of accelerators per instance, such as `1`; at least 0.
     """
     accelerator_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
+    The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
     """
 
 @pulumi.input_type
@@ -117,8 +117,8 @@ class AcceleratorConfigArgs:
         """
         GPUs or other accelerators of one type.
 
-        :param pulumi.Input[_builtins.int] accelerator_count: The number of accelerators of each instance, such as `1`; at least 0.
-        :param pulumi.Input[_builtins.str] accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
+        :param pulumi.Input[_builtins.int] accelerator_count: The number of accelerators per instance, such as `1`; at least 0.
+        :param pulumi.Input[_builtins.str] accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
         """
         if accelerator_count is not None:
             pulumi.set(__self__, "accelerator_count", accelerator_count)
@@ -129,7 +129,7 @@ class AcceleratorConfigArgs:
     @pulumi.getter(name="acceleratorCount")
     def accelerator_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of accelerators of each instance, such as `1`; at least 0.
+        The number of accelerators per instance, such as `1`; at least 0.
         """
         return pulumi.get(self, "accelerator_count")
 
@@ -141,7 +141,7 @@ class AcceleratorConfigArgs:
     @pulumi.getter(name="acceleratorType")
     def accelerator_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
+        The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
         """
         return pulumi.get(self, "accelerator_type")
 
@@ -164,11 +164,11 @@ class AccessConfigArgsDict(TypedDict):
     """
     name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
+    The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
     """
     nat_ip: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
+    In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
     """
     network_tier: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -176,7 +176,7 @@ class AccessConfigArgsDict(TypedDict):
     """
     public_ptr_domain_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
+    The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
     """
     set_public_ptr: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -184,7 +184,7 @@ class AccessConfigArgsDict(TypedDict):
     """
     type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
+    The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
     """
 
 @pulumi.input_type
@@ -206,12 +206,12 @@ class AccessConfigArgs:
 
         :param pulumi.Input[_builtins.str] external_ipv6: In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         :param pulumi.Input[_builtins.int] external_ipv6_prefix_length: In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
-        :param pulumi.Input[_builtins.str] name: The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
-        :param pulumi.Input[_builtins.str] nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
+        :param pulumi.Input[_builtins.str] name: The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
+        :param pulumi.Input[_builtins.str] nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
         :param pulumi.Input[_builtins.str] network_tier: The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
-        :param pulumi.Input[_builtins.str] public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
+        :param pulumi.Input[_builtins.str] public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
         :param pulumi.Input[_builtins.bool] set_public_ptr: In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
-        :param pulumi.Input[_builtins.str] type: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
+        :param pulumi.Input[_builtins.str] type: The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
         """
         if external_ipv6 is not None:
             pulumi.set(__self__, "external_ipv6", external_ipv6)
@@ -258,7 +258,7 @@ class AccessConfigArgs:
     @pulumi.getter
     def name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
+        The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
         """
         return pulumi.get(self, "name")
 
@@ -270,7 +270,7 @@ class AccessConfigArgs:
     @pulumi.getter(name="natIP")
     def nat_ip(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
+        In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
         """
         return pulumi.get(self, "nat_ip")
 
@@ -294,7 +294,7 @@ class AccessConfigArgs:
     @pulumi.getter(name="publicPtrDomainName")
     def public_ptr_domain_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
+        The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
         """
         return pulumi.get(self, "public_ptr_domain_name")
 
@@ -318,7 +318,7 @@ class AccessConfigArgs:
     @pulumi.getter
     def type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
+        The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
         """
         return pulumi.get(self, "type")
 
@@ -329,7 +329,7 @@ class AccessConfigArgs:
 
 class AdvancedMachineFeaturesArgsDict(TypedDict):
     """
-    Processor and firmware options.
+    CPU and firmware options.
     """
     enable_nested_virtualization: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -337,7 +337,7 @@ class AdvancedMachineFeaturesArgsDict(TypedDict):
     """
     enable_uefi_networking: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Enable UEFI networking.
+    Enable UEFI networking when an instance is created.
     """
     performance_monitoring_unit: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -345,7 +345,7 @@ class AdvancedMachineFeaturesArgsDict(TypedDict):
     """
     threads_per_core: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
+    The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
     """
     turbo_mode: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -359,7 +359,7 @@ class AdvancedMachineFeaturesArgsDict(TypedDict):
 @pulumi.input_type
 class AdvancedMachineFeaturesArgs:
     """
-    Processor and firmware options.
+    CPU and firmware options.
     """
     def __init__(__self__, *,
                  enable_nested_virtualization: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -369,12 +369,12 @@ class AdvancedMachineFeaturesArgs:
                  turbo_mode: pulumi.Input[Optional[_builtins.str]] = None,
                  visible_core_count: pulumi.Input[Optional[_builtins.int]] = None):
         """
-        Processor and firmware options.
+        CPU and firmware options.
 
         :param pulumi.Input[_builtins.bool] enable_nested_virtualization: Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
-        :param pulumi.Input[_builtins.bool] enable_uefi_networking: Enable UEFI networking.
+        :param pulumi.Input[_builtins.bool] enable_uefi_networking: Enable UEFI networking when an instance is created.
         :param pulumi.Input[_builtins.str] performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
-        :param pulumi.Input[_builtins.int] threads_per_core: The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
+        :param pulumi.Input[_builtins.int] threads_per_core: The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
         :param pulumi.Input[_builtins.str] turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
         :param pulumi.Input[_builtins.int] visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
@@ -407,7 +407,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="enableUefiNetworking")
     def enable_uefi_networking(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Enable UEFI networking.
+        Enable UEFI networking when an instance is created.
         """
         return pulumi.get(self, "enable_uefi_networking")
 
@@ -431,7 +431,7 @@ class AdvancedMachineFeaturesArgs:
     @pulumi.getter(name="threadsPerCore")
     def threads_per_core(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
+        The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
         """
         return pulumi.get(self, "threads_per_core")
 
@@ -466,11 +466,11 @@ class AdvancedMachineFeaturesArgs:
 
 class AliasIpRangeArgsDict(TypedDict):
     """
-    A range of further internal addresses of a network interface.
+    A range of additional internal addresses of a network interface.
     """
     candidate_subnetwork_range_names: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
+    Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
     """
     ip_cidr_range: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -484,16 +484,16 @@ class AliasIpRangeArgsDict(TypedDict):
 @pulumi.input_type
 class AliasIpRangeArgs:
     """
-    A range of further internal addresses of a network interface.
+    A range of additional internal addresses of a network interface.
     """
     def __init__(__self__, *,
                  candidate_subnetwork_range_names: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  ip_cidr_range: pulumi.Input[Optional[_builtins.str]] = None,
                  subnetwork_range_name: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        A range of further internal addresses of a network interface.
+        A range of additional internal addresses of a network interface.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[_builtins.str] ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
         :param pulumi.Input[_builtins.str] subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
@@ -508,7 +508,7 @@ class AliasIpRangeArgs:
     @pulumi.getter(name="candidateSubnetworkRangeNames")
     def candidate_subnetwork_range_names(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
+        Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "candidate_subnetwork_range_names")
 
@@ -547,15 +547,15 @@ class AttachedDiskArgsDict(TypedDict):
     """
     auto_delete: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+    Delete the disk when its instance is deleted, but not when it is detached. Default: false.
     """
     boot: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+    Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
     """
     device_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+    The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
     """
     disk_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
     """
@@ -563,11 +563,11 @@ class AttachedDiskArgsDict(TypedDict):
     """
     disk_size_gb: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+    The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
     """
     force_attach: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
+    Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
     """
     guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgsDict']]]]]
     """
@@ -579,23 +579,23 @@ class AttachedDiskArgsDict(TypedDict):
     """
     interface: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+    The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
     """
     mode: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+    How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
     """
     source: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
+    The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
     """
     type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+    The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
     """
     user_licenses: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+    Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
     """
 
 @pulumi.input_type
@@ -620,19 +620,19 @@ class AttachedDiskArgs:
         """
         A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
 
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param pulumi.Input[_builtins.bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[_builtins.str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
-        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
+        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
         :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         :param pulumi.Input['AttachedDiskInitializeParamsArgs'] initialize_params: How to create a new disk together with its instance. Conflicts with `source`.
-        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
-        :param pulumi.Input[_builtins.str] mode: `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
-        :param pulumi.Input[_builtins.str] source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
-        :param pulumi.Input[_builtins.str] type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[_builtins.str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
+        :param pulumi.Input[_builtins.str] source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
+        :param pulumi.Input[_builtins.str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -665,7 +665,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+        Delete the disk when its instance is deleted, but not when it is detached. Default: false.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -677,7 +677,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
         return pulumi.get(self, "boot")
 
@@ -689,7 +689,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="deviceName")
     def device_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -713,7 +713,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -725,7 +725,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
+        Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
         """
         return pulumi.get(self, "force_attach")
 
@@ -761,7 +761,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def interface(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
         """
         return pulumi.get(self, "interface")
 
@@ -773,7 +773,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def mode(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -785,7 +785,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def source(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
+        The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
         """
         return pulumi.get(self, "source")
 
@@ -797,7 +797,7 @@ class AttachedDiskArgs:
     @pulumi.getter
     def type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
         """
         return pulumi.get(self, "type")
 
@@ -809,7 +809,7 @@ class AttachedDiskArgs:
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -840,7 +840,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     disk_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+    The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
     """
     enable_confidential_compute: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -848,7 +848,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgsDict']]]]]
     """
-    Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
+    Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
     """
     labels: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
@@ -856,15 +856,15 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     licenses: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    License URLs. Reserved for Google's own use.
+    Licenses of the disk, as URLs. Reserved for Google's own use.
     """
     multi_writer: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
+    Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
     """
     on_update_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
+    What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
     """
     provisioned_iops: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -876,7 +876,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     replica_zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
+    The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
     """
     resource_manager_tags: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
@@ -884,19 +884,19 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     resource_policies: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
+    Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
     """
     source_image: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+    The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
     """
     source_image_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
     """
-    The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+    The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
     """
     source_instant_snapshot: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
+    The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
     """
     source_snapshot: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -904,7 +904,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     source_snapshot_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
     """
-    The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+    The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
     """
     storage_pool: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -946,23 +946,23 @@ class AttachedDiskInitializeParamsArgs:
         :param pulumi.Input[_builtins.str] description: A description of the disk.
         :param pulumi.Input[_builtins.str] disk_name: The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
         :param pulumi.Input[_builtins.int] disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
-        :param pulumi.Input[_builtins.str] disk_type: The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+        :param pulumi.Input[_builtins.str] disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         :param pulumi.Input[_builtins.bool] enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
-        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] licenses: License URLs. Reserved for Google's own use.
-        :param pulumi.Input[_builtins.bool] multi_writer: Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
+        :param pulumi.Input[_builtins.bool] multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[_builtins.str] on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
         :param pulumi.Input[_builtins.int] provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
         :param pulumi.Input[_builtins.int] provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
-        :param pulumi.Input[_builtins.str] source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
-        :param pulumi.Input['CustomerEncryptionKeyArgs'] source_image_encryption_key: The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
-        :param pulumi.Input[_builtins.str] source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
+        :param pulumi.Input[_builtins.str] source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] source_image_encryption_key: The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
+        :param pulumi.Input[_builtins.str] source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[_builtins.str] source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
-        :param pulumi.Input['CustomerEncryptionKeyArgs'] source_snapshot_encryption_key: The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        :param pulumi.Input['CustomerEncryptionKeyArgs'] source_snapshot_encryption_key: The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
         :param pulumi.Input[_builtins.str] storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
         """
         if architecture is not None:
@@ -1062,7 +1062,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="diskType")
     def disk_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+        The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         """
         return pulumi.get(self, "disk_type")
 
@@ -1086,7 +1086,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]]:
         """
-        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
+        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -1110,7 +1110,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter
     def licenses(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        License URLs. Reserved for Google's own use.
+        Licenses of the disk, as URLs. Reserved for Google's own use.
         """
         return pulumi.get(self, "licenses")
 
@@ -1122,7 +1122,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="multiWriter")
     def multi_writer(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
+        Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "multi_writer")
 
@@ -1134,7 +1134,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="onUpdateAction")
     def on_update_action(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
+        What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
         """
         return pulumi.get(self, "on_update_action")
 
@@ -1170,7 +1170,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="replicaZones")
     def replica_zones(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
+        The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
         """
         return pulumi.get(self, "replica_zones")
 
@@ -1194,7 +1194,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
+        Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -1206,7 +1206,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceImage")
     def source_image(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+        The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
         """
         return pulumi.get(self, "source_image")
 
@@ -1218,7 +1218,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceImageEncryptionKey")
     def source_image_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
         """
-        The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
         """
         return pulumi.get(self, "source_image_encryption_key")
 
@@ -1230,7 +1230,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceInstantSnapshot")
     def source_instant_snapshot(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
+        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "source_instant_snapshot")
 
@@ -1254,7 +1254,7 @@ class AttachedDiskInitializeParamsArgs:
     @pulumi.getter(name="sourceSnapshotEncryptionKey")
     def source_snapshot_encryption_key(self) -> pulumi.Input[Optional['CustomerEncryptionKeyArgs']]:
         """
-        The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
         """
         return pulumi.get(self, "source_snapshot_encryption_key")
 
@@ -1281,11 +1281,11 @@ class ConfidentialInstanceConfigArgsDict(TypedDict):
     """
     confidential_instance_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
+    The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
     """
     enable_confidential_compute: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Create Confidential VMs.
+    Create the instances as Confidential VMs.
     """
 
 @pulumi.input_type
@@ -1299,8 +1299,8 @@ class ConfidentialInstanceConfigArgs:
         """
         Confidential VM options.
 
-        :param pulumi.Input[_builtins.str] confidential_instance_type: The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_confidential_compute: Create Confidential VMs.
+        :param pulumi.Input[_builtins.str] confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_confidential_compute: Create the instances as Confidential VMs.
         """
         if confidential_instance_type is not None:
             pulumi.set(__self__, "confidential_instance_type", confidential_instance_type)
@@ -1311,7 +1311,7 @@ class ConfidentialInstanceConfigArgs:
     @pulumi.getter(name="confidentialInstanceType")
     def confidential_instance_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
+        The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "confidential_instance_type")
 
@@ -1323,7 +1323,7 @@ class ConfidentialInstanceConfigArgs:
     @pulumi.getter(name="enableConfidentialCompute")
     def enable_confidential_compute(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Create Confidential VMs.
+        Create the instances as Confidential VMs.
         """
         return pulumi.get(self, "enable_confidential_compute")
 
@@ -1338,7 +1338,7 @@ class CustomerEncryptionKeyArgsDict(TypedDict):
     """
     kms_key_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
+    The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
     """
     kms_key_service_account: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1366,7 +1366,7 @@ class CustomerEncryptionKeyArgs:
         """
         An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
 
-        :param pulumi.Input[_builtins.str] kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
+        :param pulumi.Input[_builtins.str] kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
         :param pulumi.Input[_builtins.str] kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
         :param pulumi.Input[_builtins.str] raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         :param pulumi.Input[_builtins.str] rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
@@ -1390,7 +1390,7 @@ class CustomerEncryptionKeyArgs:
     @pulumi.getter(name="kmsKeyName")
     def kms_key_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
+        The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
         """
         return pulumi.get(self, "kms_key_name")
 
@@ -1670,7 +1670,7 @@ class InstanceFlexibilityPolicyArgsDict(TypedDict):
     """
     instance_selections: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgsDict']]]]]
     """
-    Selections of machine types, by a name of your choice (RFC 1035).
+    Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`.
     """
 
 @pulumi.input_type
@@ -1683,7 +1683,7 @@ class InstanceFlexibilityPolicyArgs:
         """
         Alternative machine types, from which Google chooses by capacity and quota.
 
-        :param pulumi.Input[Mapping[str, pulumi.Input['InstanceSelectionArgs']]] instance_selections: Selections of machine types, by a name of your choice (RFC 1035).
+        :param pulumi.Input[Mapping[str, pulumi.Input['InstanceSelectionArgs']]] instance_selections: Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`.
         """
         if instance_selections is not None:
             pulumi.set(__self__, "instance_selections", instance_selections)
@@ -1692,7 +1692,7 @@ class InstanceFlexibilityPolicyArgs:
     @pulumi.getter(name="instanceSelections")
     def instance_selections(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]]:
         """
-        Selections of machine types, by a name of your choice (RFC 1035).
+        Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`.
         """
         return pulumi.get(self, "instance_selections")
 
@@ -1707,7 +1707,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     advanced_machine_features: NotRequired[pulumi.Input[Optional['AdvancedMachineFeaturesArgsDict']]]
     """
-    Processor and firmware options, such as `{threadsPerCore: 1}`.
+    CPU and firmware options, such as `{threadsPerCore: 1}`.
     """
     can_ip_forward: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -1723,11 +1723,11 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgsDict']]]]]
     """
-    The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
+    The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
     """
     display_device: NotRequired[pulumi.Input[Optional['DisplayDeviceArgsDict']]]
     """
-    A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+    A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
     """
     guest_accelerators: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AcceleratorConfigArgsDict']]]]]
     """
@@ -1735,7 +1735,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     key_revocation_action_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+    What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
     """
     labels: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
@@ -1747,11 +1747,11 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     machine_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+    The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
     """
     metadata: NotRequired[pulumi.Input[Optional['MetadataArgsDict']]]
     """
-    Metadata that the guest can read, such as a startup script.
+    Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
     """
     min_cpu_platform: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -1763,23 +1763,23 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     network_performance_config: NotRequired[pulumi.Input[Optional['NetworkPerformanceConfigArgsDict']]]
     """
-    Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+    The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
     """
     partner_metadata: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['StructuredEntriesArgsDict']]]]]
     """
-    Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
+    Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
     """
     post_key_revocation_action_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
+    What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
     """
     private_ipv6_google_access: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+    How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
     """
     reservation_affinity: NotRequired[pulumi.Input[Optional['ReservationAffinityArgsDict']]]
     """
-    The reservations that instances consume.
+    The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
     """
     resource_manager_tags: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
@@ -1787,15 +1787,15 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     resource_policies: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Bare names of the resource policies of the instances, such as `[my-placement]`.
+    The names of the instances' resource policies, such as `[my-placement]`.
     """
     scheduling: NotRequired[pulumi.Input[Optional['SchedulingArgsDict']]]
     """
-    When and where instances run, and how they are stopped.
+    When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
     """
     service_accounts: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['ServiceAccountArgsDict']]]]]
     """
-    The service account that instances run as, in a list of at most one element.
+    The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
     """
     shielded_instance_config: NotRequired[pulumi.Input[Optional['ShieldedInstanceConfigArgsDict']]]
     """
@@ -1803,7 +1803,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     shielded_vm_config: NotRequired[pulumi.Input[Optional['ShieldedVmConfigArgsDict']]]
     """
-    Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+    Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
     """
     tags: NotRequired[pulumi.Input[Optional['TagsArgsDict']]]
     """
@@ -1850,31 +1850,31 @@ class InstancePropertiesArgs:
         """
         The properties of virtual machine instances.
 
-        :param pulumi.Input['AdvancedMachineFeaturesArgs'] advanced_machine_features: Processor and firmware options, such as `{threadsPerCore: 1}`.
+        :param pulumi.Input['AdvancedMachineFeaturesArgs'] advanced_machine_features: CPU and firmware options, such as `{threadsPerCore: 1}`.
         :param pulumi.Input[_builtins.bool] can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         :param pulumi.Input['ConfidentialInstanceConfigArgs'] confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
         :param pulumi.Input[_builtins.str] description: A description of the instances.
-        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
-        :param pulumi.Input['DisplayDeviceArgs'] display_device: A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
+        :param pulumi.Input['DisplayDeviceArgs'] display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[Sequence[pulumi.Input['AcceleratorConfigArgs']]] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
-        :param pulumi.Input[_builtins.str] key_revocation_action_type: What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        :param pulumi.Input[_builtins.str] key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
         :param pulumi.Input[_builtins.str] local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
-        :param pulumi.Input[_builtins.str] machine_type: The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
-        :param pulumi.Input['MetadataArgs'] metadata: Metadata that the guest can read, such as a startup script.
+        :param pulumi.Input[_builtins.str] machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param pulumi.Input['MetadataArgs'] metadata: Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
         :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param pulumi.Input[Sequence[pulumi.Input['NetworkInterfaceArgs']]] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
-        :param pulumi.Input['NetworkPerformanceConfigArgs'] network_performance_config: Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
-        :param pulumi.Input[Mapping[str, pulumi.Input['StructuredEntriesArgs']]] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] post_key_revocation_action_type: What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] private_ipv6_google_access: How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
-        :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: The reservations that instances consume.
+        :param pulumi.Input['NetworkPerformanceConfigArgs'] network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        :param pulumi.Input[Mapping[str, pulumi.Input['StructuredEntriesArgs']]] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[_builtins.str] post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[_builtins.str] private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
+        :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Bare names of the resource policies of the instances, such as `[my-placement]`.
-        :param pulumi.Input['SchedulingArgs'] scheduling: When and where instances run, and how they are stopped.
-        :param pulumi.Input[Sequence[pulumi.Input['ServiceAccountArgs']]] service_accounts: The service account that instances run as, in a list of at most one element.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
+        :param pulumi.Input['SchedulingArgs'] scheduling: When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
+        :param pulumi.Input[Sequence[pulumi.Input['ServiceAccountArgs']]] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param pulumi.Input['ShieldedInstanceConfigArgs'] shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
-        :param pulumi.Input['ShieldedVmConfigArgs'] shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input['ShieldedVmConfigArgs'] shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input['TagsArgs'] tags: Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         :param pulumi.Input['WorkloadIdentityConfigArgs'] workload_identity_config: The workload identity of the instances.
         """
@@ -1940,7 +1940,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="advancedMachineFeatures")
     def advanced_machine_features(self) -> pulumi.Input[Optional['AdvancedMachineFeaturesArgs']]:
         """
-        Processor and firmware options, such as `{threadsPerCore: 1}`.
+        CPU and firmware options, such as `{threadsPerCore: 1}`.
         """
         return pulumi.get(self, "advanced_machine_features")
 
@@ -1988,7 +1988,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]]:
         """
-        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
+        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2000,7 +2000,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> pulumi.Input[Optional['DisplayDeviceArgs']]:
         """
-        A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "display_device")
 
@@ -2024,7 +2024,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="keyRevocationActionType")
     def key_revocation_action_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         """
         return pulumi.get(self, "key_revocation_action_type")
 
@@ -2060,7 +2060,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="machineType")
     def machine_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         """
         return pulumi.get(self, "machine_type")
 
@@ -2072,7 +2072,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def metadata(self) -> pulumi.Input[Optional['MetadataArgs']]:
         """
-        Metadata that the guest can read, such as a startup script.
+        Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
         """
         return pulumi.get(self, "metadata")
 
@@ -2108,7 +2108,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="networkPerformanceConfig")
     def network_performance_config(self) -> pulumi.Input[Optional['NetworkPerformanceConfigArgs']]:
         """
-        Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         """
         return pulumi.get(self, "network_performance_config")
 
@@ -2120,7 +2120,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['StructuredEntriesArgs']]]]:
         """
-        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -2132,7 +2132,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
+        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -2144,7 +2144,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="privateIpv6GoogleAccess")
     def private_ipv6_google_access(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         """
         return pulumi.get(self, "private_ipv6_google_access")
 
@@ -2156,7 +2156,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="reservationAffinity")
     def reservation_affinity(self) -> pulumi.Input[Optional['ReservationAffinityArgs']]:
         """
-        The reservations that instances consume.
+        The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
         """
         return pulumi.get(self, "reservation_affinity")
 
@@ -2180,7 +2180,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Bare names of the resource policies of the instances, such as `[my-placement]`.
+        The names of the instances' resource policies, such as `[my-placement]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -2192,7 +2192,7 @@ class InstancePropertiesArgs:
     @pulumi.getter
     def scheduling(self) -> pulumi.Input[Optional['SchedulingArgs']]:
         """
-        When and where instances run, and how they are stopped.
+        When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
         """
         return pulumi.get(self, "scheduling")
 
@@ -2204,7 +2204,7 @@ class InstancePropertiesArgs:
     @pulumi.getter(name="serviceAccounts")
     def service_accounts(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['ServiceAccountArgs']]]]:
         """
-        The service account that instances run as, in a list of at most one element.
+        The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         """
         return pulumi.get(self, "service_accounts")
 
@@ -2229,7 +2229,7 @@ class InstancePropertiesArgs:
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> pulumi.Input[Optional['ShieldedVmConfigArgs']]:
         """
-        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -2272,11 +2272,11 @@ class InstanceSelectionArgsDict(TypedDict):
     """
     machine_types: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    The machine types, by name, such as `n2-standard-4`.
+    The names of the machine types, such as `[n2-standard-4]`.
     """
     min_cpu_platform: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The minimum CPU platform, such as `Intel Ice Lake`.
+    The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
     """
     rank: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -2297,8 +2297,8 @@ class InstanceSelectionArgs:
         Machine types to choose from.
 
         :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] machine_types: The machine types, by name, such as `n2-standard-4`.
-        :param pulumi.Input[_builtins.str] min_cpu_platform: The minimum CPU platform, such as `Intel Ice Lake`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] machine_types: The names of the machine types, such as `[n2-standard-4]`.
+        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param pulumi.Input[_builtins.int] rank: The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
         """
         if disks is not None:
@@ -2326,7 +2326,7 @@ class InstanceSelectionArgs:
     @pulumi.getter(name="machineTypes")
     def machine_types(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The machine types, by name, such as `n2-standard-4`.
+        The names of the machine types, such as `[n2-standard-4]`.
         """
         return pulumi.get(self, "machine_types")
 
@@ -2338,7 +2338,7 @@ class InstanceSelectionArgs:
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The minimum CPU platform, such as `Intel Ice Lake`.
+        The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -2402,7 +2402,7 @@ class LocationPolicyArgsDict(TypedDict):
     """
     locations: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgsDict']]]]]
     """
-    Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
+    Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
     """
     target_shape: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -2410,7 +2410,7 @@ class LocationPolicyArgsDict(TypedDict):
     """
     zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgsDict']]]]]
     """
-    The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
+    The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
     """
 
 @pulumi.input_type
@@ -2425,9 +2425,9 @@ class LocationPolicyArgs:
         """
         The zones in which instances may be created. A change applies to instances that are created later.
 
-        :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
+        :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
         :param pulumi.Input[_builtins.str] target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
-        :param pulumi.Input[Sequence[pulumi.Input['LocationPolicyZoneArgs']]] zones: The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
+        :param pulumi.Input[Sequence[pulumi.Input['LocationPolicyZoneArgs']]] zones: The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
         if locations is not None:
             pulumi.set(__self__, "locations", locations)
@@ -2440,7 +2440,7 @@ class LocationPolicyArgs:
     @pulumi.getter
     def locations(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]]:
         """
-        Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
+        Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
         """
         return pulumi.get(self, "locations")
 
@@ -2464,7 +2464,7 @@ class LocationPolicyArgs:
     @pulumi.getter
     def zones(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgs']]]]:
         """
-        The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
+        The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
         return pulumi.get(self, "zones")
 
@@ -2572,11 +2572,11 @@ class MachineImageParamsArgsDict(TypedDict):
     """
     excluded_disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
+    Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
     """
     included_disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
     """
-    Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
+    Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
     """
     resource_manager_tags: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]]
     """
@@ -2595,8 +2595,8 @@ class MachineImageParamsArgs:
         """
         Parameters of the creation, which Google does not store.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] excluded_disks: Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] included_disks: Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] excluded_disks: Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] included_disks: Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
         :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
         """
         if excluded_disks is not None:
@@ -2610,7 +2610,7 @@ class MachineImageParamsArgs:
     @pulumi.getter(name="excludedDisks")
     def excluded_disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
+        Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
         """
         return pulumi.get(self, "excluded_disks")
 
@@ -2622,7 +2622,7 @@ class MachineImageParamsArgs:
     @pulumi.getter(name="includedDisks")
     def included_disks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
+        Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
         """
         return pulumi.get(self, "included_disks")
 
@@ -2645,7 +2645,7 @@ class MachineImageParamsArgs:
 
 class MetadataArgsDict(TypedDict):
     """
-    Metadata that the guest can read. All keys and values together have less than 512 KB.
+    Metadata that the guest can read. All keys and values together must have less than 512 KB.
     """
     items: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgsDict']]]]]
     """
@@ -2655,12 +2655,12 @@ class MetadataArgsDict(TypedDict):
 @pulumi.input_type
 class MetadataArgs:
     """
-    Metadata that the guest can read. All keys and values together have less than 512 KB.
+    Metadata that the guest can read. All keys and values together must have less than 512 KB.
     """
     def __init__(__self__, *,
                  items: pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgs']]]] = None):
         """
-        Metadata that the guest can read. All keys and values together have less than 512 KB.
+        Metadata that the guest can read. All keys and values together must have less than 512 KB.
 
         :param pulumi.Input[Sequence[pulumi.Input['MetadataItemArgs']]] items: The entries in any order, such as `[{key: team, value: web}]`.
         """
@@ -2686,7 +2686,7 @@ class MetadataItemArgsDict(TypedDict):
     """
     key: pulumi.Input[_builtins.str]
     """
-    The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
+    The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
     """
     value: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -2704,7 +2704,7 @@ class MetadataItemArgs:
         """
         One metadata entry.
 
-        :param pulumi.Input[_builtins.str] key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
+        :param pulumi.Input[_builtins.str] key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
         :param pulumi.Input[_builtins.str] value: The value, such as the text of a script: at most 262,144 bytes in UTF-8.
         """
         pulumi.set(__self__, "key", key)
@@ -2715,7 +2715,7 @@ class MetadataItemArgs:
     @pulumi.getter
     def key(self) -> pulumi.Input[_builtins.str]:
         """
-        The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
+        The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
         """
         return pulumi.get(self, "key")
 
@@ -2746,19 +2746,19 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     alias_ip_ranges: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgsDict']]]]]
     """
-    Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
+    Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
     """
     alias_ipv6_ranges: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgsDict']]]]]
     """
-    Ranges of further internal IPv6 addresses. In VPC networks only.
+    Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
     """
     enable_vpc_scoped_dns: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Resolve DNS names over this interface. Only with `networkAttachment`.
+    Resolve DNS names over this interface. Requires `networkAttachment`.
     """
     igmp_query: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
+    Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
     """
     internal_ipv6_prefix_length: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -2766,7 +2766,7 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     ipv6_access_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgsDict']]]]]
     """
-    The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
+    The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
     """
     ipv6_address: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -2774,15 +2774,15 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     network: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
+    The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
     """
     network_attachment: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+    The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
     """
     network_ip: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
+    The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
     """
     nic_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -2790,15 +2790,15 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     parent_nic_name: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The parent of a dynamic interface (one with `vlan`), such as `nic0`.
+    The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
     """
     queue_count: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The number of receive queues and also of transmit queues, such as `2`; at least 0.
+    The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
     """
     service_class_id: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The ID of the producer's service class. Only with `networkAttachment`.
+    The ID of the producer's service class. Requires `networkAttachment`.
     """
     stack_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -2806,7 +2806,7 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     subnetwork: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
+    The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
     """
     vlan: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -2841,22 +2841,22 @@ class NetworkInterfaceArgs:
         A network interface of an instance.
 
         :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] access_configs: The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
-        :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ip_ranges: Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
-        :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ipv6_ranges: Ranges of further internal IPv6 addresses. In VPC networks only.
-        :param pulumi.Input[_builtins.bool] enable_vpc_scoped_dns: Resolve DNS names over this interface. Only with `networkAttachment`.
-        :param pulumi.Input[_builtins.str] igmp_query: Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
+        :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ip_ranges: Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
+        :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ipv6_ranges: Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
+        :param pulumi.Input[_builtins.bool] enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
+        :param pulumi.Input[_builtins.str] igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         :param pulumi.Input[_builtins.int] internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
-        :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
+        :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
         :param pulumi.Input[_builtins.str] ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
-        :param pulumi.Input[_builtins.str] network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
-        :param pulumi.Input[_builtins.str] network_attachment: The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
-        :param pulumi.Input[_builtins.str] network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
+        :param pulumi.Input[_builtins.str] network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
+        :param pulumi.Input[_builtins.str] network_attachment: The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+        :param pulumi.Input[_builtins.str] network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
         :param pulumi.Input[_builtins.str] nic_type: The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
-        :param pulumi.Input[_builtins.str] parent_nic_name: The parent of a dynamic interface (one with `vlan`), such as `nic0`.
-        :param pulumi.Input[_builtins.int] queue_count: The number of receive queues and also of transmit queues, such as `2`; at least 0.
-        :param pulumi.Input[_builtins.str] service_class_id: The ID of the producer's service class. Only with `networkAttachment`.
+        :param pulumi.Input[_builtins.str] parent_nic_name: The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
+        :param pulumi.Input[_builtins.int] queue_count: The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
+        :param pulumi.Input[_builtins.str] service_class_id: The ID of the producer's service class. Requires `networkAttachment`.
         :param pulumi.Input[_builtins.str] stack_type: The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
-        :param pulumi.Input[_builtins.str] subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
+        :param pulumi.Input[_builtins.str] subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
         :param pulumi.Input[_builtins.int] vlan: The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
         """
         if access_configs is not None:
@@ -2912,7 +2912,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="aliasIpRanges")
     def alias_ip_ranges(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgs']]]]:
         """
-        Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
+        Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
         """
         return pulumi.get(self, "alias_ip_ranges")
 
@@ -2924,7 +2924,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="aliasIpv6Ranges")
     def alias_ipv6_ranges(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgs']]]]:
         """
-        Ranges of further internal IPv6 addresses. In VPC networks only.
+        Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
         """
         return pulumi.get(self, "alias_ipv6_ranges")
 
@@ -2936,7 +2936,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="enableVpcScopedDns")
     def enable_vpc_scoped_dns(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Resolve DNS names over this interface. Only with `networkAttachment`.
+        Resolve DNS names over this interface. Requires `networkAttachment`.
         """
         return pulumi.get(self, "enable_vpc_scoped_dns")
 
@@ -2948,7 +2948,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="igmpQuery")
     def igmp_query(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
+        Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         """
         return pulumi.get(self, "igmp_query")
 
@@ -2972,7 +2972,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="ipv6AccessConfigs")
     def ipv6_access_configs(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgs']]]]:
         """
-        The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
+        The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
         """
         return pulumi.get(self, "ipv6_access_configs")
 
@@ -2996,7 +2996,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter
     def network(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
+        The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
         """
         return pulumi.get(self, "network")
 
@@ -3008,7 +3008,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="networkAttachment")
     def network_attachment(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+        The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
         """
         return pulumi.get(self, "network_attachment")
 
@@ -3020,7 +3020,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="networkIP")
     def network_ip(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
+        The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
         """
         return pulumi.get(self, "network_ip")
 
@@ -3044,7 +3044,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="parentNicName")
     def parent_nic_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The parent of a dynamic interface (one with `vlan`), such as `nic0`.
+        The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
         """
         return pulumi.get(self, "parent_nic_name")
 
@@ -3056,7 +3056,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="queueCount")
     def queue_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of receive queues and also of transmit queues, such as `2`; at least 0.
+        The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
         """
         return pulumi.get(self, "queue_count")
 
@@ -3068,7 +3068,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter(name="serviceClassId")
     def service_class_id(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The ID of the producer's service class. Only with `networkAttachment`.
+        The ID of the producer's service class. Requires `networkAttachment`.
         """
         return pulumi.get(self, "service_class_id")
 
@@ -3092,7 +3092,7 @@ class NetworkInterfaceArgs:
     @pulumi.getter
     def subnetwork(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
+        The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
         """
         return pulumi.get(self, "subnetwork")
 
@@ -3115,7 +3115,7 @@ class NetworkInterfaceArgs:
 
 class NetworkPerformanceConfigArgsDict(TypedDict):
     """
-    Bandwidth of the instances.
+    The bandwidth of the instances.
     """
     total_egress_bandwidth_tier: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -3125,12 +3125,12 @@ class NetworkPerformanceConfigArgsDict(TypedDict):
 @pulumi.input_type
 class NetworkPerformanceConfigArgs:
     """
-    Bandwidth of the instances.
+    The bandwidth of the instances.
     """
     def __init__(__self__, *,
                  total_egress_bandwidth_tier: pulumi.Input[Optional[_builtins.str]] = None):
         """
-        Bandwidth of the instances.
+        The bandwidth of the instances.
 
         :param pulumi.Input[_builtins.str] total_egress_bandwidth_tier: The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
         """
@@ -3193,7 +3193,7 @@ class ReservationAffinityArgsDict(TypedDict):
     """
     consume_reservation_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+    Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
     """
     key: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -3216,7 +3216,7 @@ class ReservationAffinityArgs:
         """
         The reservations that instances consume.
 
-        :param pulumi.Input[_builtins.str] consume_reservation_type: Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        :param pulumi.Input[_builtins.str] consume_reservation_type: Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
         :param pulumi.Input[_builtins.str] key: The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] values: The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
         """
@@ -3231,7 +3231,7 @@ class ReservationAffinityArgs:
     @pulumi.getter(name="consumeReservationType")
     def consume_reservation_type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
         """
         return pulumi.get(self, "consume_reservation_type")
 
@@ -3270,11 +3270,11 @@ class SchedulingArgsDict(TypedDict):
     """
     automatic_restart: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+    Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
     """
     availability_domain: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
+    The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
     """
     expose_host_topology: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -3282,19 +3282,19 @@ class SchedulingArgsDict(TypedDict):
     """
     graceful_shutdown: NotRequired[pulumi.Input[Optional['SchedulingGracefulShutdownArgsDict']]]
     """
-    Graceful shutdown of instances.
+    Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
     """
     host_error_timeout_seconds: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
+    How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
     """
     instance_termination_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
+    What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
     """
     local_ssd_recovery_timeout: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
     """
-    How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
+    How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
     """
     location_hint: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -3302,15 +3302,15 @@ class SchedulingArgsDict(TypedDict):
     """
     maintenance_freeze_duration_hours: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
+    For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
     """
     maintenance_interval: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
+    How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
     """
     max_run_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
     """
-    How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+    How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
     """
     min_node_cpus: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
@@ -3318,7 +3318,7 @@ class SchedulingArgsDict(TypedDict):
     """
     node_affinities: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['SchedulingNodeAffinityArgsDict']]]]]
     """
-    Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
+    Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
     """
     on_host_maintenance: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -3326,7 +3326,7 @@ class SchedulingArgsDict(TypedDict):
     """
     on_instance_stop_action: NotRequired[pulumi.Input[Optional['SchedulingOnInstanceStopActionArgsDict']]]
     """
-    What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
+    What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
     """
     preemptible: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -3334,11 +3334,11 @@ class SchedulingArgsDict(TypedDict):
     """
     preemption_notice_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
     """
-    The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
+    The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
     """
     provisioning_model: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+    How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
     """
     skip_guest_os_shutdown: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -3346,7 +3346,7 @@ class SchedulingArgsDict(TypedDict):
     """
     termination_time: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+    When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
     """
 
 @pulumi.input_type
@@ -3378,26 +3378,26 @@ class SchedulingArgs:
         """
         When and where instances run, and how they are stopped.
 
-        :param pulumi.Input[_builtins.bool] automatic_restart: Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
-        :param pulumi.Input[_builtins.int] availability_domain: The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
+        :param pulumi.Input[_builtins.bool] automatic_restart: Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+        :param pulumi.Input[_builtins.int] availability_domain: The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
         :param pulumi.Input[_builtins.bool] expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
-        :param pulumi.Input['SchedulingGracefulShutdownArgs'] graceful_shutdown: Graceful shutdown of instances.
-        :param pulumi.Input[_builtins.int] host_error_timeout_seconds: Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
-        :param pulumi.Input['DurationArgs'] local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
+        :param pulumi.Input['SchedulingGracefulShutdownArgs'] graceful_shutdown: Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
+        :param pulumi.Input[_builtins.int] host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[_builtins.str] instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
+        :param pulumi.Input['DurationArgs'] local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
         :param pulumi.Input[_builtins.str] location_hint: An opaque hint for placing the instance near other resources, for internal tools.
-        :param pulumi.Input[_builtins.int] maintenance_freeze_duration_hours: Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.str] maintenance_interval: How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input['DurationArgs'] max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.int] maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[_builtins.str] maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input['DurationArgs'] max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[_builtins.int] min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
-        :param pulumi.Input[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]] node_affinities: Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
+        :param pulumi.Input[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]] node_affinities: Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
         :param pulumi.Input[_builtins.str] on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
-        :param pulumi.Input['SchedulingOnInstanceStopActionArgs'] on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input['SchedulingOnInstanceStopActionArgs'] on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[_builtins.bool] preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
-        :param pulumi.Input['DurationArgs'] preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
-        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+        :param pulumi.Input['DurationArgs'] preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
+        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
         :param pulumi.Input[_builtins.bool] skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
-        :param pulumi.Input[_builtins.str] termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
         """
         if automatic_restart is not None:
             pulumi.set(__self__, "automatic_restart", automatic_restart)
@@ -3444,7 +3444,7 @@ class SchedulingArgs:
     @pulumi.getter(name="automaticRestart")
     def automatic_restart(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+        Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
         """
         return pulumi.get(self, "automatic_restart")
 
@@ -3456,7 +3456,7 @@ class SchedulingArgs:
     @pulumi.getter(name="availabilityDomain")
     def availability_domain(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
+        The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
         """
         return pulumi.get(self, "availability_domain")
 
@@ -3480,7 +3480,7 @@ class SchedulingArgs:
     @pulumi.getter(name="gracefulShutdown")
     def graceful_shutdown(self) -> pulumi.Input[Optional['SchedulingGracefulShutdownArgs']]:
         """
-        Graceful shutdown of instances.
+        Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
         """
         return pulumi.get(self, "graceful_shutdown")
 
@@ -3492,7 +3492,7 @@ class SchedulingArgs:
     @pulumi.getter(name="hostErrorTimeoutSeconds")
     def host_error_timeout_seconds(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
+        How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "host_error_timeout_seconds")
 
@@ -3504,7 +3504,7 @@ class SchedulingArgs:
     @pulumi.getter(name="instanceTerminationAction")
     def instance_termination_action(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
+        What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
         """
         return pulumi.get(self, "instance_termination_action")
 
@@ -3516,7 +3516,7 @@ class SchedulingArgs:
     @pulumi.getter(name="localSsdRecoveryTimeout")
     def local_ssd_recovery_timeout(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
+        How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
         """
         return pulumi.get(self, "local_ssd_recovery_timeout")
 
@@ -3540,7 +3540,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maintenanceFreezeDurationHours")
     def maintenance_freeze_duration_hours(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
+        For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "maintenance_freeze_duration_hours")
 
@@ -3552,7 +3552,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maintenanceInterval")
     def maintenance_interval(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
+        How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "maintenance_interval")
 
@@ -3564,7 +3564,7 @@ class SchedulingArgs:
     @pulumi.getter(name="maxRunDuration")
     def max_run_duration(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "max_run_duration")
 
@@ -3588,7 +3588,7 @@ class SchedulingArgs:
     @pulumi.getter(name="nodeAffinities")
     def node_affinities(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]]]:
         """
-        Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
+        Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
         """
         return pulumi.get(self, "node_affinities")
 
@@ -3612,7 +3612,7 @@ class SchedulingArgs:
     @pulumi.getter(name="onInstanceStopAction")
     def on_instance_stop_action(self) -> pulumi.Input[Optional['SchedulingOnInstanceStopActionArgs']]:
         """
-        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
+        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "on_instance_stop_action")
 
@@ -3636,7 +3636,7 @@ class SchedulingArgs:
     @pulumi.getter(name="preemptionNoticeDuration")
     def preemption_notice_duration(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
+        The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
         """
         return pulumi.get(self, "preemption_notice_duration")
 
@@ -3648,7 +3648,7 @@ class SchedulingArgs:
     @pulumi.getter(name="provisioningModel")
     def provisioning_model(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+        How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
         """
         return pulumi.get(self, "provisioning_model")
 
@@ -3672,7 +3672,7 @@ class SchedulingArgs:
     @pulumi.getter(name="terminationTime")
     def termination_time(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "termination_time")
 
@@ -3683,30 +3683,30 @@ class SchedulingArgs:
 
 class SchedulingGracefulShutdownArgsDict(TypedDict):
     """
-    Graceful shutdown of instances.
+    Whether instances shut down gracefully, and how long that may take.
     """
     enabled: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Enable graceful shutdown.
+    Give the guest time to finish its work before the instance stops.
     """
     max_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
     """
-    The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
+    The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped.
     """
 
 @pulumi.input_type
 class SchedulingGracefulShutdownArgs:
     """
-    Graceful shutdown of instances.
+    Whether instances shut down gracefully, and how long that may take.
     """
     def __init__(__self__, *,
                  enabled: pulumi.Input[Optional[_builtins.bool]] = None,
                  max_duration: pulumi.Input[Optional['DurationArgs']] = None):
         """
-        Graceful shutdown of instances.
+        Whether instances shut down gracefully, and how long that may take.
 
-        :param pulumi.Input[_builtins.bool] enabled: Enable graceful shutdown.
-        :param pulumi.Input['DurationArgs'] max_duration: The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
+        :param pulumi.Input[_builtins.bool] enabled: Give the guest time to finish its work before the instance stops.
+        :param pulumi.Input['DurationArgs'] max_duration: The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped.
         """
         if enabled is not None:
             pulumi.set(__self__, "enabled", enabled)
@@ -3717,7 +3717,7 @@ class SchedulingGracefulShutdownArgs:
     @pulumi.getter
     def enabled(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Enable graceful shutdown.
+        Give the guest time to finish its work before the instance stops.
         """
         return pulumi.get(self, "enabled")
 
@@ -3729,7 +3729,7 @@ class SchedulingGracefulShutdownArgs:
     @pulumi.getter(name="maxDuration")
     def max_duration(self) -> pulumi.Input[Optional['DurationArgs']]:
         """
-        The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
+        The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped.
         """
         return pulumi.get(self, "max_duration")
 
@@ -3919,7 +3919,7 @@ class ShieldedInstanceConfigArgsDict(TypedDict):
     """
     enable_secure_boot: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Enable Secure Boot, which boots signed software only. Default: false.
+    Enable Secure Boot, which boots only signed software. Default: false.
     """
     enable_vtpm: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
@@ -3939,7 +3939,7 @@ class ShieldedInstanceConfigArgs:
         Shielded VM options.
 
         :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
-        :param pulumi.Input[_builtins.bool] enable_secure_boot: Enable Secure Boot, which boots signed software only. Default: false.
+        :param pulumi.Input[_builtins.bool] enable_secure_boot: Enable Secure Boot, which boots only signed software. Default: false.
         :param pulumi.Input[_builtins.bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Default: true.
         """
         if enable_integrity_monitoring is not None:
@@ -3965,7 +3965,7 @@ class ShieldedInstanceConfigArgs:
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Enable Secure Boot, which boots signed software only. Default: false.
+        Enable Secure Boot, which boots only signed software. Default: false.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -3992,15 +3992,15 @@ class ShieldedVmConfigArgsDict(TypedDict):
     """
     enable_integrity_monitoring: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
+    Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
     """
     enable_secure_boot: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
+    Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
     """
     enable_vtpm: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
+    Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
     """
 
 @pulumi.input_type
@@ -4015,9 +4015,9 @@ class ShieldedVmConfigArgs:
         """
         Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
 
-        :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_secure_boot: Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[_builtins.bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -4030,7 +4030,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableIntegrityMonitoring")
     def enable_integrity_monitoring(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
+        Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "enable_integrity_monitoring")
 
@@ -4042,7 +4042,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
+        Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -4054,7 +4054,7 @@ class ShieldedVmConfigArgs:
     @pulumi.getter(name="enableVtpm")
     def enable_vtpm(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
+        Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "enable_vtpm")
 
@@ -4163,7 +4163,7 @@ class StructuredEntriesArgsDict(TypedDict):
     """
     entries: NotRequired[pulumi.Input[Optional[Mapping[str, Any]]]]
     """
-    The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
+    The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
     """
 
 @pulumi.input_type
@@ -4176,7 +4176,7 @@ class StructuredEntriesArgs:
         """
         Partner metadata of one subdomain.
 
-        :param pulumi.Input[Mapping[str, Any]] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[Mapping[str, Any]] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
         """
         if entries is not None:
             pulumi.set(__self__, "entries", entries)
@@ -4185,7 +4185,7 @@ class StructuredEntriesArgs:
     @pulumi.getter
     def entries(self) -> pulumi.Input[Optional[Mapping[str, Any]]]:
         """
-        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
+        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "entries")
 
@@ -4237,11 +4237,11 @@ class WorkloadIdentityConfigArgsDict(TypedDict):
     """
     identity: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The identity that the instances have.
+    The identity of the instances.
     """
     identity_certificate_enabled: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
     """
-    Give instances a certificate of the identity.
+    Give instances a certificate for the identity.
     """
     identity_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
@@ -4260,8 +4260,8 @@ class WorkloadIdentityConfigArgs:
         """
         The workload identity of the instances.
 
-        :param pulumi.Input[_builtins.str] identity: The identity that the instances have.
-        :param pulumi.Input[_builtins.bool] identity_certificate_enabled: Give instances a certificate of the identity.
+        :param pulumi.Input[_builtins.str] identity: The identity of the instances.
+        :param pulumi.Input[_builtins.bool] identity_certificate_enabled: Give instances a certificate for the identity.
         :param pulumi.Input[_builtins.str] identity_type: The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
         """
         if identity is not None:
@@ -4275,7 +4275,7 @@ class WorkloadIdentityConfigArgs:
     @pulumi.getter
     def identity(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The identity that the instances have.
+        The identity of the instances.
         """
         return pulumi.get(self, "identity")
 
@@ -4287,7 +4287,7 @@ class WorkloadIdentityConfigArgs:
     @pulumi.getter(name="identityCertificateEnabled")
     def identity_certificate_enabled(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Give instances a certificate of the identity.
+        Give instances a certificate for the identity.
         """
         return pulumi.get(self, "identity_certificate_enabled")
 

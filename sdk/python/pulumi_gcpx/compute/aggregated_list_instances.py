@@ -164,14 +164,14 @@ def aggregated_list_instances(filter: Optional[_builtins.str] = None,
 
 
     :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param _builtins.bool include_all_scopes: Return every scope of the project, also kinds of scopes that never contain such items. Default: false.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `status` or `disks/source`, which takes less time than all. `name` and `selfLink` are always read. Default: all fields.
-    :param _builtins.int max_results: Read a single page of at most this many items, 1 to 500; `nextPageToken` is the token of the next page. Default: all pages, as with 0.
+    :param _builtins.bool include_all_scopes: Return every scope of the project, including kinds of scope that never contain such items. Default: false.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
+    :param _builtins.int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
     :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
     :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
     :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false; the call fails.
-    :param _builtins.str service_project_number: The number of a service project of a Shared VPC host project, such as `123456789012`, whose items to list.
+    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
+    :param _builtins.str service_project_number: The number of the service project whose items to list, such as `123456789012`, if `project` is a Shared VPC host project.
     """
     __args__ = dict()
     __args__['filter'] = filter
@@ -236,14 +236,14 @@ def aggregated_list_instances_output(filter: pulumi.Input[Optional[Optional[_bui
 
 
     :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param _builtins.bool include_all_scopes: Return every scope of the project, also kinds of scopes that never contain such items. Default: false.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `status` or `disks/source`, which takes less time than all. `name` and `selfLink` are always read. Default: all fields.
-    :param _builtins.int max_results: Read a single page of at most this many items, 1 to 500; `nextPageToken` is the token of the next page. Default: all pages, as with 0.
+    :param _builtins.bool include_all_scopes: Return every scope of the project, including kinds of scope that never contain such items. Default: false.
+    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
+    :param _builtins.int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
     :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
     :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
     :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false; the call fails.
-    :param _builtins.str service_project_number: The number of a service project of a Shared VPC host project, such as `123456789012`, whose items to list.
+    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
+    :param _builtins.str service_project_number: The number of the service project whose items to list, such as `123456789012`, if `project` is a Shared VPC host project.
     """
     __args__ = dict()
     __args__['filter'] = filter

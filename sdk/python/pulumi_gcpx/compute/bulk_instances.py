@@ -40,15 +40,15 @@ class BulkInstancesArgs:
 
         :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
         :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
-        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota.
-        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
-        :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
-        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
+        :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
+        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted.
+        :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's region.
-        :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
+        :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         """
         if count is not None:
             pulumi.set(__self__, "count", count)
@@ -101,7 +101,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']]:
         """
-        Alternative machine types, from which Google chooses by capacity and quota.
+        Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -113,7 +113,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -125,7 +125,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Input[Optional['LocationPolicyArgs']]:
         """
-        The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
+        The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
         """
         return pulumi.get(self, "location_policy")
 
@@ -137,7 +137,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
+        The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
         """
         return pulumi.get(self, "min_count")
 
@@ -161,7 +161,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]]]:
         """
-        The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted.
+        The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
         """
         return pulumi.get(self, "per_instance_properties")
 
@@ -197,7 +197,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="sourceInstanceTemplate")
     def source_instance_template(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
+        The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         """
         return pulumi.get(self, "source_instance_template")
 
@@ -209,7 +209,7 @@ class BulkInstancesArgs:
 @pulumi.type_token("gcpx:compute:BulkInstances")
 class BulkInstances(pulumi.CustomResource):
     """
-    A fleet: instances in one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
+    A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
 
     ## Example Usage
 
@@ -245,7 +245,7 @@ class BulkInstances(pulumi.CustomResource):
 
     ## Import
 
-    An ID takes one of these forms:
+    The ID has one of these forms:
 
     * `projects/PROJECT/regions/REGION/bulkInstances/FLEET`
     * `projects/PROJECT/regions/REGION/namePattern/PATTERN`
@@ -272,7 +272,7 @@ class BulkInstances(pulumi.CustomResource):
                  source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        A fleet: instances in one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
+        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
 
         ## Example Usage
 
@@ -308,7 +308,7 @@ class BulkInstances(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `projects/PROJECT/regions/REGION/bulkInstances/FLEET`
         * `projects/PROJECT/regions/REGION/namePattern/PATTERN`
@@ -323,15 +323,15 @@ class BulkInstances(pulumi.CustomResource):
         :param pulumi.ResourceOptions opts: Options for the resource.
         :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
         :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
-        :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
-        :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
-        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
+        :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
+        :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
         :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted.
+        :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's region.
-        :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
+        :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         """
         ...
     @overload
@@ -340,7 +340,7 @@ class BulkInstances(pulumi.CustomResource):
                  args: Optional[BulkInstancesArgs] = None,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A fleet: instances in one region that are created alike in one call (`bulkInsert`), and kept at a given number. A higher `count` creates the difference in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, exactly the named instances are created and deleted. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `createdCount` is their number.
+        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
 
         ## Example Usage
 
@@ -376,7 +376,7 @@ class BulkInstances(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `projects/PROJECT/regions/REGION/bulkInstances/FLEET`
         * `projects/PROJECT/regions/REGION/namePattern/PATTERN`
@@ -504,7 +504,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="instanceFlexibilityPolicy")
     def instance_flexibility_policy(self) -> pulumi.Output[Optional['outputs.InstanceFlexibilityPolicyResponse']]:
         """
-        Alternative machine types, from which Google chooses by capacity and quota.
+        Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         """
         return pulumi.get(self, "instance_flexibility_policy")
 
@@ -512,7 +512,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="instanceProperties")
     def instance_properties(self) -> pulumi.Output[Optional['outputs.InstancePropertiesResponse']]:
         """
-        The properties of the instances; required without `sourceInstanceTemplate`. With it, they override those of the template by JSON Merge Patch (RFC 7396), so a null removes what the template has; write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
+        The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         """
         return pulumi.get(self, "instance_properties")
 
@@ -520,7 +520,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Output[Optional['outputs.LocationPolicy']]:
         """
-        The zones in which instances may be created. Default: Google chooses one zone for all. Changes in place, and applies to instances that are created later.
+        The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
         """
         return pulumi.get(self, "location_policy")
 
@@ -536,7 +536,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="minCount")
     def min_count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The minimum number of instances, such as `2`: if the fleet cannot reach it, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
+        The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
         """
         return pulumi.get(self, "min_count")
 
@@ -552,7 +552,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="operationGroupId")
     def operation_group_id(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The ID of the group of operations of the last creation.
+        The ID of the operation group of the last creation.
         """
         return pulumi.get(self, "operation_group_id")
 
@@ -560,7 +560,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="perInstanceProperties")
     def per_instance_properties(self) -> pulumi.Output[Optional[Mapping[str, 'outputs.PerInstancePropertiesResponse']]]:
         """
-        The instances to create, by name such as `web-a`, with the properties of each. Conflicts with `namePattern`. Changes in place: instances that are added are created, and those that are removed are deleted.
+        The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
         """
         return pulumi.get(self, "per_instance_properties")
 
@@ -592,7 +592,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstanceTemplate")
     def source_instance_template(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, also with `?uniqueId=`. A regional template must be in the fleet's region.
+        The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         """
         return pulumi.get(self, "source_instance_template")
 

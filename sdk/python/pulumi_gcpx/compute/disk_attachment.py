@@ -42,20 +42,20 @@ class DiskAttachmentArgs:
         """
         The set of arguments for constructing a DiskAttachment resource.
 
-        :param pulumi.Input[_builtins.str] disk: The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
-        :param pulumi.Input[_builtins.str] instance: The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input[_builtins.str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        :param pulumi.Input[_builtins.str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param pulumi.Input[_builtins.bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[_builtins.str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
-        :param pulumi.Input[_builtins.bool] force_attach: Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.
+        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
-        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
-        :param pulumi.Input[_builtins.str] mode: `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[_builtins.str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
-        :param pulumi.Input[_builtins.str] type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[_builtins.str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         pulumi.set(__self__, "disk", disk)
@@ -91,7 +91,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def disk(self) -> pulumi.Input[_builtins.str]:
         """
-        The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
         """
         return pulumi.get(self, "disk")
 
@@ -103,7 +103,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def instance(self) -> pulumi.Input[_builtins.str]:
         """
-        The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.
+        The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
         """
         return pulumi.get(self, "instance")
 
@@ -115,7 +115,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+        Delete the disk when its instance is deleted, but not when it is detached. Default: false.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -127,7 +127,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def boot(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
         return pulumi.get(self, "boot")
 
@@ -139,7 +139,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="deviceName")
     def device_name(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -163,7 +163,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -175,7 +175,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.
+        Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         """
         return pulumi.get(self, "force_attach")
 
@@ -199,7 +199,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def interface(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
         """
         return pulumi.get(self, "interface")
 
@@ -211,7 +211,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def mode(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -235,7 +235,7 @@ class DiskAttachmentArgs:
     @pulumi.getter
     def type(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
         """
         return pulumi.get(self, "type")
 
@@ -247,7 +247,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -271,7 +271,7 @@ class DiskAttachmentArgs:
 @pulumi.type_token("gcpx:compute:DiskAttachment")
 class DiskAttachment(pulumi.CustomResource):
     """
-    An existing disk, zonal or regional, attached to an existing instance. Disks are attached to one instance one after the other, and to different instances in parallel. `autoDelete` changes in place; every other change detaches the disk, and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
+    An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete` and `forceAttach` change in place; every other change detaches the disk and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
     ## Example Usage
 
@@ -289,7 +289,7 @@ class DiskAttachment(pulumi.CustomResource):
 
     ## Import
 
-    An ID takes one of these forms:
+    The ID has one of these forms:
 
     * `projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE`
     * `PROJECT/ZONE/INSTANCE/DEVICE`
@@ -322,7 +322,7 @@ class DiskAttachment(pulumi.CustomResource):
                  zone: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. Disks are attached to one instance one after the other, and to different instances in parallel. `autoDelete` changes in place; every other change detaches the disk, and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
+        An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete` and `forceAttach` change in place; every other change detaches the disk and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
 
@@ -340,7 +340,7 @@ class DiskAttachment(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE`
         * `PROJECT/ZONE/INSTANCE/DEVICE`
@@ -355,20 +355,20 @@ class DiskAttachment(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
-        :param pulumi.Input[_builtins.str] disk: The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param pulumi.Input[_builtins.bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[_builtins.str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input[_builtins.str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
         :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
-        :param pulumi.Input[_builtins.bool] force_attach: Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.
+        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param pulumi.Input[_builtins.bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         :param pulumi.Input[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
-        :param pulumi.Input[_builtins.str] instance: The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.
-        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
-        :param pulumi.Input[_builtins.str] mode: `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        :param pulumi.Input[_builtins.str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[_builtins.str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
-        :param pulumi.Input[_builtins.str] type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        :param pulumi.Input[_builtins.str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[_builtins.str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         ...
@@ -378,7 +378,7 @@ class DiskAttachment(pulumi.CustomResource):
                  args: DiskAttachmentArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An existing disk, zonal or regional, attached to an existing instance. Disks are attached to one instance one after the other, and to different instances in parallel. `autoDelete` changes in place; every other change detaches the disk, and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
+        An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete` and `forceAttach` change in place; every other change detaches the disk and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
 
@@ -396,7 +396,7 @@ class DiskAttachment(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `projects/PROJECT/zones/ZONE/instances/INSTANCE/DEVICE`
         * `PROJECT/ZONE/INSTANCE/DEVICE`
@@ -532,7 +532,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+        Delete the disk when its instance is deleted, but not when it is detached. Default: false.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -540,7 +540,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def boot(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
         return pulumi.get(self, "boot")
 
@@ -548,7 +548,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="deviceName")
     def device_name(self) -> pulumi.Output[_builtins.str]:
         """
-        The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -556,7 +556,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def disk(self) -> pulumi.Output[_builtins.str]:
         """
-        The disk: its name if it is in the instance's zone, such as `data`, or `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
         """
         return pulumi.get(self, "disk")
 
@@ -572,7 +572,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -580,7 +580,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Attach the disk even if it is attached to another instance, which loses it. Takes effect only when the disk is attached. Default: false. Requires a regional disk. Changes in place.
+        Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         """
         return pulumi.get(self, "force_attach")
 
@@ -604,7 +604,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def instance(self) -> pulumi.Output[_builtins.str]:
         """
-        The instance: its name if it is in `zone`, such as `web`, or `zones/us-east1-b/instances/web`, or its URL.
+        The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
         """
         return pulumi.get(self, "instance")
 
@@ -612,7 +612,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def interface(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
         """
         return pulumi.get(self, "interface")
 
@@ -636,7 +636,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def locked(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: using it sends the call to Google's beta API.
+        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "locked")
 
@@ -644,7 +644,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def mode(self) -> pulumi.Output[_builtins.str]:
         """
-        `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -676,7 +676,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter
     def type(self) -> pulumi.Output[_builtins.str]:
         """
-        `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
         """
         return pulumi.get(self, "type")
 
@@ -684,7 +684,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
 

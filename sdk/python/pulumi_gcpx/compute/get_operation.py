@@ -117,7 +117,7 @@ class GetOperationResult:
     @pulumi.getter(name="clientOperationId")
     def client_operation_id(self) -> Optional[_builtins.str]:
         """
-        The request ID, if the request had one.
+        The request ID of the request that started the operation, if it had one.
         """
         return pulumi.get(self, "client_operation_id")
 
@@ -125,7 +125,7 @@ class GetOperationResult:
     @pulumi.getter(name="creationTimestamp")
     def creation_timestamp(self) -> Optional[_builtins.str]:
         """
-        When the operation was created; use `insertTime` instead.
+        Deprecated by Google: use `insertTime`.
         """
         return pulumi.get(self, "creation_timestamp")
 
@@ -245,7 +245,7 @@ class GetOperationResult:
     @pulumi.getter
     def progress(self) -> Optional[_builtins.int]:
         """
-        The progress, from 0 to 100. It does not tell how much time is left.
+        The progress, from 0 to 100. It does not indicate how much time is left.
         """
         return pulumi.get(self, "progress")
 
@@ -410,7 +410,7 @@ def get_operation(name: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str name: The operation's name, such as `operation-123`, or its self link, which includes project, region and zone.
+    :param _builtins.str name: The operation's name, such as `operation-123`, or its self link, which includes the project and the region or zone.
     :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
     :param _builtins.str region: The region of a regional operation, such as `us-east1`. Conflicts with `zone`.
     :param _builtins.str zone: The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.
@@ -488,7 +488,7 @@ def get_operation_output(name: pulumi.Input[Optional[_builtins.str]] = None,
     ```
 
 
-    :param _builtins.str name: The operation's name, such as `operation-123`, or its self link, which includes project, region and zone.
+    :param _builtins.str name: The operation's name, such as `operation-123`, or its self link, which includes the project and the region or zone.
     :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
     :param _builtins.str region: The region of a regional operation, such as `us-east1`. Conflicts with `zone`.
     :param _builtins.str zone: The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.

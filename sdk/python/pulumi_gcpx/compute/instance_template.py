@@ -37,10 +37,10 @@ class InstanceTemplateArgs:
         :param pulumi.Input[_builtins.str] description: A description of the template, at most 2,048 characters.
         :param pulumi.Input[_builtins.str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-        :param pulumi.Input['InstancePropertiesArgs'] properties: The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.
+        :param pulumi.Input['InstancePropertiesArgs'] properties: The properties of the instances. Required without `sourceInstance`, from which they are otherwise copied. Conflicts with `sourceInstance`.
         :param pulumi.Input[_builtins.str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
         :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
-        :param pulumi.Input['SourceInstanceParamsArgs'] source_instance_params: How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.
+        :param pulumi.Input['SourceInstanceParamsArgs'] source_instance_params: How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.
         """
         if description is not None:
             pulumi.set(__self__, "description", description)
@@ -97,7 +97,7 @@ class InstanceTemplateArgs:
     @pulumi.getter
     def properties(self) -> pulumi.Input[Optional['InstancePropertiesArgs']]:
         """
-        The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.
+        The properties of the instances. Required without `sourceInstance`, from which they are otherwise copied. Conflicts with `sourceInstance`.
         """
         return pulumi.get(self, "properties")
 
@@ -133,7 +133,7 @@ class InstanceTemplateArgs:
     @pulumi.getter(name="sourceInstanceParams")
     def source_instance_params(self) -> pulumi.Input[Optional['SourceInstanceParamsArgs']]:
         """
-        How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.
+        How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.
         """
         return pulumi.get(self, "source_instance_params")
 
@@ -181,7 +181,7 @@ class InstanceTemplate(pulumi.CustomResource):
 
     ## Import
 
-    An ID takes one of these forms:
+    The ID has one of these forms:
 
     * `projects/PROJECT/global/instanceTemplates/NAME`
     * `projects/PROJECT/regions/REGION/instanceTemplates/NAME`
@@ -243,7 +243,7 @@ class InstanceTemplate(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `projects/PROJECT/global/instanceTemplates/NAME`
         * `projects/PROJECT/regions/REGION/instanceTemplates/NAME`
@@ -262,10 +262,10 @@ class InstanceTemplate(pulumi.CustomResource):
         :param pulumi.Input[_builtins.str] description: A description of the template, at most 2,048 characters.
         :param pulumi.Input[_builtins.str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: The properties of the instances. Required without `sourceInstance`, from which they are otherwise copied. Conflicts with `sourceInstance`.
         :param pulumi.Input[_builtins.str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
         :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
-        :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.
+        :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.
         """
         ...
     @overload
@@ -310,7 +310,7 @@ class InstanceTemplate(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `projects/PROJECT/global/instanceTemplates/NAME`
         * `projects/PROJECT/regions/REGION/instanceTemplates/NAME`
@@ -455,7 +455,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter
     def properties(self) -> pulumi.Output['outputs.InstancePropertiesResponse']:
         """
-        The properties of the instances. Default: those of the source instance. Conflicts with `sourceInstance`.
+        The properties of the instances. Required without `sourceInstance`, from which they are otherwise copied. Conflicts with `sourceInstance`.
         """
         return pulumi.get(self, "properties")
 
@@ -495,7 +495,7 @@ class InstanceTemplate(pulumi.CustomResource):
     @pulumi.getter(name="sourceInstanceParams")
     def source_instance_params(self) -> pulumi.Output[Optional['outputs.SourceInstanceParams']]:
         """
-        How the template is created from its source instance. Requires `sourceInstance`. Google does not return it.
+        How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.
         """
         return pulumi.get(self, "source_instance_params")
 

@@ -39,14 +39,14 @@ class MachineImageArgs:
 
         :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
         :param pulumi.Input[_builtins.str] description: A description of the image, at most 2,048 characters.
-        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image, such as `{team: web}`; at most 64. Changes in place.
+        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] machine_image_encryption_key: The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
         :param pulumi.Input[_builtins.str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
-        :param pulumi.Input['MachineImageParamsArgs'] params: Which disks to include, and tags. Google does not return it.
+        :param pulumi.Input['MachineImageParamsArgs'] params: Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-        :param pulumi.Input[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]] source_disk_encryption_keys: Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.
+        :param pulumi.Input[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]] source_disk_encryption_keys: Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
         """
         pulumi.set(__self__, "source_instance", source_instance)
         if description is not None:
@@ -96,7 +96,7 @@ class MachineImageArgs:
     @pulumi.getter(name="guestFlush")
     def guest_flush(self) -> pulumi.Input[Optional[_builtins.bool]]:
         """
-        Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.
+        Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
         """
         return pulumi.get(self, "guest_flush")
 
@@ -108,7 +108,7 @@ class MachineImageArgs:
     @pulumi.getter
     def labels(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Labels of the image, such as `{team: web}`; at most 64. Changes in place.
+        Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
         """
         return pulumi.get(self, "labels")
 
@@ -144,7 +144,7 @@ class MachineImageArgs:
     @pulumi.getter
     def params(self) -> pulumi.Input[Optional['MachineImageParamsArgs']]:
         """
-        Which disks to include, and tags. Google does not return it.
+        Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.
         """
         return pulumi.get(self, "params")
 
@@ -168,7 +168,7 @@ class MachineImageArgs:
     @pulumi.getter(name="sourceDiskEncryptionKeys")
     def source_disk_encryption_keys(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]]]:
         """
-        Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.
+        Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.
         """
         return pulumi.get(self, "source_disk_encryption_keys")
 
@@ -180,7 +180,7 @@ class MachineImageArgs:
     @pulumi.getter(name="storageLocations")
     def storage_locations(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.
+        The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
         """
         return pulumi.get(self, "storage_locations")
 
@@ -192,7 +192,7 @@ class MachineImageArgs:
 @pulumi.type_token("gcpx:compute:MachineImage")
 class MachineImage(pulumi.CustomResource):
     """
-    A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes; it may take 20 minutes unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
+    A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
     ## Example Usage
 
@@ -214,7 +214,7 @@ class MachineImage(pulumi.CustomResource):
 
     ## Import
 
-    An ID takes one of these forms:
+    The ID has one of these forms:
 
     * `projects/PROJECT/global/machineImages/NAME`
     * `PROJECT/NAME`
@@ -241,7 +241,7 @@ class MachineImage(pulumi.CustomResource):
                  storage_locations: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  __props__=None):
         """
-        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes; it may take 20 minutes unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
+        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
         ## Example Usage
 
@@ -263,7 +263,7 @@ class MachineImage(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `projects/PROJECT/global/machineImages/NAME`
         * `PROJECT/NAME`
@@ -278,15 +278,15 @@ class MachineImage(pulumi.CustomResource):
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
         :param pulumi.Input[_builtins.str] description: A description of the image, at most 2,048 characters.
-        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image, such as `{team: web}`; at most 64. Changes in place.
+        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
         :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] machine_image_encryption_key: The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
         :param pulumi.Input[_builtins.str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
-        :param pulumi.Input[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']] params: Which disks to include, and tags. Google does not return it.
+        :param pulumi.Input[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']] params: Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-        :param pulumi.Input[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]] source_disk_encryption_keys: Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.
+        :param pulumi.Input[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]] source_disk_encryption_keys: Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.
         :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
         """
         ...
     @overload
@@ -295,7 +295,7 @@ class MachineImage(pulumi.CustomResource):
                  args: MachineImageArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes; it may take 20 minutes unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
+        A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
         ## Example Usage
 
@@ -317,7 +317,7 @@ class MachineImage(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `projects/PROJECT/global/machineImages/NAME`
         * `PROJECT/NAME`
@@ -453,7 +453,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="guestFlush")
     def guest_flush(self) -> pulumi.Output[Optional[_builtins.bool]]:
         """
-        Ask the guest operating system to prepare its applications first, so that the image is consistent. Google does not return it.
+        Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
         """
         return pulumi.get(self, "guest_flush")
 
@@ -485,7 +485,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def labels(self) -> pulumi.Output[Optional[Mapping[str, _builtins.str]]]:
         """
-        Labels of the image, such as `{team: web}`; at most 64. Changes in place.
+        Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
         """
         return pulumi.get(self, "labels")
 
@@ -517,7 +517,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter
     def params(self) -> pulumi.Output[Optional['outputs.MachineImageParams']]:
         """
-        Which disks to include, and tags. Google does not return it.
+        Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.
         """
         return pulumi.get(self, "params")
 
@@ -565,7 +565,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="sourceDiskEncryptionKeys")
     def source_disk_encryption_keys(self) -> pulumi.Output[Optional[Sequence['outputs.SourceDiskEncryptionKeyResponse']]]:
         """
-        Keys of the source instance's disks that are encrypted with customer-supplied keys; required for each such disk. Google does not return them.
+        Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.
         """
         return pulumi.get(self, "source_disk_encryption_keys")
 
@@ -597,7 +597,7 @@ class MachineImage(pulumi.CustomResource):
     @pulumi.getter(name="storageLocations")
     def storage_locations(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        The region or multi-region that stores the image, such as `us-east1`. Default: Google chooses it.
+        The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
         """
         return pulumi.get(self, "storage_locations")
 

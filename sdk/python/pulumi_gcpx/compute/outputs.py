@@ -130,8 +130,8 @@ class AcceleratorConfig(dict):
         """
         GPUs or other accelerators of one type.
 
-        :param _builtins.int accelerator_count: The number of accelerators of each instance, such as `1`; at least 0.
-        :param _builtins.str accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
+        :param _builtins.int accelerator_count: The number of accelerators per instance, such as `1`; at least 0.
+        :param _builtins.str accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
         """
         if accelerator_count is not None:
             pulumi.set(__self__, "accelerator_count", accelerator_count)
@@ -142,7 +142,7 @@ class AcceleratorConfig(dict):
     @pulumi.getter(name="acceleratorCount")
     def accelerator_count(self) -> Optional[_builtins.int]:
         """
-        The number of accelerators of each instance, such as `1`; at least 0.
+        The number of accelerators per instance, such as `1`; at least 0.
         """
         return pulumi.get(self, "accelerator_count")
 
@@ -150,7 +150,7 @@ class AcceleratorConfig(dict):
     @pulumi.getter(name="acceleratorType")
     def accelerator_type(self) -> Optional[_builtins.str]:
         """
-        The accelerator type, such as `nvidia-l4`. Instance templates accept only this bare name.
+        The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
         """
         return pulumi.get(self, "accelerator_type")
 
@@ -206,13 +206,13 @@ class AccessConfigResponse(dict):
         :param _builtins.str external_ipv6: In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         :param _builtins.int external_ipv6_prefix_length: In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
         :param _builtins.str kind: Always `compute#accessConfig`.
-        :param _builtins.str name: The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
-        :param _builtins.str nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
+        :param _builtins.str name: The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
+        :param _builtins.str nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
         :param _builtins.str network_tier: The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
-        :param _builtins.str public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
+        :param _builtins.str public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
         :param _builtins.str security_policy: The security policy of the configuration, as a URL.
         :param _builtins.bool set_public_ptr: In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
-        :param _builtins.str type: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
+        :param _builtins.str type: The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
         """
         if external_ipv6 is not None:
             pulumi.set(__self__, "external_ipv6", external_ipv6)
@@ -263,7 +263,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter
     def name(self) -> Optional[_builtins.str]:
         """
-        The name of the configuration, which may be any text. Default: `External NAT`; for IPv6, `External IPv6` is usual.
+        The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
         """
         return pulumi.get(self, "name")
 
@@ -271,7 +271,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter(name="natIP")
     def nat_ip(self) -> Optional[_builtins.str]:
         """
-        In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`: a static address that is unused and in the instance's region. Default: an ephemeral address.
+        In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
         """
         return pulumi.get(self, "nat_ip")
 
@@ -287,7 +287,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter(name="publicPtrDomainName")
     def public_ptr_domain_name(self) -> Optional[_builtins.str]:
         """
-        The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it needs `setPublicPtr: true`.
+        The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
         """
         return pulumi.get(self, "public_ptr_domain_name")
 
@@ -311,7 +311,7 @@ class AccessConfigResponse(dict):
     @pulumi.getter
     def type(self) -> Optional[_builtins.str]:
         """
-        `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that fits.
+        The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
         """
         return pulumi.get(self, "type")
 
@@ -319,7 +319,7 @@ class AccessConfigResponse(dict):
 @pulumi.output_type
 class AdvancedMachineFeatures(dict):
     """
-    Processor and firmware options.
+    CPU and firmware options.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -356,12 +356,12 @@ class AdvancedMachineFeatures(dict):
                  turbo_mode: Optional[_builtins.str] = None,
                  visible_core_count: Optional[_builtins.int] = None):
         """
-        Processor and firmware options.
+        CPU and firmware options.
 
         :param _builtins.bool enable_nested_virtualization: Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
-        :param _builtins.bool enable_uefi_networking: Enable UEFI networking.
+        :param _builtins.bool enable_uefi_networking: Enable UEFI networking when an instance is created.
         :param _builtins.str performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
-        :param _builtins.int threads_per_core: The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
+        :param _builtins.int threads_per_core: The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
         :param _builtins.str turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
         :param _builtins.int visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
@@ -390,7 +390,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="enableUefiNetworking")
     def enable_uefi_networking(self) -> Optional[_builtins.bool]:
         """
-        Enable UEFI networking.
+        Enable UEFI networking when an instance is created.
         """
         return pulumi.get(self, "enable_uefi_networking")
 
@@ -406,7 +406,7 @@ class AdvancedMachineFeatures(dict):
     @pulumi.getter(name="threadsPerCore")
     def threads_per_core(self) -> Optional[_builtins.int]:
         """
-        The number of threads of each physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the processor supports. Known processors support 1 and 2.
+        The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
         """
         return pulumi.get(self, "threads_per_core")
 
@@ -430,7 +430,7 @@ class AdvancedMachineFeatures(dict):
 @pulumi.output_type
 class AliasIpRangeResponse(dict):
     """
-    A range of further internal addresses of a network interface.
+    A range of additional internal addresses of a network interface.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -461,10 +461,10 @@ class AliasIpRangeResponse(dict):
                  ip_cidr_range: Optional[_builtins.str] = None,
                  subnetwork_range_name: Optional[_builtins.str] = None):
         """
-        A range of further internal addresses of a network interface.
+        A range of additional internal addresses of a network interface.
 
-        :param Sequence[_builtins.str] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str effective_subnetwork_range_name: The name of the subnetwork's range that the addresses come from. Beta: using it sends the call to Google's beta API.
+        :param Sequence[_builtins.str] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str effective_subnetwork_range_name: The name of the subnetwork's range that the addresses come from. Beta: a request that sets it goes to Google's beta API.
         :param _builtins.str ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
         :param _builtins.str subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
@@ -481,7 +481,7 @@ class AliasIpRangeResponse(dict):
     @pulumi.getter(name="candidateSubnetworkRangeNames")
     def candidate_subnetwork_range_names(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Names of secondary ranges of the subnetwork; the addresses come from one that has them available, such as `[pods-1, pods-2]`. Conflicts with `subnetworkRangeName`. Beta: using it sends the call to Google's beta API.
+        Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "candidate_subnetwork_range_names")
 
@@ -489,7 +489,7 @@ class AliasIpRangeResponse(dict):
     @pulumi.getter(name="effectiveSubnetworkRangeName")
     def effective_subnetwork_range_name(self) -> Optional[_builtins.str]:
         """
-        The name of the subnetwork's range that the addresses come from. Beta: using it sends the call to Google's beta API.
+        The name of the subnetwork's range that the addresses come from. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "effective_subnetwork_range_name")
 
@@ -513,14 +513,14 @@ class AliasIpRangeResponse(dict):
 @pulumi.output_type
 class ApiWarning(dict):
     """
-    A warning in a response of Google's.
+    A warning in one of Google's responses.
     """
     def __init__(__self__, *,
                  code: _builtins.str,
                  data: Optional[Sequence['outputs.WarningData']] = None,
                  message: Optional[_builtins.str] = None):
         """
-        A warning in a response of Google's.
+        A warning in one of Google's responses.
 
         :param _builtins.str code: The warning's code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
         :param Sequence['WarningData'] data: Details of the warning.
@@ -643,23 +643,23 @@ class AttachedDiskInitializeParamsResponse(dict):
         :param _builtins.str description: A description of the disk.
         :param _builtins.str disk_name: The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
         :param _builtins.int disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
-        :param _builtins.str disk_type: The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+        :param _builtins.str disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         :param _builtins.bool enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
-        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
+        :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
         :param Mapping[str, _builtins.str] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
-        :param Sequence[_builtins.str] licenses: License URLs. Reserved for Google's own use.
-        :param _builtins.bool multi_writer: Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
+        :param Sequence[_builtins.str] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
+        :param _builtins.bool multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
         :param _builtins.int provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
         :param _builtins.int provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
-        :param Sequence[_builtins.str] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
+        :param Sequence[_builtins.str] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
         :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
-        :param Sequence[_builtins.str] resource_policies: Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
-        :param _builtins.str source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
-        :param 'CustomerEncryptionKeyResponse' source_image_encryption_key: The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
-        :param _builtins.str source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
+        :param Sequence[_builtins.str] resource_policies: Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
+        :param _builtins.str source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+        :param 'CustomerEncryptionKeyResponse' source_image_encryption_key: The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
+        :param _builtins.str source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
         :param _builtins.str source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
-        :param 'CustomerEncryptionKeyResponse' source_snapshot_encryption_key: The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        :param 'CustomerEncryptionKeyResponse' source_snapshot_encryption_key: The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
         :param _builtins.str storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
         """
         if architecture is not None:
@@ -743,7 +743,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="diskType")
     def disk_type(self) -> Optional[_builtins.str]:
         """
-        The disk type, such as `pd-ssd`. Instance templates accept only this bare name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+        The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
         """
         return pulumi.get(self, "disk_type")
 
@@ -759,7 +759,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="guestOsFeatures")
     def guest_os_features(self) -> Optional[Sequence['outputs.GuestOsFeature']]:
         """
-        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: using it sends the call to Google's beta API.
+        Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "guest_os_features")
 
@@ -775,7 +775,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter
     def licenses(self) -> Optional[Sequence[_builtins.str]]:
         """
-        License URLs. Reserved for Google's own use.
+        Licenses of the disk, as URLs. Reserved for Google's own use.
         """
         return pulumi.get(self, "licenses")
 
@@ -783,7 +783,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="multiWriter")
     def multi_writer(self) -> Optional[_builtins.bool]:
         """
-        Let several instances attach the disk for reading and writing. Beta: using it sends the call to Google's beta API.
+        Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "multi_writer")
 
@@ -791,7 +791,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="onUpdateAction")
     def on_update_action(self) -> Optional[_builtins.str]:
         """
-        What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if it has another image or snapshot. Default: `USE_EXISTING_DISK`.
+        What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
         """
         return pulumi.get(self, "on_update_action")
 
@@ -815,7 +815,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="replicaZones")
     def replica_zones(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them is the instance's zone. Required for a regional disk.
+        The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
         """
         return pulumi.get(self, "replica_zones")
 
@@ -831,7 +831,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Resource policies of the disk for automatic snapshots, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only bare names: `[daily]`.
+        Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -839,7 +839,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceImage")
     def source_image(self) -> Optional[_builtins.str]:
         """
-        The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are resolved: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` to the family of the public project, other names to images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+        The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
         """
         return pulumi.get(self, "source_image")
 
@@ -847,7 +847,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceImageEncryptionKey")
     def source_image_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key of an image that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
         """
         return pulumi.get(self, "source_image_encryption_key")
 
@@ -855,7 +855,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceInstantSnapshot")
     def source_instant_snapshot(self) -> Optional[_builtins.str]:
         """
-        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: using it sends the call to Google's beta API.
+        The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "source_instant_snapshot")
 
@@ -871,7 +871,7 @@ class AttachedDiskInitializeParamsResponse(dict):
     @pulumi.getter(name="sourceSnapshotEncryptionKey")
     def source_snapshot_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key of a snapshot that is protected by a key of your own. Instance templates do not store customer-supplied keys.
+        The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
         """
         return pulumi.get(self, "source_snapshot_encryption_key")
 
@@ -949,25 +949,25 @@ class AttachedDiskResponse(dict):
         A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
 
         :param _builtins.str architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`.
-        :param _builtins.bool auto_delete: Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
-        :param _builtins.bool boot: Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
-        :param _builtins.str device_name: The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param _builtins.bool auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param _builtins.bool boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param _builtins.str device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param _builtins.int disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
-        :param _builtins.bool force_attach: Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
+        :param _builtins.int disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param _builtins.bool force_attach: Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
         :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         :param _builtins.int index: The disk's index on the instance; 0 is the boot disk.
         :param 'AttachedDiskInitializeParamsResponse' initialize_params: How to create a new disk together with its instance. Conflicts with `source`.
-        :param _builtins.str interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+        :param _builtins.str interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
         :param _builtins.str kind: Always `compute#attachedDisk`.
         :param Sequence[_builtins.str] licenses: Licenses of the disk, as URLs.
-        :param _builtins.bool locked: Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str mode: `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        :param _builtins.bool locked: Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         :param _builtins.str saved_state: `PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.
         :param 'InitialStateConfig' shielded_instance_initial_state: The UEFI keys that are stored on the disk, for Shielded VMs.
-        :param _builtins.str source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
-        :param _builtins.str type: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param Sequence[_builtins.str] user_licenses: License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
+        :param _builtins.str type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param Sequence[_builtins.str] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
@@ -1022,7 +1022,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="autoDelete")
     def auto_delete(self) -> Optional[_builtins.bool]:
         """
-        Delete the disk when its instance is deleted; not when the disk is detached. Default: false.
+        Delete the disk when its instance is deleted, but not when it is detached. Default: false.
         """
         return pulumi.get(self, "auto_delete")
 
@@ -1030,7 +1030,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def boot(self) -> Optional[_builtins.bool]:
         """
-        Boot from this disk; its first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         """
         return pulumi.get(self, "boot")
 
@@ -1038,7 +1038,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="deviceName")
     def device_name(self) -> Optional[_builtins.str]:
         """
-        The name under which a Linux guest sees the disk below `/dev/disk/by-id/google-*`, such as `data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         """
         return pulumi.get(self, "device_name")
 
@@ -1054,7 +1054,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> Optional[_builtins.int]:
         """
-        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the size that the disk has.
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -1062,7 +1062,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="forceAttach")
     def force_attach(self) -> Optional[_builtins.bool]:
         """
-        Attach a regional disk even if it is attached to another instance. Google refuses this for a zonal disk, and does not return the property.
+        Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
         """
         return pulumi.get(self, "force_attach")
 
@@ -1094,7 +1094,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def interface(self) -> Optional[_builtins.str]:
         """
-        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD above 375 GB needs `NVME`. Default: `SCSI` for most machine types.
+        The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
         """
         return pulumi.get(self, "interface")
 
@@ -1118,7 +1118,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def locked(self) -> Optional[_builtins.bool]:
         """
-        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: using it sends the call to Google's beta API.
+        Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "locked")
 
@@ -1126,7 +1126,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def mode(self) -> Optional[_builtins.str]:
         """
-        `READ_WRITE`, or `READ_ONLY`, in which several instances can attach the disk at a time. Default: `READ_WRITE`.
+        How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -1150,7 +1150,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def source(self) -> Optional[_builtins.str]:
         """
-        The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, a zonal disk is written by its bare name: `data`. Conflicts with `initializeParams`.
+        The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
         """
         return pulumi.get(self, "source")
 
@@ -1158,7 +1158,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter
     def type(self) -> Optional[_builtins.str]:
         """
-        `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
         """
         return pulumi.get(self, "type")
 
@@ -1166,7 +1166,7 @@ class AttachedDiskResponse(dict):
     @pulumi.getter(name="userLicenses")
     def user_licenses(self) -> Optional[Sequence[_builtins.str]]:
         """
-        License URLs that the user gives, such as `[projects/my-project/global/licenses/my-license]`. Beta: using it sends the call to Google's beta API.
+        Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "user_licenses")
 
@@ -1261,8 +1261,8 @@ class ConfidentialInstanceConfig(dict):
         """
         Confidential VM options.
 
-        :param _builtins.str confidential_instance_type: The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
-        :param _builtins.bool enable_confidential_compute: Create Confidential VMs.
+        :param _builtins.str confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.bool enable_confidential_compute: Create the instances as Confidential VMs.
         """
         if confidential_instance_type is not None:
             pulumi.set(__self__, "confidential_instance_type", confidential_instance_type)
@@ -1273,7 +1273,7 @@ class ConfidentialInstanceConfig(dict):
     @pulumi.getter(name="confidentialInstanceType")
     def confidential_instance_type(self) -> Optional[_builtins.str]:
         """
-        The technology: `SEV` or `SEV_SNP` of AMD, `TDX` of Intel, `CCA` of Arm, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: using it sends the call to Google's beta API.
+        The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "confidential_instance_type")
 
@@ -1281,7 +1281,7 @@ class ConfidentialInstanceConfig(dict):
     @pulumi.getter(name="enableConfidentialCompute")
     def enable_confidential_compute(self) -> Optional[_builtins.bool]:
         """
-        Create Confidential VMs.
+        Create the instances as Confidential VMs.
         """
         return pulumi.get(self, "enable_confidential_compute")
 
@@ -1323,7 +1323,7 @@ class CustomerEncryptionKeyResponse(dict):
         """
         An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
 
-        :param _builtins.str kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
+        :param _builtins.str kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
         :param _builtins.str kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
         :param _builtins.str raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         :param _builtins.str rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
@@ -1344,7 +1344,7 @@ class CustomerEncryptionKeyResponse(dict):
     @pulumi.getter(name="kmsKeyName")
     def kms_key_name(self) -> Optional[_builtins.str]:
         """
-        The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A version at its end, such as `/cryptoKeyVersions/1`, makes no difference.
+        The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
         """
         return pulumi.get(self, "kms_key_name")
 
@@ -1653,7 +1653,7 @@ class EffectiveInstanceMetadata(dict):
         :param _builtins.bool gce_container_declaration_metadata_value: Whether a container is declared.
         :param _builtins.bool serial_port_enable_metadata_value: Whether the interactive serial console is enabled.
         :param _builtins.bool serial_port_logging_enable_metadata_value: Whether the serial port's output is logged.
-        :param _builtins.str vm_dns_setting_metadata_value: Which internal DNS names the instance has.
+        :param _builtins.str vm_dns_setting_metadata_value: Which kind of internal DNS names the instance has.
         """
         if block_project_ssh_keys_metadata_value is not None:
             pulumi.set(__self__, "block_project_ssh_keys_metadata_value", block_project_ssh_keys_metadata_value)
@@ -1742,7 +1742,7 @@ class EffectiveInstanceMetadata(dict):
     @pulumi.getter(name="vmDnsSettingMetadataValue")
     def vm_dns_setting_metadata_value(self) -> Optional[_builtins.str]:
         """
-        Which internal DNS names the instance has.
+        Which kind of internal DNS names the instance has.
         """
         return pulumi.get(self, "vm_dns_setting_metadata_value")
 
@@ -1810,14 +1810,14 @@ class ErrorDetail(dict):
 @pulumi.output_type
 class ErrorInfo(dict):
     """
-    The cause of an error, in a form for programs.
+    The cause of an error, in machine-readable form.
     """
     def __init__(__self__, *,
                  domain: Optional[_builtins.str] = None,
                  metadatas: Optional[Mapping[str, _builtins.str]] = None,
                  reason: Optional[_builtins.str] = None):
         """
-        The cause of an error, in a form for programs.
+        The cause of an error, in machine-readable form.
 
         :param _builtins.str domain: The service that defines the reason, such as `compute.googleapis.com`.
         :param Mapping[str, _builtins.str] metadatas: Details of the cause, by key.
@@ -2174,7 +2174,7 @@ class InstanceFlexibilityPolicyResponse(dict):
         """
         Alternative machine types, from which Google chooses by capacity and quota.
 
-        :param Mapping[str, 'InstanceSelectionResponse'] instance_selections: Selections of machine types, by a name of your choice (RFC 1035).
+        :param Mapping[str, 'InstanceSelectionResponse'] instance_selections: Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`.
         """
         if instance_selections is not None:
             pulumi.set(__self__, "instance_selections", instance_selections)
@@ -2183,7 +2183,7 @@ class InstanceFlexibilityPolicyResponse(dict):
     @pulumi.getter(name="instanceSelections")
     def instance_selections(self) -> Optional[Mapping[str, 'outputs.InstanceSelectionResponse']]:
         """
-        Selections of machine types, by a name of your choice (RFC 1035).
+        Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`.
         """
         return pulumi.get(self, "instance_selections")
 
@@ -2191,13 +2191,13 @@ class InstanceFlexibilityPolicyResponse(dict):
 @pulumi.output_type
 class InstanceParams(dict):
     """
-    Parameters of an instance's creation, which Google does not store.
+    Parameters of the creation of an instance, which Google does not store.
     """
     def __init__(__self__, *,
                  request_valid_for_duration: Optional['outputs.Duration'] = None,
                  resource_manager_tags: Optional[Mapping[str, _builtins.str]] = None):
         """
-        Parameters of an instance's creation, which Google does not store.
+        Parameters of the creation of an instance, which Google does not store.
 
         :param 'Duration' request_valid_for_duration: How long the creation may wait for capacity.
         :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the instance, such as `{tagKeys/123: tagValues/456}`.
@@ -2317,31 +2317,31 @@ class InstancePropertiesResponse(dict):
         """
         The properties of virtual machine instances.
 
-        :param 'AdvancedMachineFeatures' advanced_machine_features: Processor and firmware options, such as `{threadsPerCore: 1}`.
+        :param 'AdvancedMachineFeatures' advanced_machine_features: CPU and firmware options, such as `{threadsPerCore: 1}`.
         :param _builtins.bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
         :param _builtins.str description: A description of the instances.
-        :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
-        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+        :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
+        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
         :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
-        :param _builtins.str key_revocation_action_type: What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        :param _builtins.str key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         :param Mapping[str, _builtins.str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
         :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
-        :param _builtins.str machine_type: The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
-        :param 'MetadataResponse' metadata: Metadata that the guest can read, such as a startup script.
+        :param _builtins.str machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param 'MetadataResponse' metadata: Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
         :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
-        :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
-        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str post_key_revocation_action_type: What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str private_ipv6_google_access: How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
-        :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume.
+        :param 'NetworkPerformanceConfig' network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
+        :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
         :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
-        :param Sequence[_builtins.str] resource_policies: Bare names of the resource policies of the instances, such as `[my-placement]`.
-        :param 'Scheduling' scheduling: When and where instances run, and how they are stopped.
-        :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, in a list of at most one element.
+        :param Sequence[_builtins.str] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
+        :param 'Scheduling' scheduling: When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
+        :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
-        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
         :param 'TagsResponse' tags: Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         :param 'WorkloadIdentityConfig' workload_identity_config: The workload identity of the instances.
         """
@@ -2404,7 +2404,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="advancedMachineFeatures")
     def advanced_machine_features(self) -> Optional['outputs.AdvancedMachineFeatures']:
         """
-        Processor and firmware options, such as `{threadsPerCore: 1}`.
+        CPU and firmware options, such as `{threadsPerCore: 1}`.
         """
         return pulumi.get(self, "advanced_machine_features")
 
@@ -2436,7 +2436,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
         """
-        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
+        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2444,7 +2444,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> Optional['outputs.DisplayDevice']:
         """
-        A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "display_device")
 
@@ -2460,7 +2460,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="keyRevocationActionType")
     def key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         """
         return pulumi.get(self, "key_revocation_action_type")
 
@@ -2484,7 +2484,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="machineType")
     def machine_type(self) -> Optional[_builtins.str]:
         """
-        The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         """
         return pulumi.get(self, "machine_type")
 
@@ -2492,7 +2492,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def metadata(self) -> Optional['outputs.MetadataResponse']:
         """
-        Metadata that the guest can read, such as a startup script.
+        Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
         """
         return pulumi.get(self, "metadata")
 
@@ -2516,7 +2516,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="networkPerformanceConfig")
     def network_performance_config(self) -> Optional['outputs.NetworkPerformanceConfig']:
         """
-        Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         """
         return pulumi.get(self, "network_performance_config")
 
@@ -2524,7 +2524,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> Optional[Mapping[str, 'outputs.StructuredEntries']]:
         """
-        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -2532,7 +2532,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
+        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -2540,7 +2540,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="privateIpv6GoogleAccess")
     def private_ipv6_google_access(self) -> Optional[_builtins.str]:
         """
-        How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         """
         return pulumi.get(self, "private_ipv6_google_access")
 
@@ -2548,7 +2548,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="reservationAffinity")
     def reservation_affinity(self) -> Optional['outputs.ReservationAffinity']:
         """
-        The reservations that instances consume.
+        The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
         """
         return pulumi.get(self, "reservation_affinity")
 
@@ -2564,7 +2564,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Bare names of the resource policies of the instances, such as `[my-placement]`.
+        The names of the instances' resource policies, such as `[my-placement]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -2572,7 +2572,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter
     def scheduling(self) -> Optional['outputs.Scheduling']:
         """
-        When and where instances run, and how they are stopped.
+        When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
         """
         return pulumi.get(self, "scheduling")
 
@@ -2580,7 +2580,7 @@ class InstancePropertiesResponse(dict):
     @pulumi.getter(name="serviceAccounts")
     def service_accounts(self) -> Optional[Sequence['outputs.ServiceAccount']]:
         """
-        The service account that instances run as, in a list of at most one element.
+        The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         """
         return pulumi.get(self, "service_accounts")
 
@@ -2597,7 +2597,7 @@ class InstancePropertiesResponse(dict):
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> Optional['outputs.ShieldedVmConfig']:
         """
-        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -2682,22 +2682,22 @@ class InstanceResponse(dict):
 
         :param _builtins.str name: The instance's name.
         :param _builtins.str self_link: The instance's URL.
-        :param 'AdvancedMachineFeatures' advanced_machine_features: Processor and firmware options, such as `{threadsPerCore: 1}`.
+        :param 'AdvancedMachineFeatures' advanced_machine_features: CPU and firmware options, such as `{threadsPerCore: 1}`.
         :param _builtins.bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
-        :param _builtins.str cpu_platform: The processor platform that the instance uses.
+        :param _builtins.str cpu_platform: The CPU platform that the instance uses.
         :param _builtins.str creation_timestamp: When the instance was created (RFC 3339).
         :param _builtins.bool deletion_protection: Whether the instance is protected against deletion.
         :param _builtins.str description: A description of the instances.
-        :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
-        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+        :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
+        :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
         :param _builtins.bool erase_windows_vss_signature: Whether a Windows VSS signature is erased.
         :param _builtins.str fingerprint: A hash of the instance, in base64, that prevents conflicting changes.
         :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
         :param _builtins.str hostname: The host name, if it is not the default one.
         :param _builtins.str id: The numeric ID that Google assigned to the instance.
         :param 'CustomerEncryptionKeyResponse' instance_encryption_key: The key that protects the data of the instance while it is suspended.
-        :param _builtins.str key_revocation_action_type: What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        :param _builtins.str key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         :param _builtins.str kind: Always `compute#instance`.
         :param _builtins.str label_fingerprint: A hash of the labels, in base64, that prevents conflicting changes.
         :param Mapping[str, _builtins.str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
@@ -2705,28 +2705,28 @@ class InstanceResponse(dict):
         :param _builtins.str last_stop_timestamp: When the instance was last stopped (RFC 3339).
         :param _builtins.str last_suspended_timestamp: When the instance was last suspended (RFC 3339).
         :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
-        :param _builtins.str machine_type: The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
-        :param 'MetadataResponse' metadata: Metadata that the guest can read, such as a startup script.
+        :param _builtins.str machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param 'MetadataResponse' metadata: Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
         :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
-        :param 'NetworkPerformanceConfig' network_performance_config: Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        :param 'NetworkPerformanceConfig' network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         :param 'InstanceParams' params: Parameters of the creation.
-        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str post_key_revocation_action_type: What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str private_ipv6_google_access: How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
-        :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume.
-        :param Sequence[_builtins.str] resource_policies: Bare names of the resource policies of the instances, such as `[my-placement]`.
+        :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
+        :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
+        :param Sequence[_builtins.str] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
         :param 'ResourceStatus' resource_status: The instance's actual values, which can differ from its settings.
         :param _builtins.bool satisfies_pzi: Reserved by Google.
         :param _builtins.bool satisfies_pzs: Reserved by Google.
-        :param 'Scheduling' scheduling: When and where instances run, and how they are stopped.
-        :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, in a list of at most one element.
+        :param 'Scheduling' scheduling: When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
+        :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
         :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the baseline of the boot integrity is updated.
-        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
         :param 'ShieldedVmIntegrityPolicy' shielded_vm_integrity_policy: How the baseline of the boot integrity is updated, under its deprecated name.
         :param _builtins.str source_machine_image: The URL of the machine image that the instance was created from.
-        :param 'CustomerEncryptionKeyResponse' source_machine_image_encryption_key: The key of that machine image.
+        :param 'CustomerEncryptionKeyResponse' source_machine_image_encryption_key: The key of `sourceMachineImage`.
         :param _builtins.bool start_restricted: Whether the instance cannot be started, because Google detected suspicious activity.
         :param _builtins.str status: The instance's state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
         :param _builtins.str status_message: An explanation of the state.
@@ -2859,7 +2859,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="advancedMachineFeatures")
     def advanced_machine_features(self) -> Optional['outputs.AdvancedMachineFeatures']:
         """
-        Processor and firmware options, such as `{threadsPerCore: 1}`.
+        CPU and firmware options, such as `{threadsPerCore: 1}`.
         """
         return pulumi.get(self, "advanced_machine_features")
 
@@ -2883,7 +2883,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="cpuPlatform")
     def cpu_platform(self) -> Optional[_builtins.str]:
         """
-        The processor platform that the instance uses.
+        The CPU platform that the instance uses.
         """
         return pulumi.get(self, "cpu_platform")
 
@@ -2915,7 +2915,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def disks(self) -> Optional[Sequence['outputs.AttachedDiskResponse']]:
         """
-        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so reordering the others is not a change.
+        The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
         """
         return pulumi.get(self, "disks")
 
@@ -2923,7 +2923,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="displayDevice")
     def display_device(self) -> Optional['outputs.DisplayDevice']:
         """
-        A virtual display, such as `{enableDisplay: true}`. Beta: using it sends the call to Google's beta API.
+        A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "display_device")
 
@@ -2979,7 +2979,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="keyRevocationActionType")
     def key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens to instances when a key is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
         """
         return pulumi.get(self, "key_revocation_action_type")
 
@@ -3043,7 +3043,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="machineType")
     def machine_type(self) -> Optional[_builtins.str]:
         """
-        The bare name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         """
         return pulumi.get(self, "machine_type")
 
@@ -3051,7 +3051,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def metadata(self) -> Optional['outputs.MetadataResponse']:
         """
-        Metadata that the guest can read, such as a startup script.
+        Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
         """
         return pulumi.get(self, "metadata")
 
@@ -3075,7 +3075,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="networkPerformanceConfig")
     def network_performance_config(self) -> Optional['outputs.NetworkPerformanceConfig']:
         """
-        Bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
+        The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         """
         return pulumi.get(self, "network_performance_config")
 
@@ -3091,7 +3091,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="partnerMetadata")
     def partner_metadata(self) -> Optional[Mapping[str, 'outputs.StructuredEntries']]:
         """
-        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: using it sends the call to Google's beta API.
+        Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "partner_metadata")
 
@@ -3099,7 +3099,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="postKeyRevocationActionType")
     def post_key_revocation_action_type(self) -> Optional[_builtins.str]:
         """
-        What happens to instances after a key is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: using it sends the call to Google's beta API.
+        What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "post_key_revocation_action_type")
 
@@ -3107,7 +3107,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="privateIpv6GoogleAccess")
     def private_ipv6_google_access(self) -> Optional[_builtins.str]:
         """
-        How instances and Google services reach each other over IPv6: from the instances only, in both directions, or as the subnetwork says. Default: `INHERIT_FROM_SUBNETWORK`. One of `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE`, `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE`, `INHERIT_FROM_SUBNETWORK`.
+        How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         """
         return pulumi.get(self, "private_ipv6_google_access")
 
@@ -3115,7 +3115,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="reservationAffinity")
     def reservation_affinity(self) -> Optional['outputs.ReservationAffinity']:
         """
-        The reservations that instances consume.
+        The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
         """
         return pulumi.get(self, "reservation_affinity")
 
@@ -3123,7 +3123,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="resourcePolicies")
     def resource_policies(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Bare names of the resource policies of the instances, such as `[my-placement]`.
+        The names of the instances' resource policies, such as `[my-placement]`.
         """
         return pulumi.get(self, "resource_policies")
 
@@ -3155,7 +3155,7 @@ class InstanceResponse(dict):
     @pulumi.getter
     def scheduling(self) -> Optional['outputs.Scheduling']:
         """
-        When and where instances run, and how they are stopped.
+        When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
         """
         return pulumi.get(self, "scheduling")
 
@@ -3163,7 +3163,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="serviceAccounts")
     def service_accounts(self) -> Optional[Sequence['outputs.ServiceAccount']]:
         """
-        The service account that instances run as, in a list of at most one element.
+        The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         """
         return pulumi.get(self, "service_accounts")
 
@@ -3188,7 +3188,7 @@ class InstanceResponse(dict):
     @_utilities.deprecated("""use shieldedInstanceConfig""")
     def shielded_vm_config(self) -> Optional['outputs.ShieldedVmConfig']:
         """
-        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: using it sends the call to Google's beta API.
+        Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "shielded_vm_config")
 
@@ -3213,7 +3213,7 @@ class InstanceResponse(dict):
     @pulumi.getter(name="sourceMachineImageEncryptionKey")
     def source_machine_image_encryption_key(self) -> Optional['outputs.CustomerEncryptionKeyResponse']:
         """
-        The key of that machine image.
+        The key of `sourceMachineImage`.
         """
         return pulumi.get(self, "source_machine_image_encryption_key")
 
@@ -3299,8 +3299,8 @@ class InstanceSelectionResponse(dict):
         Machine types to choose from.
 
         :param Sequence['AttachedDiskResponse'] disks: The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
-        :param Sequence[_builtins.str] machine_types: The machine types, by name, such as `n2-standard-4`.
-        :param _builtins.str min_cpu_platform: The minimum CPU platform, such as `Intel Ice Lake`.
+        :param Sequence[_builtins.str] machine_types: The names of the machine types, such as `[n2-standard-4]`.
+        :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param _builtins.int rank: The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
         """
         if disks is not None:
@@ -3324,7 +3324,7 @@ class InstanceSelectionResponse(dict):
     @pulumi.getter(name="machineTypes")
     def machine_types(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The machine types, by name, such as `n2-standard-4`.
+        The names of the machine types, such as `[n2-standard-4]`.
         """
         return pulumi.get(self, "machine_types")
 
@@ -3332,7 +3332,7 @@ class InstanceSelectionResponse(dict):
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> Optional[_builtins.str]:
         """
-        The minimum CPU platform, such as `Intel Ice Lake`.
+        The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -3685,9 +3685,9 @@ class LocationPolicy(dict):
         """
         The zones in which instances may be created. A change applies to instances that are created later.
 
-        :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
+        :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
         :param _builtins.str target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
-        :param Sequence['LocationPolicyZone'] zones: The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
+        :param Sequence['LocationPolicyZone'] zones: The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
         if locations is not None:
             pulumi.set(__self__, "locations", locations)
@@ -3700,7 +3700,7 @@ class LocationPolicy(dict):
     @pulumi.getter
     def locations(self) -> Optional[Mapping[str, 'outputs.LocationPolicyLocation']]:
         """
-        Preferences and limits of zones, by zone, such as `zones/us-east1-b`.
+        Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
         """
         return pulumi.get(self, "locations")
 
@@ -3716,7 +3716,7 @@ class LocationPolicy(dict):
     @pulumi.getter
     def zones(self) -> Optional[Sequence['outputs.LocationPolicyZone']]:
         """
-        The zones to choose from; `locations` may hold preferences for them. AI zones are used only if they are listed here.
+        The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
         return pulumi.get(self, "zones")
 
@@ -3908,8 +3908,8 @@ class MachineImageParams(dict):
         """
         Parameters of the creation, which Google does not store.
 
-        :param Sequence[_builtins.str] excluded_disks: Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
-        :param Sequence[_builtins.str] included_disks: Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
+        :param Sequence[_builtins.str] excluded_disks: Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
+        :param Sequence[_builtins.str] included_disks: Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
         :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
         """
         if excluded_disks is not None:
@@ -3923,7 +3923,7 @@ class MachineImageParams(dict):
     @pulumi.getter(name="excludedDisks")
     def excluded_disks(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Device names of the disks to leave out, such as `persistent-disk-1`. Default: none. Conflicts with `includedDisks`.
+        Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
         """
         return pulumi.get(self, "excluded_disks")
 
@@ -3931,7 +3931,7 @@ class MachineImageParams(dict):
     @pulumi.getter(name="includedDisks")
     def included_disks(self) -> Optional[Sequence[_builtins.str]]:
         """
-        Device names of the disks to include, such as `persistent-disk-1`. Default: all disks. Conflicts with `excludedDisks`.
+        Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
         """
         return pulumi.get(self, "included_disks")
 
@@ -4067,7 +4067,7 @@ class MetadataItem(dict):
         """
         One metadata entry.
 
-        :param _builtins.str key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
+        :param _builtins.str key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
         :param _builtins.str value: The value, such as the text of a script: at most 262,144 bytes in UTF-8.
         """
         pulumi.set(__self__, "key", key)
@@ -4078,7 +4078,7 @@ class MetadataItem(dict):
     @pulumi.getter
     def key(self) -> _builtins.str:
         """
-        The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key appears once.
+        The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
         """
         return pulumi.get(self, "key")
 
@@ -4094,14 +4094,14 @@ class MetadataItem(dict):
 @pulumi.output_type
 class MetadataResponse(dict):
     """
-    Metadata that the guest can read. All keys and values together have less than 512 KB.
+    Metadata that the guest can read. All keys and values together must have less than 512 KB.
     """
     def __init__(__self__, *,
                  fingerprint: Optional[_builtins.str] = None,
                  items: Optional[Sequence['outputs.MetadataItem']] = None,
                  kind: Optional[_builtins.str] = None):
         """
-        Metadata that the guest can read. All keys and values together have less than 512 KB.
+        Metadata that the guest can read. All keys and values together must have less than 512 KB.
 
         :param _builtins.str fingerprint: A hash of the metadata, in base64.
         :param Sequence['MetadataItem'] items: The entries in any order, such as `[{key: team, value: web}]`.
@@ -4221,27 +4221,27 @@ class NetworkInterfaceResponse(dict):
         A network interface of an instance.
 
         :param Sequence['AccessConfigResponse'] access_configs: The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
-        :param Sequence['AliasIpRangeResponse'] alias_ip_ranges: Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
-        :param Sequence['AliasIpRangeResponse'] alias_ipv6_ranges: Ranges of further internal IPv6 addresses. In VPC networks only.
-        :param _builtins.bool enable_vpc_scoped_dns: Resolve DNS names over this interface. Only with `networkAttachment`.
+        :param Sequence['AliasIpRangeResponse'] alias_ip_ranges: Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
+        :param Sequence['AliasIpRangeResponse'] alias_ipv6_ranges: Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
+        :param _builtins.bool enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
         :param _builtins.str fingerprint: A hash of the interface, in base64.
-        :param _builtins.str igmp_query: Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
+        :param _builtins.str igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         :param _builtins.int internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
-        :param Sequence['AccessConfigResponse'] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
-        :param _builtins.str ipv6_access_type: Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork says.
+        :param Sequence['AccessConfigResponse'] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
+        :param _builtins.str ipv6_access_type: Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork is configured.
         :param _builtins.str ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
         :param _builtins.str kind: Always `compute#networkInterface`.
-        :param _builtins.str mac_address: The MAC address. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str mac_address: The MAC address. Beta: a request that sets it goes to Google's beta API.
         :param _builtins.str name: The interface's name, `nic0` to `nic7`.
-        :param _builtins.str network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
-        :param _builtins.str network_attachment: The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
-        :param _builtins.str network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
+        :param _builtins.str network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
+        :param _builtins.str network_attachment: The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+        :param _builtins.str network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
         :param _builtins.str nic_type: The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
-        :param _builtins.str parent_nic_name: The parent of a dynamic interface (one with `vlan`), such as `nic0`.
-        :param _builtins.int queue_count: The number of receive queues and also of transmit queues, such as `2`; at least 0.
-        :param _builtins.str service_class_id: The ID of the producer's service class. Only with `networkAttachment`.
+        :param _builtins.str parent_nic_name: The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
+        :param _builtins.int queue_count: The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
+        :param _builtins.str service_class_id: The ID of the producer's service class. Requires `networkAttachment`.
         :param _builtins.str stack_type: The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
-        :param _builtins.str subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
+        :param _builtins.str subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
         :param _builtins.int vlan: The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
         """
         if access_configs is not None:
@@ -4303,7 +4303,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="aliasIpRanges")
     def alias_ip_ranges(self) -> Optional[Sequence['outputs.AliasIpRangeResponse']]:
         """
-        Ranges of further internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. In VPC networks only.
+        Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
         """
         return pulumi.get(self, "alias_ip_ranges")
 
@@ -4311,7 +4311,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="aliasIpv6Ranges")
     def alias_ipv6_ranges(self) -> Optional[Sequence['outputs.AliasIpRangeResponse']]:
         """
-        Ranges of further internal IPv6 addresses. In VPC networks only.
+        Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
         """
         return pulumi.get(self, "alias_ipv6_ranges")
 
@@ -4319,7 +4319,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="enableVpcScopedDns")
     def enable_vpc_scoped_dns(self) -> Optional[_builtins.bool]:
         """
-        Resolve DNS names over this interface. Only with `networkAttachment`.
+        Resolve DNS names over this interface. Requires `networkAttachment`.
         """
         return pulumi.get(self, "enable_vpc_scoped_dns")
 
@@ -4335,7 +4335,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="igmpQuery")
     def igmp_query(self) -> Optional[_builtins.str]:
         """
-        Whether IGMP queries are enabled on the interface: `IGMP_QUERY_V2` enables version 2, `IGMP_QUERY_DISABLED` none.
+        Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
         """
         return pulumi.get(self, "igmp_query")
 
@@ -4351,7 +4351,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="ipv6AccessConfigs")
     def ipv6_access_configs(self) -> Optional[Sequence['outputs.AccessConfigResponse']]:
         """
-        The external IPv6 address, as a list of at most one element: `[{}]` takes an address of the subnetwork. Default: no external IPv6 address.
+        The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
         """
         return pulumi.get(self, "ipv6_access_configs")
 
@@ -4359,7 +4359,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="ipv6AccessType")
     def ipv6_access_type(self) -> Optional[_builtins.str]:
         """
-        Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork says.
+        Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork is configured.
         """
         return pulumi.get(self, "ipv6_access_type")
 
@@ -4383,7 +4383,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="macAddress")
     def mac_address(self) -> Optional[_builtins.str]:
         """
-        The MAC address. Beta: using it sends the call to Google's beta API.
+        The MAC address. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "mac_address")
 
@@ -4399,7 +4399,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter
     def network(self) -> Optional[_builtins.str]:
         """
-        The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or without one `global/networks/default`.
+        The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
         """
         return pulumi.get(self, "network")
 
@@ -4407,7 +4407,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="networkAttachment")
     def network_attachment(self) -> Optional[_builtins.str]:
         """
-        The network attachment to connect to: `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+        The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
         """
         return pulumi.get(self, "network_attachment")
 
@@ -4415,7 +4415,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="networkIP")
     def network_ip(self) -> Optional[_builtins.str]:
         """
-        The internal IPv4 address, such as `10.0.0.2`. Default: an unused address.
+        The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
         """
         return pulumi.get(self, "network_ip")
 
@@ -4431,7 +4431,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="parentNicName")
     def parent_nic_name(self) -> Optional[_builtins.str]:
         """
-        The parent of a dynamic interface (one with `vlan`), such as `nic0`.
+        The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
         """
         return pulumi.get(self, "parent_nic_name")
 
@@ -4439,7 +4439,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="queueCount")
     def queue_count(self) -> Optional[_builtins.int]:
         """
-        The number of receive queues and also of transmit queues, such as `2`; at least 0.
+        The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
         """
         return pulumi.get(self, "queue_count")
 
@@ -4447,7 +4447,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter(name="serviceClassId")
     def service_class_id(self) -> Optional[_builtins.str]:
         """
-        The ID of the producer's service class. Only with `networkAttachment`.
+        The ID of the producer's service class. Requires `networkAttachment`.
         """
         return pulumi.get(self, "service_class_id")
 
@@ -4463,7 +4463,7 @@ class NetworkInterfaceResponse(dict):
     @pulumi.getter
     def subnetwork(self) -> Optional[_builtins.str]:
         """
-        The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks of custom subnet mode; legacy networks have none.
+        The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
         """
         return pulumi.get(self, "subnetwork")
 
@@ -4479,7 +4479,7 @@ class NetworkInterfaceResponse(dict):
 @pulumi.output_type
 class NetworkPerformanceConfig(dict):
     """
-    Bandwidth of the instances.
+    The bandwidth of the instances.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -4501,7 +4501,7 @@ class NetworkPerformanceConfig(dict):
     def __init__(__self__, *,
                  total_egress_bandwidth_tier: Optional[_builtins.str] = None):
         """
-        Bandwidth of the instances.
+        The bandwidth of the instances.
 
         :param _builtins.str total_egress_bandwidth_tier: The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
         """
@@ -4650,12 +4650,12 @@ class PhysicalHostTopology(dict):
         """
         The location of the host that the instance runs on.
 
-        :param 'TopologyAttributes' additional_attributes: Further IDs of the location.
+        :param 'TopologyAttributes' additional_attributes: Additional IDs of the location.
         :param _builtins.str block: The ID of the block. The network latency within a block is low.
         :param _builtins.str cluster: The name of the cluster.
         :param _builtins.str host: The ID of the host.
         :param _builtins.str machine: The ID of the machine, if it has several hosts.
-        :param _builtins.str subblock: The ID of the sub-block. The network latency is lower than between sub-blocks.
+        :param _builtins.str subblock: The ID of the sub-block. The network latency within a sub-block is lower than between sub-blocks.
         """
         if additional_attributes is not None:
             pulumi.set(__self__, "additional_attributes", additional_attributes)
@@ -4674,7 +4674,7 @@ class PhysicalHostTopology(dict):
     @pulumi.getter(name="additionalAttributes")
     def additional_attributes(self) -> Optional['outputs.TopologyAttributes']:
         """
-        Further IDs of the location.
+        Additional IDs of the location.
         """
         return pulumi.get(self, "additional_attributes")
 
@@ -4714,7 +4714,7 @@ class PhysicalHostTopology(dict):
     @pulumi.getter
     def subblock(self) -> Optional[_builtins.str]:
         """
-        The ID of the sub-block. The network latency is lower than between sub-blocks.
+        The ID of the sub-block. The network latency within a sub-block is lower than between sub-blocks.
         """
         return pulumi.get(self, "subblock")
 
@@ -5043,7 +5043,7 @@ class ReservationAffinity(dict):
         """
         The reservations that instances consume.
 
-        :param _builtins.str consume_reservation_type: Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        :param _builtins.str consume_reservation_type: Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
         :param _builtins.str key: The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
         :param Sequence[_builtins.str] values: The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
         """
@@ -5058,7 +5058,7 @@ class ReservationAffinity(dict):
     @pulumi.getter(name="consumeReservationType")
     def consume_reservation_type(self) -> Optional[_builtins.str]:
         """
-        Which reservations to consume: any that fits, those that `key` and `values` select, or none. The types with `THEN` say what to do when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
         """
         return pulumi.get(self, "consume_reservation_type")
 
@@ -5235,7 +5235,7 @@ class ResourceStatusScheduling(dict):
         """
         The scheduling options that are in effect.
 
-        :param _builtins.int availability_domain: The availability domain, from 1 on.
+        :param _builtins.int availability_domain: The availability domain, such as `1`.
         :param _builtins.str graceful_shutdown_timestamp: When the graceful shutdown begins (RFC 3339).
         :param _builtins.str termination_timestamp: When Google will terminate the instance (RFC 3339).
         """
@@ -5250,7 +5250,7 @@ class ResourceStatusScheduling(dict):
     @pulumi.getter(name="availabilityDomain")
     def availability_domain(self) -> Optional[_builtins.int]:
         """
-        The availability domain, from 1 on.
+        The availability domain, such as `1`.
         """
         return pulumi.get(self, "availability_domain")
 
@@ -5367,18 +5367,18 @@ class SavedAttachedDiskResponse(dict):
         :param _builtins.bool boot: Whether it is the boot disk.
         :param _builtins.str device_name: The disk's device name on the source instance.
         :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that the disk is encrypted with.
-        :param _builtins.int disk_size_gb: The disk's size in GB (base 2).
+        :param _builtins.int disk_size_gb: The disk's size in GB (2^30 bytes).
         :param _builtins.str disk_type: The URL of the disk type.
         :param Sequence['GuestOsFeature'] guest_os_features: Features that the disk's operating system supports.
         :param _builtins.int index: The disk's index on the source instance; 0 is the boot disk.
-        :param _builtins.str interface: The disk interface. One of `NVME`, `SCSI`.
+        :param _builtins.str interface: The interface by which the disk was attached. One of `NVME`, `SCSI`.
         :param _builtins.str kind: Always `compute#attachedDisk`.
         :param Sequence[_builtins.str] licenses: URLs of the disk's licenses.
-        :param _builtins.str mode: Whether the disk was attached read-only. One of `READ_ONLY`, `READ_WRITE`.
+        :param _builtins.str mode: How the disk was attached. One of `READ_ONLY`, `READ_WRITE`.
         :param _builtins.str source: The URL of the disk.
         :param _builtins.int storage_bytes: The storage that the disk uses in the image, in bytes.
         :param _builtins.str storage_bytes_status: Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
-        :param _builtins.str type: `SCRATCH` for a local SSD, else `PERSISTENT`.
+        :param _builtins.str type: `SCRATCH` for a local SSD, otherwise `PERSISTENT`.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -5449,7 +5449,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> Optional[_builtins.int]:
         """
-        The disk's size in GB (base 2).
+        The disk's size in GB (2^30 bytes).
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -5481,7 +5481,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def interface(self) -> Optional[_builtins.str]:
         """
-        The disk interface. One of `NVME`, `SCSI`.
+        The interface by which the disk was attached. One of `NVME`, `SCSI`.
         """
         return pulumi.get(self, "interface")
 
@@ -5505,7 +5505,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def mode(self) -> Optional[_builtins.str]:
         """
-        Whether the disk was attached read-only. One of `READ_ONLY`, `READ_WRITE`.
+        How the disk was attached. One of `READ_ONLY`, `READ_WRITE`.
         """
         return pulumi.get(self, "mode")
 
@@ -5537,7 +5537,7 @@ class SavedAttachedDiskResponse(dict):
     @pulumi.getter
     def type(self) -> Optional[_builtins.str]:
         """
-        `SCRATCH` for a local SSD, else `PERSISTENT`.
+        `SCRATCH` for a local SSD, otherwise `PERSISTENT`.
         """
         return pulumi.get(self, "type")
 
@@ -5752,26 +5752,26 @@ class Scheduling(dict):
         """
         When and where instances run, and how they are stopped.
 
-        :param _builtins.bool automatic_restart: Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
-        :param _builtins.int availability_domain: The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
+        :param _builtins.bool automatic_restart: Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+        :param _builtins.int availability_domain: The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
         :param _builtins.bool expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
-        :param 'SchedulingGracefulShutdown' graceful_shutdown: Graceful shutdown of instances.
-        :param _builtins.int host_error_timeout_seconds: Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
-        :param 'Duration' local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
+        :param 'SchedulingGracefulShutdown' graceful_shutdown: Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
+        :param _builtins.int host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
+        :param 'Duration' local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
         :param _builtins.str location_hint: An opaque hint for placing the instance near other resources, for internal tools.
-        :param _builtins.int maintenance_freeze_duration_hours: Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
-        :param _builtins.str maintenance_interval: How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
-        :param 'Duration' max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.int maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.str maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
+        :param 'Duration' max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
         :param _builtins.int min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
-        :param Sequence['SchedulingNodeAffinity'] node_affinities: Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
+        :param Sequence['SchedulingNodeAffinity'] node_affinities: Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
         :param _builtins.str on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
-        :param 'SchedulingOnInstanceStopAction' on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
+        :param 'SchedulingOnInstanceStopAction' on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
         :param _builtins.bool preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
-        :param 'Duration' preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
-        :param _builtins.str provisioning_model: How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+        :param 'Duration' preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
+        :param _builtins.str provisioning_model: How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
         :param _builtins.bool skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
-        :param _builtins.str termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+        :param _builtins.str termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
         """
         if automatic_restart is not None:
             pulumi.set(__self__, "automatic_restart", automatic_restart)
@@ -5818,7 +5818,7 @@ class Scheduling(dict):
     @pulumi.getter(name="automaticRestart")
     def automatic_restart(self) -> Optional[_builtins.bool]:
         """
-        Restart the instance when Compute Engine terminates it; never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+        Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
         """
         return pulumi.get(self, "automatic_restart")
 
@@ -5826,7 +5826,7 @@ class Scheduling(dict):
     @pulumi.getter(name="availabilityDomain")
     def availability_domain(self) -> Optional[_builtins.int]:
         """
-        The availability domain to run in, such as `1`: at least 1, at most the number of domains of the spread placement policy.
+        The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
         """
         return pulumi.get(self, "availability_domain")
 
@@ -5842,7 +5842,7 @@ class Scheduling(dict):
     @pulumi.getter(name="gracefulShutdown")
     def graceful_shutdown(self) -> Optional['outputs.SchedulingGracefulShutdown']:
         """
-        Graceful shutdown of instances.
+        Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
         """
         return pulumi.get(self, "graceful_shutdown")
 
@@ -5850,7 +5850,7 @@ class Scheduling(dict):
     @pulumi.getter(name="hostErrorTimeoutSeconds")
     def host_error_timeout_seconds(self) -> Optional[_builtins.int]:
         """
-        Seconds to wait for the detection of a host error, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's usual recovery. Beta: using it sends the call to Google's beta API.
+        How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "host_error_timeout_seconds")
 
@@ -5858,7 +5858,7 @@ class Scheduling(dict):
     @pulumi.getter(name="instanceTerminationAction")
     def instance_termination_action(self) -> Optional[_builtins.str]:
         """
-        What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. Standard instances need `maxRunDuration` or `terminationTime` for it. Default: `STOP`.
+        What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
         """
         return pulumi.get(self, "instance_termination_action")
 
@@ -5866,7 +5866,7 @@ class Scheduling(dict):
     @pulumi.getter(name="localSsdRecoveryTimeout")
     def local_ssd_recovery_timeout(self) -> Optional['outputs.Duration']:
         """
-        How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: whole hours, 0 to 168 of them. Default: 1 hour.
+        How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
         """
         return pulumi.get(self, "local_ssd_recovery_timeout")
 
@@ -5882,7 +5882,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maintenanceFreezeDurationHours")
     def maintenance_freeze_duration_hours(self) -> Optional[_builtins.int]:
         """
-        Hours after creation in which no maintenance is scheduled, such as `24`; at least 0. Beta: using it sends the call to Google's beta API.
+        For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "maintenance_freeze_duration_hours")
 
@@ -5890,7 +5890,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maintenanceInterval")
     def maintenance_interval(self) -> Optional[_builtins.str]:
         """
-        How often planned maintenance happens: `AS_NEEDED` as soon as updates are available, `PERIODIC` at intervals, `RECURRENT` at intervals on third-generation machines. Beta: using it sends the call to Google's beta API.
+        How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "maintenance_interval")
 
@@ -5898,7 +5898,7 @@ class Scheduling(dict):
     @pulumi.getter(name="maxRunDuration")
     def max_run_duration(self) -> Optional['outputs.Duration']:
         """
-        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: using it sends the call to Google's beta API.
+        How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "max_run_duration")
 
@@ -5914,7 +5914,7 @@ class Scheduling(dict):
     @pulumi.getter(name="nodeAffinities")
     def node_affinities(self) -> Optional[Sequence['outputs.SchedulingNodeAffinity']]:
         """
-        Conditions on the sole-tenant nodes to run on. They override `reservationAffinity`. Bulk creation does not support them.
+        Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
         """
         return pulumi.get(self, "node_affinities")
 
@@ -5930,7 +5930,7 @@ class Scheduling(dict):
     @pulumi.getter(name="onInstanceStopAction")
     def on_instance_stop_action(self) -> Optional['outputs.SchedulingOnInstanceStopAction']:
         """
-        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`. Beta: using it sends the call to Google's beta API.
+        What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "on_instance_stop_action")
 
@@ -5946,7 +5946,7 @@ class Scheduling(dict):
     @pulumi.getter(name="preemptionNoticeDuration")
     def preemption_notice_duration(self) -> Optional['outputs.Duration']:
         """
-        The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. Spot instances only. Default: none.
+        The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
         """
         return pulumi.get(self, "preemption_notice_duration")
 
@@ -5954,7 +5954,7 @@ class Scheduling(dict):
     @pulumi.getter(name="provisioningModel")
     def provisioning_model(self) -> Optional[_builtins.str]:
         """
-        How capacity is provisioned: `STANDARD` without a limit of time, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+        How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
         """
         return pulumi.get(self, "provisioning_model")
 
@@ -5970,7 +5970,7 @@ class Scheduling(dict):
     @pulumi.getter(name="terminationTime")
     def termination_time(self) -> Optional[_builtins.str]:
         """
-        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: using it sends the call to Google's beta API.
+        When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "termination_time")
 
@@ -5978,7 +5978,7 @@ class Scheduling(dict):
 @pulumi.output_type
 class SchedulingGracefulShutdown(dict):
     """
-    Graceful shutdown of instances.
+    Whether instances shut down gracefully, and how long that may take.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -6001,10 +6001,10 @@ class SchedulingGracefulShutdown(dict):
                  enabled: Optional[_builtins.bool] = None,
                  max_duration: Optional['outputs.Duration'] = None):
         """
-        Graceful shutdown of instances.
+        Whether instances shut down gracefully, and how long that may take.
 
-        :param _builtins.bool enabled: Enable graceful shutdown.
-        :param 'Duration' max_duration: The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
+        :param _builtins.bool enabled: Give the guest time to finish its work before the instance stops.
+        :param 'Duration' max_duration: The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped.
         """
         if enabled is not None:
             pulumi.set(__self__, "enabled", enabled)
@@ -6015,7 +6015,7 @@ class SchedulingGracefulShutdown(dict):
     @pulumi.getter
     def enabled(self) -> Optional[_builtins.bool]:
         """
-        Enable graceful shutdown.
+        Give the guest time to finish its work before the instance stops.
         """
         return pulumi.get(self, "enabled")
 
@@ -6023,7 +6023,7 @@ class SchedulingGracefulShutdown(dict):
     @pulumi.getter(name="maxDuration")
     def max_duration(self) -> Optional['outputs.Duration']:
         """
-        The longest time that a graceful shutdown may take, such as `{seconds: 600}`; the instance is stopped after it.
+        The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped.
         """
         return pulumi.get(self, "max_duration")
 
@@ -6187,7 +6187,7 @@ class ShieldedInstanceConfig(dict):
         Shielded VM options.
 
         :param _builtins.bool enable_integrity_monitoring: Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
-        :param _builtins.bool enable_secure_boot: Enable Secure Boot, which boots signed software only. Default: false.
+        :param _builtins.bool enable_secure_boot: Enable Secure Boot, which boots only signed software. Default: false.
         :param _builtins.bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Default: true.
         """
         if enable_integrity_monitoring is not None:
@@ -6209,7 +6209,7 @@ class ShieldedInstanceConfig(dict):
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> Optional[_builtins.bool]:
         """
-        Enable Secure Boot, which boots signed software only. Default: false.
+        Enable Secure Boot, which boots only signed software. Default: false.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -6279,9 +6279,9 @@ class ShieldedVmConfig(dict):
         """
         Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
 
-        :param _builtins.bool enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
-        :param _builtins.bool enable_secure_boot: Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
-        :param _builtins.bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
+        :param _builtins.bool enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.bool enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
+        :param _builtins.bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -6294,7 +6294,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableIntegrityMonitoring")
     def enable_integrity_monitoring(self) -> Optional[_builtins.bool]:
         """
-        Monitor the integrity of the boot process. Beta: using it sends the call to Google's beta API.
+        Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "enable_integrity_monitoring")
 
@@ -6302,7 +6302,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableSecureBoot")
     def enable_secure_boot(self) -> Optional[_builtins.bool]:
         """
-        Enable Secure Boot, which boots signed software only. Beta: using it sends the call to Google's beta API.
+        Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "enable_secure_boot")
 
@@ -6310,7 +6310,7 @@ class ShieldedVmConfig(dict):
     @pulumi.getter(name="enableVtpm")
     def enable_vtpm(self) -> Optional[_builtins.bool]:
         """
-        Give instances a virtual Trusted Platform Module (vTPM). Beta: using it sends the call to Google's beta API.
+        Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "enable_vtpm")
 
@@ -6318,12 +6318,12 @@ class ShieldedVmConfig(dict):
 @pulumi.output_type
 class ShieldedVmIntegrityPolicy(dict):
     """
-    How the baseline of the boot integrity is updated, under its deprecated name.
+    How the baseline for boot integrity is updated, under its deprecated name.
     """
     def __init__(__self__, *,
                  update_auto_learn_policy: Optional[_builtins.bool] = None):
         """
-        How the baseline of the boot integrity is updated, under its deprecated name.
+        How the baseline for boot integrity is updated, under its deprecated name.
 
         :param _builtins.bool update_auto_learn_policy: Whether the most recent boot becomes the baseline.
         """
@@ -6352,7 +6352,7 @@ class ShutdownDetails(dict):
         """
         The shutdown that is in progress.
 
-        :param 'Duration' max_duration: The most time that a graceful shutdown may take.
+        :param 'Duration' max_duration: The longest time that a graceful shutdown may take.
         :param _builtins.str request_timestamp: When the current stop state began (RFC 3339).
         :param _builtins.str stop_state: `PENDING_STOP` during a graceful shutdown, then `STOPPING`.
         :param _builtins.str target_state: The state after the shutdown. One of `DELETED`, `STOPPED`.
@@ -6370,7 +6370,7 @@ class ShutdownDetails(dict):
     @pulumi.getter(name="maxDuration")
     def max_duration(self) -> Optional['outputs.Duration']:
         """
-        The most time that a graceful shutdown may take.
+        The longest time that a graceful shutdown may take.
         """
         return pulumi.get(self, "max_duration")
 
@@ -6561,7 +6561,7 @@ class SourceInstancePropertiesResponse(dict):
         :param Mapping[str, _builtins.str] labels: The instance's labels.
         :param _builtins.str machine_type: The instance's machine type.
         :param 'MetadataResponse' metadata: The instance's metadata.
-        :param _builtins.str min_cpu_platform: The oldest processor platform that the instance accepted.
+        :param _builtins.str min_cpu_platform: The oldest CPU platform that the instance accepted.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The instance's network interfaces.
         :param _builtins.str post_key_revocation_action_type: What happens to the instance after the key of one of its disks is revoked. One of `NOOP`, `SHUTDOWN`.
         :param 'Scheduling' scheduling: The instance's scheduling options.
@@ -6675,7 +6675,7 @@ class SourceInstancePropertiesResponse(dict):
     @pulumi.getter(name="minCpuPlatform")
     def min_cpu_platform(self) -> Optional[_builtins.str]:
         """
-        The oldest processor platform that the instance accepted.
+        The oldest CPU platform that the instance accepted.
         """
         return pulumi.get(self, "min_cpu_platform")
 
@@ -6778,7 +6778,7 @@ class StructuredEntries(dict):
         """
         Partner metadata of one subdomain.
 
-        :param Mapping[str, Any] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
+        :param Mapping[str, Any] entries: The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
         """
         if entries is not None:
             pulumi.set(__self__, "entries", entries)
@@ -6787,7 +6787,7 @@ class StructuredEntries(dict):
     @pulumi.getter
     def entries(self) -> Optional[Mapping[str, Any]]:
         """
-        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: using it sends the call to Google's beta API.
+        The entries by key, such as `{mode: fast}`; values are any JSON. Beta: a request that sets it goes to Google's beta API.
         """
         return pulumi.get(self, "entries")
 
@@ -6831,13 +6831,13 @@ class TagsResponse(dict):
 @pulumi.output_type
 class TopologyAttributes(dict):
     """
-    Further IDs of a host's location.
+    Additional IDs of a host's location.
     """
     def __init__(__self__, *,
                  accelerator_topology_ids: Optional[Mapping[str, _builtins.str]] = None,
                  network_topology_ids: Optional[Mapping[str, _builtins.str]] = None):
         """
-        Further IDs of a host's location.
+        Additional IDs of a host's location.
 
         :param Mapping[str, _builtins.str] accelerator_topology_ids: Location IDs by accelerator topology, such as `2x2x2`.
         :param Mapping[str, _builtins.str] network_topology_ids: Location IDs by network topology.
@@ -7061,8 +7061,8 @@ class WorkloadIdentityConfig(dict):
         """
         The workload identity of the instances.
 
-        :param _builtins.str identity: The identity that the instances have.
-        :param _builtins.bool identity_certificate_enabled: Give instances a certificate of the identity.
+        :param _builtins.str identity: The identity of the instances.
+        :param _builtins.bool identity_certificate_enabled: Give instances a certificate for the identity.
         :param _builtins.str identity_type: The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
         """
         if identity is not None:
@@ -7076,7 +7076,7 @@ class WorkloadIdentityConfig(dict):
     @pulumi.getter
     def identity(self) -> Optional[_builtins.str]:
         """
-        The identity that the instances have.
+        The identity of the instances.
         """
         return pulumi.get(self, "identity")
 
@@ -7084,7 +7084,7 @@ class WorkloadIdentityConfig(dict):
     @pulumi.getter(name="identityCertificateEnabled")
     def identity_certificate_enabled(self) -> Optional[_builtins.bool]:
         """
-        Give instances a certificate of the identity.
+        Give instances a certificate for the identity.
         """
         return pulumi.get(self, "identity_certificate_enabled")
 

@@ -16,12 +16,12 @@ from .. import _utilities
 
 accessToken: Optional[str]
 """
-An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
+An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
 """
 
 billingProject: Optional[str]
 """
-The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
+The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
 """
 
 computeCustomEndpoint: Optional[str]
@@ -36,12 +36,12 @@ The path of a credentials file, or its content as JSON: a service account key, a
 
 emulatorHost: Optional[str]
 """
-The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
+The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
 """
 
 impersonateServiceAccount: Optional[str]
 """
-The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
+The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
 """
 
 impersonateServiceAccountDelegates: Optional[str]
@@ -61,7 +61,7 @@ The base URL of the OS Login API, with or without the API's path and version. De
 
 project: Optional[str]
 """
-The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
+The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
 """
 
 pubsubCustomEndpoint: Optional[str]
@@ -71,7 +71,7 @@ The base URL of the Pub/Sub API, with or without the API's path and version. Def
 
 region: Optional[str]
 """
-The default region, such as `europe-west1`.
+The default region, such as `europe-west1`, for resources and functions that set no region of their own.
 """
 
 requestReason: Optional[str]
@@ -96,21 +96,21 @@ The base URL of the Cloud Storage API, with or without the API's path and versio
 
 universeDomain: Optional[str]
 """
-The domain of the cloud whose APIs are called. Default: `googleapis.com`.
+The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
 """
 
 userProjectOverride: Optional[bool]
 """
-Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
+Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
 """
 
 validateOnline: Optional[bool]
 """
-Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
+Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
 """
 
 zone: Optional[str]
 """
-The default zone, such as `europe-west1-b`.
+The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
 """
 

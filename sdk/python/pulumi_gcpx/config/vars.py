@@ -23,14 +23,14 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def access_token(self) -> Optional[str]:
         """
-        An OAuth 2.0 access token, such as `gcloud auth print-access-token` prints. It is used as it is and never refreshed. Conflicts with `credentials`.
+        An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
         """
         return __config__.get('accessToken')
 
     @_builtins.property
     def billing_project(self) -> Optional[str]:
         """
-        The ID of the project whose quota the calls use and which pays for them, if `userProjectOverride` is true. Default: `project`.
+        The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
         """
         return __config__.get('billingProject')
 
@@ -51,14 +51,14 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def emulator_host(self) -> Optional[str]:
         """
-        The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials.
+        The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
         """
         return __config__.get('emulatorHost')
 
     @_builtins.property
     def impersonate_service_account(self) -> Optional[str]:
         """
-        The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: the credentials are used themselves.
+        The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
         """
         return __config__.get('impersonateServiceAccount')
 
@@ -86,7 +86,7 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def project(self) -> Optional[str]:
         """
-        The ID or number of the default project, such as `my-project`: resources and functions without a project of their own use it.
+        The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
         """
         return __config__.get('project') or _utilities.get_env('GOOGLE_PROJECT', 'GOOGLE_CLOUD_PROJECT', 'GCLOUD_PROJECT', 'CLOUDSDK_CORE_PROJECT')
 
@@ -100,7 +100,7 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def region(self) -> Optional[str]:
         """
-        The default region, such as `europe-west1`.
+        The default region, such as `europe-west1`, for resources and functions that set no region of their own.
         """
         return __config__.get('region') or _utilities.get_env('GOOGLE_REGION', 'GCLOUD_REGION', 'CLOUDSDK_COMPUTE_REGION')
 
@@ -135,28 +135,28 @@ class _ExportableConfig(types.ModuleType):
     @_builtins.property
     def universe_domain(self) -> Optional[str]:
         """
-        The domain of the cloud whose APIs are called. Default: `googleapis.com`.
+        The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
         """
         return __config__.get('universeDomain')
 
     @_builtins.property
     def user_project_override(self) -> Optional[bool]:
         """
-        Whether calls use the quota of `billingProject` instead of the quota of the credentials' own project. Default: false.
+        Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
         """
         return __config__.get_bool('userProjectOverride')
 
     @_builtins.property
     def validate_online(self) -> Optional[bool]:
         """
-        Whether a preview also asks Google if what inputs name exists (projects, regions, zones, images, machine types, networks, subnetworks and topics), and if quotas allow a fleet. What the credentials may not read causes a warning. Default: false.
+        Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
         """
         return __config__.get_bool('validateOnline')
 
     @_builtins.property
     def zone(self) -> Optional[str]:
         """
-        The default zone, such as `europe-west1-b`.
+        The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         return __config__.get('zone') or _utilities.get_env('GOOGLE_ZONE', 'GCLOUD_ZONE', 'CLOUDSDK_COMPUTE_ZONE')
 

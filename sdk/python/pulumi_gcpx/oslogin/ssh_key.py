@@ -30,11 +30,11 @@ class SshKeyArgs:
         """
         The set of arguments for constructing a SshKey resource.
 
-        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.
-        :param pulumi.Input[_builtins.str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.
+        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
+        :param pulumi.Input[_builtins.str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID.
         :param pulumi.Input[_builtins.str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
-        :param pulumi.Input[_builtins.str] project_id: The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
+        :param pulumi.Input[_builtins.str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """
         pulumi.set(__self__, "key", key)
         pulumi.set(__self__, "user", user)
@@ -49,7 +49,7 @@ class SshKeyArgs:
     @pulumi.getter
     def key(self) -> pulumi.Input[_builtins.str]:
         """
-        The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.
+        The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
         """
         return pulumi.get(self, "key")
 
@@ -61,7 +61,7 @@ class SshKeyArgs:
     @pulumi.getter
     def user(self) -> pulumi.Input[_builtins.str]:
         """
-        The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.
+        The e-mail address of the user, such as `me@example.com`, or the user's account ID.
         """
         return pulumi.get(self, "user")
 
@@ -85,7 +85,7 @@ class SshKeyArgs:
     @pulumi.getter(name="projectId")
     def project_id(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.
+        The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
         """
         return pulumi.get(self, "project_id")
 
@@ -97,7 +97,7 @@ class SshKeyArgs:
     @pulumi.getter
     def regions(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
+        The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """
         return pulumi.get(self, "regions")
 
@@ -109,7 +109,7 @@ class SshKeyArgs:
 @pulumi.type_token("gcpx:oslogin:SshKey")
 class SshKey(pulumi.CustomResource):
     """
-    An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key once, so two stacks should not manage the same one.
+    An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
 
     ## Example Usage
 
@@ -130,10 +130,13 @@ class SshKey(pulumi.CustomResource):
 
     ## Import
 
-    An ID takes one of these forms:
+    The ID has one of these forms:
 
     * `users/USER/sshPublicKeys/FINGERPRINT`
+    * `USER/sshPublicKeys/FINGERPRINT`
+    * `users/USER/FINGERPRINT`
     * `USER/FINGERPRINT`
+    * a self link
 
     ```sh
     pulumi import gcpx:oslogin:SshKey NAME users/USER/sshPublicKeys/FINGERPRINT
@@ -150,7 +153,7 @@ class SshKey(pulumi.CustomResource):
                  user: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key once, so two stacks should not manage the same one.
+        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
 
         ## Example Usage
 
@@ -171,10 +174,13 @@ class SshKey(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `users/USER/sshPublicKeys/FINGERPRINT`
+        * `USER/sshPublicKeys/FINGERPRINT`
+        * `users/USER/FINGERPRINT`
         * `USER/FINGERPRINT`
+        * a self link
 
         ```sh
         pulumi import gcpx:oslogin:SshKey NAME users/USER/sshPublicKeys/FINGERPRINT
@@ -184,10 +190,10 @@ class SshKey(pulumi.CustomResource):
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
         :param pulumi.Input[_builtins.str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
-        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.
-        :param pulumi.Input[_builtins.str] project_id: The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
-        :param pulumi.Input[_builtins.str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.
+        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
+        :param pulumi.Input[_builtins.str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
+        :param pulumi.Input[_builtins.str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID.
         """
         ...
     @overload
@@ -196,7 +202,7 @@ class SshKey(pulumi.CustomResource):
                  args: SshKeyArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key once, so two stacks should not manage the same one.
+        An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
 
         ## Example Usage
 
@@ -217,10 +223,13 @@ class SshKey(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `users/USER/sshPublicKeys/FINGERPRINT`
+        * `USER/sshPublicKeys/FINGERPRINT`
+        * `users/USER/FINGERPRINT`
         * `USER/FINGERPRINT`
+        * a self link
 
         ```sh
         pulumi import gcpx:oslogin:SshKey NAME users/USER/sshPublicKeys/FINGERPRINT
@@ -318,7 +327,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def key(self) -> pulumi.Output[_builtins.str]:
         """
-        The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. Another comment or spacing is not a change; another key replaces the resource.
+        The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
         """
         return pulumi.get(self, "key")
 
@@ -334,7 +343,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter(name="projectId")
     def project_id(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The ID of a project in which the user's POSIX account is set up with the key, such as `my-project`. Default: no account is set up. Changes in place.
+        The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
         """
         return pulumi.get(self, "project_id")
 
@@ -342,7 +351,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def regions(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        The regions to which the POSIX account is written before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
+        The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """
         return pulumi.get(self, "regions")
 
@@ -350,7 +359,7 @@ class SshKey(pulumi.CustomResource):
     @pulumi.getter
     def user(self) -> pulumi.Output[_builtins.str]:
         """
-        The e-mail address of the user, such as `me@example.com`, or the user's account ID. A change replaces the resource.
+        The e-mail address of the user, such as `me@example.com`, or the user's account ID.
         """
         return pulumi.get(self, "user")
 

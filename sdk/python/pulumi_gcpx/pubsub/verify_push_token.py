@@ -50,7 +50,7 @@ class VerifyPushTokenResult:
     @pulumi.getter
     def reason(self) -> Optional[_builtins.str]:
         """
-        Why the token is not valid.
+        Why the token is not valid; missing if it is valid.
         """
         return pulumi.get(self, "reason")
 
@@ -104,11 +104,11 @@ def verify_push_token(audience: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str audience: The audience that the subscription sets, such as `https://example.com/push`. A subscription that sets none uses its push endpoint.
-    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys by key ID, each as PEM, to verify without network access. Default: they are fetched from Google.
-    :param _builtins.int clock_skew_seconds: By how many seconds the clocks of the issuer and of this machine may differ. Default: 10. At most 300.
+    :param _builtins.str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.
+    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google.
+    :param _builtins.int clock_skew_seconds: The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.
     :param _builtins.bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
-    :param _builtins.str service_account_email: The e-mail address of the subscription's push authentication service account, such as `pusher@my-project.iam.gserviceaccount.com`.
+    :param _builtins.str service_account_email: The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.
     :param _builtins.str token: The token to verify, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
@@ -155,11 +155,11 @@ def verify_push_token_output(audience: pulumi.Input[Optional[_builtins.str]] = N
     ```
 
 
-    :param _builtins.str audience: The audience that the subscription sets, such as `https://example.com/push`. A subscription that sets none uses its push endpoint.
-    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys by key ID, each as PEM, to verify without network access. Default: they are fetched from Google.
-    :param _builtins.int clock_skew_seconds: By how many seconds the clocks of the issuer and of this machine may differ. Default: 10. At most 300.
+    :param _builtins.str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.
+    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google.
+    :param _builtins.int clock_skew_seconds: The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.
     :param _builtins.bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
-    :param _builtins.str service_account_email: The e-mail address of the subscription's push authentication service account, such as `pusher@my-project.iam.gserviceaccount.com`.
+    :param _builtins.str service_account_email: The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.
     :param _builtins.str token: The token to verify, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()

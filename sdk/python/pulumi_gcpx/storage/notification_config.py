@@ -34,11 +34,11 @@ class NotificationConfigArgs:
 
         :param pulumi.Input[_builtins.str] bucket: The bucket's name, such as `my-uploads`.
         :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
-        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
         :param pulumi.Input[_builtins.str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
-        :param pulumi.Input[_builtins.str] user_project: The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.
+        :param pulumi.Input[_builtins.str] user_project: The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
         """
         pulumi.set(__self__, "bucket", bucket)
         pulumi.set(__self__, "topic", topic)
@@ -81,7 +81,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="customAttributes")
     def custom_attributes(self) -> pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]]:
         """
-        Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.
+        Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
         """
         return pulumi.get(self, "custom_attributes")
 
@@ -93,7 +93,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="eventTypes")
     def event_types(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
         """
-        The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
         """
         return pulumi.get(self, "event_types")
 
@@ -105,7 +105,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="objectNamePrefix")
     def object_name_prefix(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.
+        Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
         """
         return pulumi.get(self, "object_name_prefix")
 
@@ -129,7 +129,7 @@ class NotificationConfigArgs:
     @pulumi.getter(name="userProject")
     def user_project(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.
+        The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
         """
         return pulumi.get(self, "user_project")
 
@@ -141,7 +141,7 @@ class NotificationConfigArgs:
 @pulumi.type_token("gcpx:storage:NotificationConfig")
 class NotificationConfig(pulumi.CustomResource):
     """
-    A notification configuration of a bucket: it publishes events of the bucket's objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud cannot change a configuration, so every change replaces it.
+    A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
     ## Example Usage
 
@@ -164,7 +164,7 @@ class NotificationConfig(pulumi.CustomResource):
 
     ## Import
 
-    An ID takes one of these forms:
+    The ID has one of these forms:
 
     * `BUCKET/notificationConfigs/ID`
     * `projects/_/buckets/BUCKET/notificationConfigs/ID`
@@ -188,7 +188,7 @@ class NotificationConfig(pulumi.CustomResource):
                  user_project: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
-        A notification configuration of a bucket: it publishes events of the bucket's objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud cannot change a configuration, so every change replaces it.
+        A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
         ## Example Usage
 
@@ -211,7 +211,7 @@ class NotificationConfig(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `BUCKET/notificationConfigs/ID`
         * `projects/_/buckets/BUCKET/notificationConfigs/ID`
@@ -226,12 +226,12 @@ class NotificationConfig(pulumi.CustomResource):
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
         :param pulumi.Input[_builtins.str] bucket: The bucket's name, such as `my-uploads`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
-        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.
+        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
         :param pulumi.Input[_builtins.str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
         :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
-        :param pulumi.Input[_builtins.str] user_project: The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.
+        :param pulumi.Input[_builtins.str] user_project: The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
         """
         ...
     @overload
@@ -240,7 +240,7 @@ class NotificationConfig(pulumi.CustomResource):
                  args: NotificationConfigArgs,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A notification configuration of a bucket: it publishes events of the bucket's objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud cannot change a configuration, so every change replaces it.
+        A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
         ## Example Usage
 
@@ -263,7 +263,7 @@ class NotificationConfig(pulumi.CustomResource):
 
         ## Import
 
-        An ID takes one of these forms:
+        The ID has one of these forms:
 
         * `BUCKET/notificationConfigs/ID`
         * `projects/_/buckets/BUCKET/notificationConfigs/ID`
@@ -368,7 +368,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="customAttributes")
     def custom_attributes(self) -> pulumi.Output[Optional[Mapping[str, _builtins.str]]]:
         """
-        Attributes that are added to every message, such as `team` with the value `web`. Default: none. At most 5.
+        Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
         """
         return pulumi.get(self, "custom_attributes")
 
@@ -384,7 +384,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="eventTypes")
     def event_types(self) -> pulumi.Output[Optional[Sequence[_builtins.str]]]:
         """
-        The types of the events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
         """
         return pulumi.get(self, "event_types")
 
@@ -408,7 +408,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="objectNamePrefix")
     def object_name_prefix(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        Publish only events of objects whose names begin with this text, such as `images/`. Default: all objects. At most 1,024 characters.
+        Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
         """
         return pulumi.get(self, "object_name_prefix")
 
@@ -440,7 +440,7 @@ class NotificationConfig(pulumi.CustomResource):
     @pulumi.getter(name="userProject")
     def user_project(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The ID of the project to bill for the calls, such as `my-project`. A bucket with Requester Pays requires it.
+        The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
         """
         return pulumi.get(self, "user_project")
 
