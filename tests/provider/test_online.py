@@ -7,9 +7,10 @@ import threading
 from contextlib import contextmanager
 
 import driver
+import grpc
 import httpx
 import pytest
-from driver import UNKNOWN
+from driver import UNKNOWN, failing
 from programs import (
     ATTACHMENT,
     FLEET,
@@ -257,3 +258,13 @@ def _gate(target, asked):
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def test_a_response_of_an_unknown_form_is_not_an_internal_error(online, cloud, caplog):
+    cloud.fail("compute.machineTypes.aggregatedList", body='{"items": {"zones/us-east1-b": 5}}')
+    with failing() as failed:
+        online.failures(TEMPLATE, template())
+    caplog.clear()
+
+    assert failed[0].code == grpc.StatusCode.FAILED_PRECONDITION
+    assert "could not process a response from Google" in failed[0].message

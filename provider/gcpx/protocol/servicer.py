@@ -139,7 +139,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             inputs = codec.resolved(kind, inputs)
             if self.plugin.validates_online:
                 call = self._call(request.urn, None, inputs)
-                report.failures.extend(lifecycle.check_online(resource, call, olds, inputs))
+                with wrapping_unexpected_errors():
+                    report.failures.extend(lifecycle.check_online(resource, call, olds, inputs))
         report.failures.extend(unnamed)
         failures = self._report(request.urn, report, lambda: self._findings(kind, inputs))
         return proto.provider.CheckResponse(inputs=encode(mark_secrets(kind, inputs)), failures=failures)
