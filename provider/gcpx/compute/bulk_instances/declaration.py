@@ -6,18 +6,20 @@ Source: Compute Engine REST reference, `regionInstances.bulkInsert`.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, FLEET_ID_SOURCE
+from gcpx.compute.bulk_instances.instance_flexibility import InstanceFlexibilityPolicy
+from gcpx.compute.bulk_instances.location_policy import LocationPolicy
+from gcpx.compute.bulk_instances.members import Member
 from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.declaration import InstanceProperties
-from gcpx.compute.instance_properties.disks import AttachedDisk
 from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.links import name_of
-from gcpx.model.location_patterns import PROJECT, REGION, ZONE
-from gcpx.model.rules import Violation, nested, one_required, rule
+from gcpx.model.location_patterns import PROJECT, REGION
+from gcpx.model.rules import one_required
 
 _METHOD: Final = "regionInstances.bulkInsert"
 _HOSTNAME: Final = (
@@ -36,107 +38,6 @@ class PerInstanceProperties(Record):
         source=rest("instances", "hostname"),
     )
     name: str = output_field("A temporary field of Google's API; do not use it.")
-
-
-@record
-class LocationConstraints(Record):
-    """Limits of one location."""
-
-    max_count: int = field(
-        "The maximum number of instances in the location, such as `10`. Must be at least 0.",
-        minimum=0,
-        source=rest(_METHOD, "locationPolicy.locations.constraints.maxCount"),
-    )
-
-
-@record
-class LocationPolicyLocation(Record):
-    """Whether, and how many, instances may be created in one location."""
-
-    constraints: LocationConstraints = field("The limits of the location.")
-    preference: str = field(
-        "Whether instances may be created in the location: `ALLOW` or `DENY`.",
-        enum=("ALLOW", "DENY"),
-        closed=True,
-        source=rest(_METHOD, "locationPolicy.locations.preference"),
-    )
-
-
-@record
-class LocationPolicyZone(Record):
-    """A zone in which instances may be created."""
-
-    zone: str = field(
-        "A zone of the fleet's region, such as `zones/us-east1-b` or its URL.",
-        required=True,
-        pattern=ZONE,
-        normalize=name_of,
-    )
-
-
-@rule("the keys of locations must be written zones/ZONE", rest(_METHOD, "locationPolicy.locations"))
-def _locations_are_zones(values: dict[str, Any]) -> list[Violation]:
-    invalid = (name for name in nested(values, "locations") if "zones/" not in name or not ZONE[0].fullmatch(name))
-    return [(("locations", name), "must be written zones/ZONE") for name in invalid]
-
-
-@record
-class LocationPolicy(Record):
-    """The zones in which instances may be created. A change applies to instances that are created later."""
-
-    RULES = (_locations_are_zones,)
-
-    locations: dict[str, LocationPolicyLocation] = field(
-        "Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`."
-    )
-    target_shape: str = field(
-        "How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.",
-        enum=("ANY", "ANY_SINGLE_ZONE", "BALANCED"),
-        default="ANY_SINGLE_ZONE",
-        source=rest(_METHOD, "locationPolicy.targetShape"),
-    )
-    zones: list[LocationPolicyZone] = field(
-        "The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.",
-        identity=("zone",),
-    )
-
-
-@record
-class InstanceSelection(Record):
-    """Machine types to choose from."""
-
-    disks: list[AttachedDisk] = field(
-        "The disks of instances that are created with this selection. Default: the disks of `instanceProperties`."
-    )
-    machine_types: list[str] = field("The names of the machine types, such as `[n2-standard-4]`.", identity="set")
-    min_cpu_platform: str = field(
-        "The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones."
-    )
-    rank: int = field("The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.", int64=True)
-
-
-@record
-class InstanceFlexibilityPolicy(Record):
-    """Alternative machine types, from which Google chooses by capacity and quota."""
-
-    instance_selections: dict[str, InstanceSelection] = field(
-        "Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`."
-    )
-
-
-@record
-class Member(Record):
-    """One instance of the fleet."""
-
-    external_address: str = output_field(
-        "The external IPv4 address of the first network interface; missing if it has none."
-    )
-    id: str = output_field("The numeric ID that Google assigned to the instance.", always=True)
-    internal_address: str = output_field("The internal IPv4 address of the first network interface.")
-    name: str = output_field("The instance's name.", always=True)
-    self_link: str = output_field("The instance's URL.", always=True)
-    status: str = output_field("The instance's state, such as `RUNNING`.", always=True)
-    zone: str = output_field("The name of the instance's zone, such as `us-east1-b`.", always=True)
 
 
 @record
