@@ -61,7 +61,8 @@ def test_a_null_is_sent_and_removes_what_the_template_has(engine, cloud, fleet_o
     body = cloud.requests(BULK)[0]["body"]["instanceProperties"]
 
     assert sent.items() <= body.items()
-    assert body["labels"] == {"gcpx-bulk": created.outputs["fleetId"], **({"a": None} if "labels" in overrides else {})}
+    removed = {"gcpx-fallback": None, "gcpx-generation": None, **({"a": None} if "labels" in overrides else {})}
+    assert body["labels"] == {"gcpx-bulk": created.outputs["fleetId"], **removed}
     assert not gone(_instance(cloud))
     assert created.inputs["instanceProperties"] == overrides
 
@@ -188,6 +189,9 @@ def test_a_null_without_a_template_is_a_missing_property(engine, cloud):
     created = engine.create(FLEET, "workers", fleet(labels={"a": None, "b": "2"}, canIpForward=None))
     body = cloud.requests(BULK)[0]["body"]["instanceProperties"]
 
-    assert body["labels"] == {"b": "2", "gcpx-bulk": created.outputs["fleetId"]}
+    assert {key: value for key, value in body["labels"].items() if value is not None} == {
+        "b": "2",
+        "gcpx-bulk": created.outputs["fleetId"],
+    }
     assert "canIpForward" not in body
     assert engine.diff(created, fleet(labels={"b": "2"})).changes == NO_CHANGE

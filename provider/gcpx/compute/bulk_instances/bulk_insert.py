@@ -10,7 +10,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance
-from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
+from gcpx.compute.bulk_instances.fleet_id import RESERVED_LABELS
 from gcpx.compute.bulk_instances.scaling import Scaling
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.compute.idempotent_insert import IdempotentInsert
@@ -105,8 +105,8 @@ def request_body(fleet: Fleet, inputs: dict[str, Any], scaling: Scaling) -> dict
 def _with_fleet_labels(fleet: Fleet, body: dict[str, Any]) -> dict[str, Any]:
     """Return the instance properties of a body, with the labels that make the instances members of this fleet only."""
     properties = dict(body.get("instanceProperties", {}))
-    # The tracking label of another fleet in the template would make the instances members of both.
-    removed = {TRACKING_LABEL: None} if "sourceInstanceTemplate" in body else {}
+    # A label of another fleet in the template would make the instances members of both.
+    removed = dict.fromkeys(sorted(RESERVED_LABELS)) if "sourceInstanceTemplate" in body else {}
     if (fleet.labels or removed) and properties.get("labels", {}) is not None:
         properties["labels"] = {**removed, **properties.get("labels", {}), **fleet.labels}
     return properties

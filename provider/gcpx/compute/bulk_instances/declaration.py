@@ -67,7 +67,7 @@ class BulkInstancesModel(Record):
         source_template_rules.boot_disk_is_required,
         source_template_rules.template_labels_are_removed_one_by_one,
         source_template_rules.overrides_are_not_empty,
-        membership_rules.tracking_label_is_reserved,
+        membership_rules.gcpx_labels_are_reserved,
         membership_rules.membership_label_is_kept,
         membership_rules.membership_names_are_kept,
         bulk_insert_rules.boot_disks_are_not_from_snapshots,

@@ -16,6 +16,12 @@ FLEET_ID_SOURCE: Final = "[fleet_id.py](provider/gcpx/compute/bulk_instances/fle
 """The source of rules about fleet IDs, which gcpx defines itself, as a link in RULES.md."""
 TRACKING_LABEL: Final = "gcpx-bulk"
 """The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
+GENERATION_LABEL: Final = "gcpx-generation"
+"""The label that tells which properties a member of a rolling fleet was created with, or was last changed to."""
+FALLBACK_LABEL: Final = "gcpx-fallback"
+"""The label that tells from which of the fleet's fallbacks a member was created: its index."""
+RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL})
+"""The labels that gcpx sets on members, and that programs must not set."""
 FLEET_ID: Final = (
     re.compile(r"[a-z0-9][-_a-z0-9]{0,62}|labels/[a-z][-_a-z0-9]{0,62}=[-_a-z0-9]{0,63}|namePattern/[-a-z0-9#]{1,63}"),
     "a label value of lower-case letters, digits, hyphens and underscores, labels/KEY=VALUE or namePattern/PATTERN",

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
-from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
+from gcpx.compute.bulk_instances.fleet_id import RESERVED_LABELS
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import NotFound
@@ -40,7 +40,7 @@ def _common_pattern(names: list[str]) -> str | None:
 
 def _instance_properties(call: Call, fleet: Fleet, instance: Instance) -> dict[str, Any]:
     kind = object_type(InstanceProperties)
-    labels = {key: value for key, value in instance.get("labels", {}).items() if key != TRACKING_LABEL}
+    labels = {key: value for key, value in instance.get("labels", {}).items() if key not in RESERVED_LABELS}
     body = {**instance, "machineType": name_of(instance.get("machineType", "")), "labels": labels}
     return {
         **state.minimal(kind, codec.from_body(kind, body)),

@@ -9,7 +9,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
-from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
+from gcpx.compute.bulk_instances.fleet_id import RESERVED_LABELS
 from gcpx.compute.collection import Collection
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import ApiError
@@ -160,7 +160,7 @@ def _merged_into(template: dict[str, Any], properties: dict[str, Any]) -> dict[s
 
     A label that a null removes stays in the result as null, so that it is removed from the members too.
     """
-    labels = {key: value for key, value in (template.get("labels") or {}).items() if key != TRACKING_LABEL}
+    labels = {key: value for key, value in (template.get("labels") or {}).items() if key not in RESERVED_LABELS}
     return {
         "labels": {**labels, **(properties.get("labels") or {})},
         "tags": _patched("tags", template, properties),

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gcpx.compute.bulk_instances.fleet_id import (
     FLEET_ID_SOURCE,
+    RESERVED_LABELS,
     TRACKING_LABEL,
     membership_labels,
     membership_pattern,
@@ -19,19 +20,20 @@ _LABELS: Final = ("instanceProperties", "labels")
 
 
 @rule(
-    f"instanceProperties.labels and fleetId must not name the label {TRACKING_LABEL}, which is reserved for gcpx",
+    f"instanceProperties.labels and fleetId must not name the labels {', '.join(sorted(RESERVED_LABELS))}, which are reserved for gcpx",
     FLEET_ID_SOURCE,
 )
-def tracking_label_is_reserved(values: dict[str, Any]) -> list[Violation]:
-    """Refuse to set the label, and to name it in `fleetId`."""
-    failures: list[Violation] = []
-    if TRACKING_LABEL in nested(nested(values, "instanceProperties"), "labels"):
-        words = "must not be set, because gcpx finds the members by this label: remove it"
-        failures.append(((*_LABELS, TRACKING_LABEL), words))
+def gcpx_labels_are_reserved(values: dict[str, Any]) -> list[Violation]:
+    """Refuse to set a label that gcpx sets, and to name one in `fleetId`."""
+    words = "must not be set, because gcpx sets this label: remove it"
+    labels = nested(nested(values, "instanceProperties"), "labels")
+    failures: list[Violation] = [((*_LABELS, name), words) for name in sorted(RESERVED_LABELS & labels.keys())]
     fleet_id = text(values, "fleetId")
-    if fleet_id.startswith(f"labels/{TRACKING_LABEL}="):
-        value = membership_labels(fleet_id)[TRACKING_LABEL]
-        failures.append(("fleetId", f"must be {value}, without labels/{TRACKING_LABEL}=, which is the default"))
+    for name, value in membership_labels(fleet_id).items():
+        if fleet_id.startswith("labels/") and name in RESERVED_LABELS:
+            better = f"must be {value}, without labels/{name}=, which is the default"
+            other = f"must not be labels/{name}=VALUE, because gcpx sets this label: choose another label"
+            failures.append(("fleetId", better if name == TRACKING_LABEL else other))
     return failures
 
 
@@ -47,7 +49,7 @@ def membership_label_is_kept(values: dict[str, Any]) -> list[Violation]:
     return [
         ((*_LABELS, key), f"must be {value or 'empty'}: {words}")
         for key, value in membership_labels(fleet_id).items()
-        if key != TRACKING_LABEL and labels.get(key) not in {value, UNKNOWN}
+        if key not in RESERVED_LABELS and labels.get(key) not in {value, UNKNOWN}
     ]
 
 
