@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance, MemberRequest
 from gcpx.compute.bulk_instances.fleet_id import RESERVED_LABELS
-from gcpx.compute.collection import Collection
 from gcpx.gcp.apis import COMPUTE
-from gcpx.gcp.errors import ApiError
+from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 from gcpx.model.links import path_of
@@ -42,14 +40,25 @@ def change_in_place(
         ProviderError: the first error of a member, once all members have been tried.
     """
     change = _change(call, fleet, old, new)
-    stale = [member for member in members if change.settings_to_set(member)]
-    fleet.for_each(call, stale, "changed", partial(_set, call, change))
-    return bool(stale)
+    failures = [failure for setting in _SETTINGS for failure in _set_all(call, fleet, change.of(setting), members)]
+    for failure in failures:
+        if not isinstance(failure.error, NotFound):
+            raise failure.error
+    return any(change.of(setting).is_needed(member) for setting in _SETTINGS for member in members)
 
 
-def _set(call: Call, change: _Change, instances: Collection, member: Instance) -> None:
-    for setting in change.settings_to_set(member):
-        instances.read_modify_write(call, member["name"], setting.method, partial(change.body, setting))
+def _set_all(call: Call, fleet: Fleet, change: _SettingChange, members: list[Instance]) -> list[Failure]:
+    """Change one setting of the members that need it, with the fingerprints that the members were listed with.
+
+    Members that someone else has changed since then are read again, and tried once more.
+    """
+    failures = fleet.try_all(call, change.requests(members), "changed")
+    outdated = [failure for failure in failures if isinstance(failure.error, PreconditionFailed)]
+    if not outdated:
+        return failures
+    read_again = fleet.read_again(call, [failure.request.member for failure in outdated])
+    others = [failure for failure in failures if failure not in outdated]
+    return others + fleet.try_all(call, change.requests(read_again), "changed")
 
 
 @attrs.frozen
@@ -100,6 +109,37 @@ _SETTINGS: Final = (
 
 
 @attrs.frozen
+class _SettingChange:
+    """The change of one setting.
+
+    Attributes:
+        old: what the members should have had before the update.
+        new: what they should have after it; a value of None is removed.
+    """
+
+    setting: _Setting
+    old: dict[str, Any]
+    new: dict[str, Any]
+
+    def is_needed(self, instance: Instance) -> bool:
+        return self._merged(instance) != self.setting.read(instance)
+
+    def requests(self, members: list[Instance]) -> list[MemberRequest]:
+        """Write the requests for the members that need the change."""
+        return [
+            MemberRequest(member, self.setting.method, self.setting.body(member, self._merged(member)))
+            for member in members
+            if self.is_needed(member)
+        ]
+
+    def _merged(self, instance: Instance) -> dict[str, Any]:
+        """Merge three ways: remove what is not wanted any more, set what is wanted, and keep what others added."""
+        wanted = {key: value for key, value in self.new.items() if value is not None}
+        removed = (self.old.keys() | self.new.keys()) - wanted.keys()
+        return {key: value for key, value in self.setting.read(instance).items() if key not in removed} | wanted
+
+
+@attrs.frozen
 class _Change:
     """The labels, tags and metadata that an update changes, as instance properties.
 
@@ -111,18 +151,8 @@ class _Change:
     old: dict[str, Any]
     new: dict[str, Any]
 
-    def settings_to_set(self, instance: Instance) -> list[_Setting]:
-        return [setting for setting in _SETTINGS if self._merged(setting, instance) != setting.read(instance)]
-
-    def body(self, setting: _Setting, instance: Instance) -> dict[str, Any]:
-        return setting.body(instance, self._merged(setting, instance))
-
-    def _merged(self, setting: _Setting, instance: Instance) -> dict[str, Any]:
-        """Merge three ways: remove what is not wanted any more, set what is wanted, and keep what others added."""
-        current, old, new = (setting.read(values) for values in (instance, self.old, self.new))
-        wanted = {key: value for key, value in new.items() if value is not None}
-        removed = (old.keys() | new.keys()) - wanted.keys()
-        return {key: value for key, value in current.items() if key not in removed} | wanted
+    def of(self, setting: _Setting) -> _SettingChange:
+        return _SettingChange(setting, setting.read(self.old), setting.read(self.new))
 
 
 def _change(call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]) -> _Change:
