@@ -7,6 +7,7 @@ from gcpx_emulator.compute import (
     disk_attachments,
     disks,
     images,
+    instance_lifecycle,
     instance_settings,
     instance_templates,
     instances,
