@@ -8,6 +8,7 @@ from gcpx_emulator.compute import (
     disks,
     images,
     instance_lifecycle,
+    instance_machine_settings,
     instance_settings,
     instance_templates,
     instances,
