@@ -7,6 +7,8 @@ from gcpx_emulator.compute import (
     disk_attachments,
     disks,
     images,
+    instance_lifecycle,
+    instance_machine_settings,
     instance_settings,
     instance_templates,
     instances,
