@@ -148,7 +148,7 @@ CASES = {
     "Duration.nanos least": ({"nanos": 0}, {"nanos": -1}),
     "Duration.nanos most": ({"nanos": 999_999_999}, {"nanos": 1_000_000_000}),
     # fleets
-    "BulkInstances.count least": ({"count": 1}, {"count": 0}),
+    "BulkInstances.count least": ({"count": 0}, {"count": -1}),
     "BulkInstances.minCount least": ({"minCount": 0}, {"minCount": -1}),
     "BulkInstances.fleetId form": ({"fleetId": "blue"}, {"fleetId": "Blue"}),
     "BulkInstances: one of instanceProperties or sourceInstanceTemplate": ({}, {"instanceProperties": None}, "needs one of"),

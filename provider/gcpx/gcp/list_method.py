@@ -9,7 +9,7 @@ import attrs
 
 from gcpx.gcp.apis import COMPUTE, Api
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import PATIENCE, Request
 from gcpx.model.call import Call
 
 PAGE: Final = 500
@@ -30,7 +30,7 @@ class ListMethod:
     path: str
     query: Mapping[str, Any] = attrs.Factory(dict)
     api: Api = COMPUTE
-    patience: float = 120.0
+    patience: float = PATIENCE
 
     def page(self, call: Call, token: str = "", size: int = PAGE) -> dict[str, Any]:
         """Read the page that a token leads to, with at most `size` results; an empty token gives the first page.
@@ -38,9 +38,8 @@ class ListMethod:
         Returns the response as it is; its `nextPageToken` is missing on the last page.
         """
         query = {**self.query, "maxResults": min(size, PAGE), "pageToken": token or None}
-        return self.google.send(
-            Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience), call
-        )
+        request = Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience)
+        return self.google.send(request, call)
 
     def pages(self, call: Call, token: str = "") -> Iterator[dict[str, Any]]:
         """Read all pages, beginning with the one that a token leads to."""

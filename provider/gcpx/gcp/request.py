@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 import attrs
 
 from gcpx.gcp.apis import Api
+
+PATIENCE: Final = 120.0
+"""The number of seconds in which a request may be retried, unless it says otherwise."""
 
 
 def segment(text: str) -> str:
@@ -35,7 +38,7 @@ class Request:
     query: Mapping[str, Any] = attrs.Factory(dict)
     body: Any = None
     idempotent: bool = True
-    patience: float = 120.0
+    patience: float = PATIENCE
     read_timeout: float | None = None
 
     @property

@@ -15,7 +15,8 @@ def to_body(kind: ObjectType, inputs: dict[str, Any], *, nulls: bool = False) ->
     return {
         prop.wire: _to_wire(prop, prop.type, inputs[name], nulls=nulls or is_patch(prop, inputs))
         for name, prop in kind.inputs.items()
-        if not (prop.traits.in_url or prop.traits.unsent) and (inputs.get(name) is not None or (nulls and name in inputs))
+        if not (prop.traits.in_url or prop.traits.unsent)
+        and (inputs.get(name) is not None or (nulls and name in inputs))
     }
 
 

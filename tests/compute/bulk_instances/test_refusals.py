@@ -11,7 +11,8 @@ from programs import FLEET, fleet, properties
     ("inputs", "path", "words"),
     [
         (fleet(minCount=4), "minCount", "must be at most count, 3"),
-        (fleet(count=0), "count", "must be at least 1"),
+        (fleet(count=-1), "count", "must be at least 0"),
+        (fleet(onStopped="RESTART"), "onStopped", "must be one of"),
         (fleet(perInstanceProperties={"a": {}}), "namePattern", "conflicts with perInstanceProperties"),
         ({"region": "r", "count": 1, "instanceProperties": properties()}, "", "needs one of namePattern or perInstanceProperties"),
         ({"region": "r", "namePattern": "a-#", "instanceProperties": properties()}, "count", "is required with namePattern"),
@@ -39,10 +40,10 @@ def test_invalid_inputs_are_refused_at_preview(engine, cloud, inputs, path, word
 
 
 @pytest.mark.parametrize("count", [0, "0"])
-def test_a_fleet_without_instances_is_refused(engine, count):
-    assert engine.failures(FLEET, fleet(count=count))["count"] == "must be at least 1"
-    named = {**fleet(count=count), "perInstanceProperties": {}, "namePattern": None}
-    assert engine.failures(FLEET, named)
+def test_a_fleet_without_names_is_refused_even_if_it_is_parked(engine, count):
+    unnamed = {**fleet(count=count), "perInstanceProperties": {}, "namePattern": None}
+
+    assert "needs one of" in engine.failures(FLEET, unnamed)[""]
 
 
 def test_values_that_are_not_known_to_be_wrong_are_accepted(engine):

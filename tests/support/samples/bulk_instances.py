@@ -37,11 +37,11 @@ SAMPLE = Sample(
     token=FLEET,
     inputs=fleet(2),
     any_inputs=inputs_with(
-        {"region": st.just("us-east1"), "count": st.integers(1, 3), "namePattern": names.map(lambda name: f"{name}-####"), "instanceProperties": _INSTANCE},
-        {"minCount": st.just(1), "locationPolicy": st.sampled_from([{"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
+        {"region": st.just("us-east1"), "count": st.integers(0, 3), "namePattern": names.map(lambda name: f"{name}-####"), "instanceProperties": _INSTANCE},
+        {"minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
-    own={"createdCount", "fleetId", "members", "operationGroupId", "perLocationStatus", "project", "region"},
+    own={"createdCount", "fleetId", "members", "onStopped", "operationGroupId", "perLocationStatus", "project", "region", "runningCount"},
     read_method="compute.instances.aggregatedList",
     later_calls=("compute.regionOperations.wait", "compute.instances.aggregatedList"),
     lives={

@@ -35,18 +35,18 @@ def instance_names_are_valid(values: dict[str, Any]) -> list[Violation]:
     return [(("perInstanceProperties", name), f"must be an instance name: {NAME[1]}") for name in invalid]
 
 
-@rule("count must be the number of perInstanceProperties, or left out", rest("regionInstances.bulkInsert", "count"))
+@rule("count must be the number of perInstanceProperties, 0, or left out", rest("regionInstances.bulkInsert", "count"))
 def count_is_the_number_of_names(values: dict[str, Any]) -> list[Violation]:
     """Refuse any other count."""
     names, count = nested(values, "perInstanceProperties"), as_integer(values.get("count"))
-    if not names or count is None or count == len(names):
+    if not names or count in {None, 0, len(names)}:
         return []
-    return [("count", f"must be the number of perInstanceProperties, {len(names)}, or left out")]
+    return [("count", f"must be the number of perInstanceProperties, {len(names)}, or 0, or left out")]
 
 
 @rule("minCount must be at most count", rest("regionInstances.bulkInsert", "minCount"))
 def min_count_is_at_most_count(values: dict[str, Any]) -> list[Violation]:
-    """Refuse a minimum that the fleet never reaches."""
+    """Refuse a minimum that the fleet never reaches; a parked fleet, with count 0, may keep its minimum for later."""
     size = FleetSize.of(values)
     if not size.wanted or size.minimum <= size.wanted:
         return []

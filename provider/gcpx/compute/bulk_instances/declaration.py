@@ -11,6 +11,7 @@ from typing import Final
 from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, FLEET_ID_SOURCE
+from gcpx.compute.bulk_instances.health import HEALTH_SOURCE
 from gcpx.compute.bulk_instances.instance_flexibility import InstanceFlexibilityPolicy
 from gcpx.compute.bulk_instances.location_policy import LocationPolicy
 from gcpx.compute.bulk_instances.members import Member
@@ -45,13 +46,17 @@ class BulkInstancesModel(Record):
     """A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number.
 
     A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the
-    highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`,
+    highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With
+    `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `onStopped`,
     `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in
     place; every other change replaces the fleet.
 
-    gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in
-    a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be
-    created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
+    gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the
+    program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with
+    `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and
+    `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be
+    created, the fleet is created with a warning. `createdCount` is the number of instances that exist, and
+    `runningCount` is the number of those that are not stopped.
     """
 
     RULES = (
@@ -77,12 +82,14 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.",
+        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
-        minimum=1,
+        minimum=0,
         source=rest(_METHOD, "count"),
     )
-    created_count: int = output_field("The number of instances that exist.", volatile=True, always=True)
+    created_count: int = output_field(
+        "The number of instances that exist, whether they run or are stopped.", volatile=True, always=True
+    )
     fleet_id: str = field(
         "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.",
         always=True,
@@ -115,6 +122,14 @@ class BulkInstancesModel(Record):
         "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.",
         write_only=True,
     )
+    on_stopped: str = field(
+        "What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.",
+        enum=("START", "REPLACE", "KEEP"),
+        closed=True,
+        default="START",
+        unsent=True,
+        source=HEALTH_SOURCE,
+    )
     operation_group_id: str = output_field("The ID of the operation group of the last creation.", volatile=True)
     per_instance_properties: dict[str, PerInstanceProperties] = field(
         "The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again."
@@ -134,6 +149,9 @@ class BulkInstancesModel(Record):
         in_url=True,
         pattern=REGION,
         normalize=name_of,
+    )
+    running_count: int = output_field(
+        "The number of instances that are not stopped or suspended.", volatile=True, always=True
     )
     source_instance_template: str = field(
         "The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.",

@@ -7,6 +7,7 @@ from typing import Any
 
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
 from gcpx.compute.bulk_instances.fleet_id import RESERVED_LABELS
+from gcpx.compute.bulk_instances.health import is_stopped
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import NotFound
@@ -20,15 +21,18 @@ from gcpx.model.links import name_of, path_of
 def imported_inputs(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str, Any]:
     """Describe existing instances as inputs: `instanceProperties`, and `namePattern` or `perInstanceProperties`.
 
-    The instance properties are those of the first member; at least one member is required. Raises `ApiError` if its
-    disks cannot be read.
+    The instance properties are those of the first member; at least one member is required. If members are stopped,
+    they stay so (`onStopped`), because an import changes nothing. Raises `ApiError` if the disks of the first member
+    cannot be read.
     """
-    properties = _instance_properties(call, fleet, members[0])
+    inputs: dict[str, Any] = {"instanceProperties": _instance_properties(call, fleet, members[0])}
+    if any(map(is_stopped, members)):
+        inputs["onStopped"] = "KEEP"
     names = [member["name"] for member in members]
     pattern = fleet.name_pattern or _common_pattern(names)
     if pattern is not None:
-        return {"instanceProperties": properties, "namePattern": pattern}
-    return {"instanceProperties": properties, "perInstanceProperties": {name: {} for name in names}}
+        return {**inputs, "namePattern": pattern}
+    return {**inputs, "perInstanceProperties": {name: {} for name in names}}
 
 
 def _common_pattern(names: list[str]) -> str | None:

@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.fleet_id import FALLBACK_LABEL, GENERATION_LABEL
+from gcpx.compute.bulk_instances.health import is_stopped, keeps_stopped, stop_reasons
+from gcpx.compute.bulk_instances.size import is_parked
 from gcpx.compute.operations import Outcome
 from gcpx.model import codec
+from gcpx.model.call import Call
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of
+from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Live
 
 _CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId")
 
 
-def live_fleet(fleet: Fleet, members: list[Instance], inputs: dict[str, Any], creation: dict[str, Any]) -> Live:
-    """Describe a fleet that exists.
+def live_fleet(
+    call: Call, fleet: Fleet, members: list[Instance], inputs: dict[str, Any], creation: dict[str, Any]
+) -> Live:
+    """Describe a fleet that exists; if members are stopped, read why.
 
     Args:
+        call: the engine's call.
         fleet: the fleet.
         members: all its members.
-        inputs: its inputs, which say whether it has `count`, `perInstanceProperties` or both.
+        inputs: its inputs, which say whether it has `count`, `perInstanceProperties` or both, and whether stopped
+            members count.
         creation: the outputs of `creation_outputs` or `last_creation_outputs`.
     """
+    reasons = stop_reasons(call, fleet, members)
     properties = {
         **creation,
         **_size_outputs(members, inputs),
         **_place(fleet),
         "createdCount": len(members),
-        "members": [_member(instance) for instance in members],
+        "members": [_member(instance, reasons) for instance in members],
+        "runningCount": sum(not is_stopped(instance) for instance in members),
     }
     return Live(fleet.resource_id, properties)
 
 
-def imported_fleet(fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> Live:
+def imported_fleet(call: Call, fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> Live:
     """Describe an imported fleet; the properties include the inputs, which no program has set yet."""
-    live = live_fleet(fleet, members, inputs, {})
+    live = live_fleet(call, fleet, members, inputs, {})
     return Live(live.id, {**inputs, **live.properties})
 
 
@@ -62,21 +74,29 @@ def last_creation_outputs(last: dict[str, Any]) -> dict[str, Any]:
 
 
 def _size_outputs(members: list[Instance], inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs that say how many instances there are, as the members have them."""
-    named = inputs.get("perInstanceProperties")
-    if not named:
-        return {"count": len(members)}
-    existing = {instance["name"] for instance in members}
+    """Return the inputs that say how many instances there are, as the members have them.
+
+    Members that are stopped but should run are left out, so that a refresh shows a change that the next update makes.
+    """
+    present = [member for member in members if keeps_stopped(inputs) or not is_stopped(member)]
+    count = {"count": len(present)}
+    if inputs.get("namePattern"):
+        return count
+    named = inputs.get("perInstanceProperties") or {}
+    if is_parked(inputs):
+        return {"perInstanceProperties": named, **count}
+    existing = {instance["name"] for instance in present}
     outputs = {"perInstanceProperties": {name: own for name, own in named.items() if name in existing}}
-    return outputs if inputs.get("count") is None else {**outputs, "count": len(members)}
+    return outputs if inputs.get("count") is None else {**outputs, **count}
 
 
 def _place(fleet: Fleet) -> dict[str, Any]:
     return {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
 
 
-def _member(instance: Instance) -> dict[str, Any]:
-    """Describe an instance as an element of `members`."""
+def _member(instance: Instance, reasons: Mapping[str, str]) -> dict[str, Any]:
+    """Describe an instance as an element of `members`; `reasons` are those of `stop_reasons`."""
+    labels = instance.get("labels", {})
     interface: dict[str, Any] = next(iter(instance.get("networkInterfaces", ())), {})
     external = (config.get("natIP") for config in interface.get("accessConfigs", ()))
     properties = {
@@ -85,6 +105,9 @@ def _member(instance: Instance) -> dict[str, Any]:
         "id": str(instance["id"]),
         "zone": name_of(instance["zone"]),
         "status": instance.get("status"),
+        "stopReason": reasons.get(str(instance["id"])),
+        "generation": labels.get(GENERATION_LABEL),
+        "fallback": as_integer(labels.get(FALLBACK_LABEL)),
         "internalAddress": interface.get("networkIP"),
         "externalAddress": next(filter(None, external), None),
     }

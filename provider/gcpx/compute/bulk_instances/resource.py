@@ -26,6 +26,7 @@ from gcpx.compute.bulk_instances.outputs import (
 )
 from gcpx.compute.bulk_instances.scaling import plan_scaling
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
+from gcpx.compute.bulk_instances.size import is_parked
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.errors import ProviderError
@@ -68,7 +69,7 @@ class BulkInstances(InProject):
     query = BulkInstancesQuery
     autoname = Autoname(property="fleetId", pattern=FLEET_ID[0], max_length=63)
     in_place = frozenset(
-        {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",)}
+        {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",)}
         | {("instanceProperties", name) for name in ("labels", "tags", "metadata")}
     )
     id_forms = (
@@ -123,22 +124,27 @@ class BulkInstances(InProject):
         return {name: inputs.get(name) or default for name, default in self.provider_defaults().items()}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
-        """Create all instances in one call."""
+        """Create all instances in one call; none for a parked fleet."""
         scaling = plan_scaling([], {}, inputs)
         insert = BulkInsert.of(self._fleet(inputs), inputs, scaling)
         with self._reserve(call, insert.fleet):
             self._refuse_other_instances(call, insert, scaling.missing)
+            if is_parked(inputs):
+                return live_fleet(call, insert.fleet, [], inputs, {})
             return self._grow(call, insert, inputs)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """Read the fleet from its members; None if it has none. In an import, also describe them as inputs."""
+        """Read the fleet from its members; None if it has none, unless it is parked.
+
+        In an import, also describe them as inputs.
+        """
         fleet = self._parse(resource_id)
         members = fleet.members(call)
-        if not members:
+        if not members and not is_parked(inputs or {}):
             return None
         if inputs is None:
-            return imported_fleet(fleet, members, imported_inputs(call, fleet, members))
-        return live_fleet(fleet, members, inputs, last_creation_outputs(call.last))
+            return imported_fleet(call, fleet, members, imported_inputs(call, fleet, members))
+        return live_fleet(call, fleet, members, inputs, last_creation_outputs(call.last))
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Delete surplus members, change labels, tags and metadata of the others, and create missing ones."""
@@ -151,7 +157,7 @@ class BulkInstances(InProject):
             return self._grow(call, BulkInsert.of(fleet, new, scaling), new)
         if scaling.surplus or changed:
             members = fleet.members(call)
-        return live_fleet(fleet, members, new, last_creation_outputs(call.last))
+        return live_fleet(call, fleet, members, new, last_creation_outputs(call.last))
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete every member."""
@@ -201,7 +207,7 @@ class BulkInstances(InProject):
         with keeping_state(lambda _: unread) as creation:
             outcome = insert.run(call)
             creation.created(outcome=outcome.error or "it was created")
-            live = live_fleet(fleet, fleet.members(call), inputs, creation_outputs(outcome))
+            live = live_fleet(call, fleet, fleet.members(call), inputs, creation_outputs(outcome))
         report_shortfall(call, inputs, live, outcome)
         return live
 

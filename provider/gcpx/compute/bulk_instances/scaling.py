@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Instance, name_order
-from gcpx.compute.bulk_instances.size import FleetSize
+from gcpx.compute.bulk_instances.size import FleetSize, is_parked
 
 
 @attrs.frozen(kw_only=True)
@@ -42,6 +42,8 @@ def plan_scaling(members: list[Instance], old: dict[str, Any], new: dict[str, An
 
     `old` are the inputs of the last update, empty for a new fleet, and `new` are those of this one.
     """
+    if is_parked(new):
+        return Scaling(members=members, surplus=members)
     if new.get("perInstanceProperties"):
         return _by_name(members, old.get("perInstanceProperties") or {}, new["perInstanceProperties"])
     return _by_count(members, FleetSize.of(new).wanted)

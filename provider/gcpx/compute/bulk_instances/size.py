@@ -15,8 +15,10 @@ class FleetSize:
     """How many instances a fleet should have.
 
     Attributes:
-        wanted: `count`, or the number of `perInstanceProperties` without it; 0 if it is not known.
-        minimum: `minCount`, the fewest instances that a creation may end with; `wanted` without it.
+        wanted: `count`, or the number of `perInstanceProperties` without it; 0 for a parked fleet, and if it is not
+            known.
+        minimum: `minCount`, the fewest instances that a creation may end with; `wanted` without it, and for a parked
+            fleet.
     """
 
     wanted: int
@@ -25,9 +27,9 @@ class FleetSize:
     @classmethod
     def of(cls, inputs: dict[str, Any]) -> FleetSize:
         """Read the size from a fleet's inputs; unknown and malformed values count as missing."""
-        wanted = as_integer(inputs.get("count")) or len(nested(inputs, "perInstanceProperties"))
-        minimum = as_integer(inputs.get("minCount"))
-        return cls(wanted, wanted if minimum is None else minimum)
+        count, minimum = as_integer(inputs.get("count")), as_integer(inputs.get("minCount"))
+        wanted = len(nested(inputs, "perInstanceProperties")) if count is None else count
+        return cls(wanted, wanted if minimum is None or is_parked(inputs) else minimum)
 
     def request_minimum(self, missing: int, existing: int) -> int:
         """Return the `minCount` of a request that creates the missing instances beside the existing ones.
@@ -36,3 +38,8 @@ class FleetSize:
         """
         at_least = min(1, self.minimum)
         return min(missing, max(at_least, self.minimum - existing))
+
+
+def is_parked(inputs: dict[str, Any]) -> bool:
+    """Return whether a fleet's inputs ask for no instances: it exists in the state only, until its `count` is raised."""
+    return as_integer(inputs.get("count")) == 0

@@ -1,0 +1,225 @@
+"""Stopped members: why they are stopped, and whether a refresh counts them."""
+
+from __future__ import annotations
+
+import pytest
+from driver import UNKNOWN
+from fleets import STOPPED, instance_path, record_operation, stop
+from programs import FLEET, fleet, properties
+
+LIST = "compute.instances.aggregatedList"
+OPERATIONS = "compute.zoneOperations.list"
+EARLIER = "2031-05-01T08:30:00.000Z"
+LATER = "2031-05-01T09:30:00.000Z"
+BEFORE_THE_START = "2031-05-01T07:30:00.000Z"
+NAMED = {"region": "us-east1", "instanceProperties": properties(), "perInstanceProperties": {"alpha": {}, "beta": {}}}
+
+
+def _by_name(resource, key):
+    return {member["name"]: member.get(key) for member in resource.outputs["members"]}
+
+
+def _refreshed(engine, cloud, created):
+    cloud.emulator.requests.kept.clear()
+    return engine.refresh(created)
+
+
+def _limited(at):
+    return {"resourceStatus": {"scheduling": {"terminationTimestamp": at}}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "reason"),
+    [
+        ("compute.instances.preempted", "TERMINATED", "PREEMPTED"),
+        ("compute.instances.preempted", "STOPPING", "PREEMPTED"),
+        ("compute.instances.hostError", "TERMINATED", "HOST_ERROR"),
+        ("compute.instances.guestTerminate", "STOPPED", "GUEST"),
+        ("stop", "TERMINATED", "REQUESTED"),
+        ("suspend", "SUSPENDED", "REQUESTED"),
+        ("suspend", "SUSPENDING", "REQUESTED"),
+        ("setLabels", "TERMINATED", None),
+        (None, "TERMINATED", None),
+    ],
+)
+def test_a_stopped_member_tells_its_status_and_why_it_is_stopped(engine, cloud, kind, status, reason):
+    created = engine.create(FLEET, "workers", fleet())
+    stop(cloud, "web-002", kind, status=status, lastSuspendedTimestamp=STOPPED)
+    found = _refreshed(engine, cloud, created)
+
+    assert _by_name(found, "status") == {"web-001": "RUNNING", "web-002": status, "web-003": "RUNNING"}
+    assert _by_name(found, "stopReason") == {"web-001": None, "web-002": reason, "web-003": None}
+    assert (found.outputs["createdCount"], found.outputs["runningCount"]) == (3, 2)
+    assert cloud.calls() == [LIST, OPERATIONS]
+
+
+def test_a_member_at_the_end_of_its_run_time_tells_so_without_a_request(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet())
+    stop(cloud, "web-001", None, **_limited(STOPPED))
+    stop(cloud, "web-003", None, **_limited("2031-05-01T01:59:59.000-07:00"))
+    found = _refreshed(engine, cloud, created)
+
+    assert _by_name(found, "stopReason") == {"web-001": "RUN_LIMIT", "web-002": None, "web-003": "RUN_LIMIT"}
+    assert cloud.calls() == [LIST]
+
+
+def test_a_member_that_was_stopped_before_the_end_of_its_run_time_tells_who_stopped_it(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(1))
+    stop(cloud, "web-001", "compute.instances.preempted", **_limited(LATER))
+
+    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": "PREEMPTED"}
+
+
+@pytest.mark.parametrize(
+    ("others", "reason"),
+    [
+        ([("stop", EARLIER)], "PREEMPTED"),
+        ([("stop", LATER)], "PREEMPTED"),
+        ([("stop", LATER), ("compute.instances.hostError", EARLIER)], "PREEMPTED"),
+        ([("stop", BEFORE_THE_START)], "PREEMPTED"),
+    ],
+)
+def test_the_latest_stop_at_or_before_the_time_of_the_stop_is_the_reason(engine, cloud, others, reason):
+    created = engine.create(FLEET, "workers", fleet(1))
+    stop(cloud, "web-001", "compute.instances.preempted")
+    for kind, at in others:
+        record_operation(cloud, instance_path("web-001"), kind, at)
+
+    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": reason}
+
+
+@pytest.mark.parametrize("at", [BEFORE_THE_START, LATER])
+def test_an_operation_before_the_last_start_or_after_the_stop_is_no_reason(engine, cloud, at):
+    created = engine.create(FLEET, "workers", fleet(1))
+    stop(cloud, "web-001", None)
+    record_operation(cloud, instance_path("web-001"), "stop", at)
+
+    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": None}
+
+
+def test_a_stop_that_failed_is_no_reason(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(1))
+    stop(cloud, "web-001", "compute.instances.hostError")
+    failure = {"errors": [{"code": "INTERNAL_ERROR", "message": "failed"}]}
+    record_operation(cloud, instance_path("web-001"), "stop", STOPPED, failure)
+
+    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": "HOST_ERROR"}
+
+
+def test_a_stop_of_another_instance_is_no_reason(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(2))
+    stop(cloud, "web-001", None)
+    record_operation(cloud, instance_path("web-002"), "stop", STOPPED)
+
+    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": None, "web-002": None}
+
+
+@pytest.mark.parametrize(
+    "times", [{"lastStopTimestamp": "soon"}, {"lastStopTimestamp": None}, {"lastStartTimestamp": "x"}]
+)
+def test_times_that_cannot_be_read_limit_nothing(engine, cloud, times):
+    created = engine.create(FLEET, "workers", fleet(1))
+    stop(cloud, "web-001", None, **times)
+    record_operation(cloud, instance_path("web-001"), "compute.instances.preempted", STOPPED)
+    record_operation(cloud, instance_path("web-001"), "stop", "yesterday")
+
+    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": "PREEMPTED"}
+
+
+def test_a_time_without_an_offset_is_in_utc(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(1))
+    stop(cloud, "web-001", "stop", lastStartTimestamp="2031-05-01T08:00:00")
+
+    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": "REQUESTED"}
+
+
+@pytest.mark.parametrize("fault", [{"status": 403}, {"status": 404}, {"status": 400}])
+def test_operations_that_cannot_be_listed_only_leave_the_reason_out(engine, cloud, fault):
+    created = engine.create(FLEET, "workers", fleet())
+    stop(cloud, "web-002")
+    cloud.fail(OPERATIONS, **fault)
+    found = engine.refresh(created)
+
+    assert _by_name(found, "status") == {"web-001": "RUNNING", "web-002": "TERMINATED", "web-003": "RUNNING"}
+    assert _by_name(found, "stopReason") == {"web-001": None, "web-002": None, "web-003": None}
+
+
+def test_each_zone_with_stopped_members_is_listed_once(engine, cloud):
+    spread = {"locationPolicy": {"targetShape": "BALANCED"}}
+    created = engine.create(FLEET, "workers", fleet(6, **spread))
+    zones = {member["name"]: member["zone"] for member in created.outputs["members"]}
+    assert len(set(zones.values())) == 3
+    stopped = [name for name, zone in zones.items() if zone != "us-east1-c"]
+    for name in stopped:
+        stop(cloud, name, "compute.instances.preempted", zone=zones[name])
+    found = _refreshed(engine, cloud, created)
+
+    assert {name for name, reason in _by_name(found, "stopReason").items() if reason == "PREEMPTED"} == set(stopped)
+    assert cloud.calls() == [LIST, OPERATIONS, OPERATIONS]
+
+
+@pytest.mark.parametrize(
+    ("on_stopped", "drift"), [(None, {"count"}), ("START", {"count"}), ("REPLACE", {"count"}), ("KEEP", set())]
+)
+def test_a_stopped_member_is_drift_unless_it_is_kept(engine, cloud, on_stopped, drift):
+    program = fleet() if on_stopped is None else fleet(onStopped=on_stopped)
+    created = engine.create(FLEET, "workers", program)
+    stop(cloud, "web-002")
+    refreshed = engine.refresh(created)
+
+    assert refreshed.inputs["count"] == (2 if drift else 3)
+    assert set(engine.diff(refreshed, program).detailedDiff) == drift
+    assert not engine.diff(refreshed, program).replaces
+    assert engine.drift(created) == drift
+
+
+@pytest.mark.parametrize(("on_stopped", "drift"), [("START", {"perInstanceProperties.beta"}), ("KEEP", set())])
+def test_a_stopped_named_member_is_drift_of_its_name_unless_it_is_kept(engine, cloud, on_stopped, drift):
+    program = {**NAMED, "onStopped": on_stopped}
+    created = engine.create(FLEET, "named", program)
+    stop(cloud, "beta")
+    refreshed = engine.refresh(created)
+
+    assert set(engine.diff(refreshed, program).detailedDiff) == drift
+    assert engine.refresh(refreshed) == refreshed
+
+
+@pytest.mark.parametrize("program", [fleet(2, namePattern="x-#"), NAMED], ids=["numbered", "named"])
+def test_a_fleet_whose_members_are_all_stopped_is_drift_and_not_gone(engine, cloud, program):
+    created = engine.create(FLEET, "workers", program)
+    for member in created.outputs["members"]:
+        stop(cloud, member["name"])
+    refreshed = engine.refresh(created)
+    assert (refreshed.outputs["createdCount"], refreshed.outputs["runningCount"]) == (2, 0)
+    assert engine.diff(refreshed, program).changes
+    assert engine.refresh(refreshed) == refreshed
+    for member in created.outputs["members"]:
+        cloud.change(instance_path(member["name"]), lambda body: body.update(status="RUNNING"))
+
+    assert engine.update(engine.refresh(refreshed), program).outputs["runningCount"] == 2
+
+
+def test_what_happens_to_stopped_members_is_no_part_of_a_request_and_changes_in_place(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(onStopped="KEEP"))
+    assert "onStopped" not in cloud.requests("compute.regionInstances.bulkInsert")[0]["body"]
+    assert engine.drift(created) == set()
+    found = engine.diff(created, fleet(onStopped="REPLACE"))
+
+    assert set(found.detailedDiff) == {"onStopped"}
+    assert not found.replaces
+    assert not engine.diff(engine.create(FLEET, "others", fleet()), fleet(onStopped="START")).detailedDiff
+    assert engine.failures(FLEET, fleet(onStopped=UNKNOWN)) == {}
+
+
+@pytest.mark.parametrize(("label", "fallback"), [("1", 1), ("0", 0), ("many", None), ("", None)])
+def test_members_tell_their_generation_and_the_fallback_that_they_came_from(engine, cloud, label, fallback):
+    created = engine.create(FLEET, "workers", fleet(2))
+    assert _by_name(created, "generation") == {"web-001": None, "web-002": None}
+    cloud.change(
+        instance_path("web-002"), lambda body: body["labels"].update({"gcpx-generation": "g1", "gcpx-fallback": label})
+    )
+    refreshed = engine.refresh(created)
+
+    assert _by_name(refreshed, "generation") == {"web-001": None, "web-002": "g1"}
+    assert _by_name(refreshed, "fallback") == {"web-001": None, "web-002": fallback}
+    assert refreshed.inputs == created.inputs
