@@ -41,7 +41,7 @@ SAMPLE = Sample(
         {"minCount": st.just(1), "locationPolicy": st.sampled_from([{"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
-    own={"createdCount", "fleetId", "members", "operationGroupId", "perLocationStatus", "project", "region"},
+    own={"createdCount", "fallbacks", "fleetId", "members", "operationGroupId", "perLocationStatus", "placement", "project", "region", "shortfalls"},
     read_method="compute.instances.aggregatedList",
     later_calls=("compute.regionOperations.wait", "compute.instances.aggregatedList"),
     lives={

@@ -10,6 +10,7 @@ from typing import Final
 
 from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
+from gcpx.compute.bulk_instances.creation.shortfalls import Shortfall
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, FLEET_ID_SOURCE
 from gcpx.compute.bulk_instances.instance_flexibility import InstanceFlexibilityPolicy
 from gcpx.compute.bulk_instances.location_policy import LocationPolicy
@@ -134,6 +135,11 @@ class BulkInstancesModel(Record):
         in_url=True,
         pattern=REGION,
         normalize=name_of,
+    )
+    shortfalls: list[Shortfall] = output_field(
+        "Why the last creation ended with fewer instances than wanted, one element for each cause and place; empty if it created all.",
+        volatile=True,
+        always=True,
     )
     source_instance_template: str = field(
         "The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.",

@@ -10,20 +10,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from gcpx.compute.bulk_instances.bulk_insert import BulkInsert
+from gcpx.compute.bulk_instances.creation.instances import create_instances, was_requested
+from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
-from gcpx.compute.bulk_instances.fleet import Fleet, region_of
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance, region_of
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, TRACKING_LABEL
 from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
 from gcpx.compute.bulk_instances.in_place_changes import change_in_place
 from gcpx.compute.bulk_instances.online_checks import fleet_checks
-from gcpx.compute.bulk_instances.outputs import (
-    creation_outputs,
-    imported_fleet,
-    last_creation_outputs,
-    live_fleet,
-    unread_fleet,
-)
+from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.scaling import plan_scaling
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
@@ -68,7 +63,7 @@ class BulkInstances(InProject):
     query = BulkInstancesQuery
     autoname = Autoname(property="fleetId", pattern=FLEET_ID[0], max_length=63)
     in_place = frozenset(
-        {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",)}
+        {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("fallbacks",), ("placement",)}
         | {("instanceProperties", name) for name in ("labels", "tags", "metadata")}
     )
     id_forms = (
@@ -123,12 +118,12 @@ class BulkInstances(InProject):
         return {name: inputs.get(name) or default for name, default in self.provider_defaults().items()}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
-        """Create all instances in one call."""
-        scaling = plan_scaling([], {}, inputs)
-        insert = BulkInsert.of(self._fleet(inputs), inputs, scaling)
-        with self._reserve(call, insert.fleet):
-            self._refuse_other_instances(call, insert, scaling.missing)
-            return self._grow(call, insert, inputs)
+        """Create all instances."""
+        scaling, fleet = plan_scaling([], {}, inputs), self._fleet(inputs)
+        wanted = Wanted(count=scaling.missing, names=scaling.missing_names)
+        with self._reserve(call, fleet):
+            self._refuse_other_instances(call, fleet, inputs, wanted)
+            return self._grow(call, fleet, inputs, [], wanted)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the fleet from its members; None if it has none. In an import, also describe them as inputs."""
@@ -148,7 +143,8 @@ class BulkInstances(InProject):
         fleet.delete(call, scaling.surplus)
         changed = change_in_place(call, fleet, scaling.kept, old, new)
         if scaling.missing:
-            return self._grow(call, BulkInsert.of(fleet, new, scaling), new)
+            wanted = Wanted(count=scaling.missing, names=scaling.missing_names)
+            return self._grow(call, fleet, new, scaling.kept, wanted)
         if scaling.surplus or changed:
             members = fleet.members(call)
         return live_fleet(fleet, members, new, last_creation_outputs(call.last))
@@ -187,22 +183,23 @@ class BulkInstances(InProject):
         finally:
             self._creating.pop(fleet.resource_id, None)
 
-    def _refuse_other_instances(self, call: Call, insert: BulkInsert, wanted: int) -> None:
+    def _refuse_other_instances(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> None:
         """Refuse instances that already exist, unless an earlier run created them and its response was lost."""
-        members = insert.fleet.members(call)
-        if members and (len(members) > wanted or not insert.was_requested(call)):
+        members = fleet.members(call)
+        if members and (len(members) > wanted.count or not was_requested(call, fleet, inputs, wanted)):
             words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
-            raise FleetIdTakenError(insert.fleet, words)
+            raise FleetIdTakenError(fleet, words)
 
-    def _grow(self, call: Call, insert: BulkInsert, inputs: dict[str, Any]) -> Live:
-        """Create the missing instances, and read the fleet back."""
-        fleet = insert.fleet
+    def _grow(self, call: Call, fleet: Fleet, inputs: dict[str, Any], existing: list[Instance], wanted: Wanted) -> Live:
+        """Create the wanted instances beside the existing ones, and read the fleet back."""
         unread = unread_fleet(fleet, inputs, call.last)
-        with keeping_state(lambda _: unread) as creation:
-            outcome = insert.run(call)
-            creation.created(outcome=outcome.error or "it was created")
-            live = live_fleet(fleet, fleet.members(call), inputs, creation_outputs(outcome))
-        report_shortfall(call, inputs, live, outcome)
+        with keeping_state(lambda _: unread) as progress:
+            creation = create_instances(call, fleet, inputs, existing, wanted)
+            if creation.refusal is not None:
+                raise creation.refusal
+            progress.created(outcome=creation.error or "it was created")
+            live = live_fleet(fleet, fleet.members(call), inputs, creation.outputs)
+        report_shortfall(call, inputs, live, creation)
         return live
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
