@@ -13,8 +13,8 @@ from gcpx import __version__
 from gcpx.config import KIND
 from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.function import Function
-from gcpx.model.values import is_below
 from gcpx.model.resource import Resource
+from gcpx.model.values import is_below
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.schema_types import Json, Side, Types, always_present, required_inputs
 

@@ -133,15 +133,19 @@ EVENTS = st.lists(st.tuples(st.sampled_from(["preempt", "delete", "none", "none"
     starts=st.booleans(),
     events=EVENTS,
 )
-def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_reached(  # noqa: PLR0913, PLR0917 - one search
+def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_reached(
     members, wanted, unavailable, surge, pause, starts, events
 ):
-    policy = rolling(wanted, unavailable=max(unavailable, 0 if surge else 1), surge=surge, pause_after=pause, starts=starts)
+    policy = rolling(
+        wanted, unavailable=max(unavailable, 0 if surge else 1), surge=surge, pause_after=pause, starts=starts
+    )
     now = [
         Member(f"web-{number}", ("web-", number, ""), need, state == "available", state == "stopped")
         for number, (need, state) in enumerate(members, 1)
     ]
-    now = [attrs.evolve(m, need=Level.REPLACE) if m.need is Level.RESTART and not policy.unavailable else m for m in now]
+    now = [
+        attrs.evolve(m, need=Level.REPLACE) if m.need is Level.RESTART and not policy.unavailable else m for m in now
+    ]
     most = max(len(now), wanted + surge)
     pending = list(events)
     for _ in range(200):

@@ -52,9 +52,7 @@ class MemberChanges:
     def start(self, members: Sequence[Instance]) -> None:
         """Start members that were stopped, and resume those that were suspended."""
         method = {True: "resume", False: "start"}
-        self._send(
-            [MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members], "started"
-        )
+        self._send([MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members], "started")
 
     def _set(self, setting: Setting, members: Iterable[Instance]) -> None:
         """Give members a setting; those that changed since they were listed are read and tried once more."""

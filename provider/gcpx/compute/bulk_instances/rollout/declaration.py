@@ -11,7 +11,7 @@ from gcpx.compute.bulk_instances.rollout.policy_rules import (
     replacing_needs_an_instance_to_spare,
     rollouts_need_the_rolling_strategy,
 )
-from gcpx.model.fields import Record, field, record
+from gcpx.model.fields import Record, field, output_field, record
 from gcpx.model.numbers import as_integer_or_percentage
 
 _GUEST_ATTRIBUTE: Final = (
@@ -97,7 +97,9 @@ class UpdatePolicy(Record):
         unsent=True,
         normalize=as_integer_or_percentage,
     )
-    ready: Readiness = field("When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True)
+    ready: Readiness = field(
+        "When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True
+    )
     strategy: str = field(
         "`REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.",
         unsent=True,
@@ -105,3 +107,11 @@ class UpdatePolicy(Record):
         closed=True,
         default="REPLACE_ALL",
     )
+
+
+@record
+class LostMember(Record):
+    """A member that does not exist at the moment, and is going to be created again."""
+
+    name: str = output_field("The name of the instance.", always=True)
+    zone: str = output_field("The name of the instance's zone, such as `us-east1-b`.", always=True)

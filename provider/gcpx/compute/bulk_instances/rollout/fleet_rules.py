@@ -20,7 +20,9 @@ def surge_fits_the_name_pattern(values: dict[str, Any]) -> list[Violation]:
     names = 10**digits - 1
     if not policy.surge or policy.wanted > names or policy.wanted + policy.surge <= names:
         return []
-    words = f"must leave room in namePattern, which has {names:,} names: use at most {names - policy.wanted:,}, or more #"
+    words = (
+        f"must leave room in namePattern, which has {names:,} names: use at most {names - policy.wanted:,}, or more #"
+    )
     return [("updatePolicy.maxSurge", words)]
 
 
@@ -51,7 +53,7 @@ def guest_attributes_are_enabled(values: dict[str, Any]) -> list[Violation]:
     metadata = properties.get("metadata")
     if not text(ready, "guestAttribute") or has_unknown(metadata) or values.get("sourceInstanceTemplate"):
         return []
-    items = dict((item.get("key"), item.get("value")) for _, item in elements(nested(properties, "metadata"), "items"))
+    items = {item.get("key"): item.get("value") for _, item in elements(nested(properties, "metadata"), "items")}
     if str(items.get("enable-guest-attributes", "")).upper() == "TRUE":
         return []
     words = "needs the metadata enable-guest-attributes: TRUE on the instances, here or in the project"

@@ -13,8 +13,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL, RESERVED_LABELS
 from gcpx.compute.bulk_instances.rollout.levels import CHANGES, Level, by_level
+from gcpx.compute.bulk_instances.rollout.policy import is_rolling
+from gcpx.compute.bulk_instances.rollout.properties import merged_properties
+from gcpx.model.call import Call
 from gcpx.model.links import path_of
 
 _PART: Final = "[0-9a-f]{8}"
@@ -48,6 +52,21 @@ def need_of(label: str, wanted: str) -> Level:
 def recorded_generation(instance: Mapping[str, Any]) -> str:
     """Read the generation from the label of an instance (REST JSON); empty without one."""
     return str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
+
+
+def creation_generation(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> str:
+    """Return the generation of a new fleet; empty if it is not rolling. Raises `ApiError` if its template is unreadable."""
+    return generation_of(merged_properties(call, fleet, inputs)) if is_rolling(inputs) else ""
+
+
+def generation_label(generation: str) -> dict[str, str]:
+    """Return the label of a generation, as a map; empty without one."""
+    return {GENERATION_LABEL: generation} if generation else {}
+
+
+def generation_output(generation: str) -> dict[str, Any]:
+    """Return the output that tells a fleet's generation; empty without one."""
+    return {"generation": generation} if generation else {}
 
 
 def _parts(generation: str) -> dict[Level, str]:

@@ -13,12 +13,12 @@ from gcpx.compute.bulk_instances.rollout.generation import generation_of, need_o
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
-from gcpx.compute.bulk_instances.rollout.properties import merged_properties
+from gcpx.compute.bulk_instances.rollout.properties import rolled_properties, set_properties
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, ON_RUNNING, ON_STOPPED, Setting, Target
 from gcpx.compute.bulk_instances.size import FleetSize
-from gcpx.errors import ProviderError, UserError
-from gcpx.gcp.errors import NotFound
+from gcpx.errors import UserError
 from gcpx.model.call import Call
+from gcpx.model.rules import nested
 
 _RUNNING: Final = "RUNNING"
 _WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
@@ -62,11 +62,10 @@ class Goal:
         """Find what an update from old to new inputs brings the fleet to.
 
         Raises:
-            ApiError: the template cannot be read.
+            ApiError: the template of a rolling fleet cannot be read.
         """
         policy = Policy.of(new)
-        after = merged_properties(call, fleet, new)
-        before = _properties_before(call, fleet, old, new, after)
+        before, after = (rolled_properties if policy.rolling else set_properties)(call, fleet, old, new)
         levels = frozenset(levels_of(call.changed))
         base = (call.last.get("generation") or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
@@ -89,7 +88,12 @@ class Goal:
         labels = {**self.target.labels, GENERATION_LABEL: self.base}
         target = Target.after(self.target.wanted, before, labels, added)
         return attrs.evolve(
-            self, inputs=old, policy=attrs.evolve(Policy.of(old), rolling=True), generation=self.base, base=self.generation, target=target
+            self,
+            inputs=old,
+            policy=attrs.evolve(Policy.of(old), rolling=True),
+            generation=self.base,
+            base=self.generation,
+            target=target,
         )
 
     @property
@@ -108,7 +112,7 @@ class Goal:
 
     def member(self, instance: Instance, *, ready: bool) -> Member:
         """Describe an instance for the plan; raises TooDisruptiveError."""
-        names, stopped = self.inputs.get("perInstanceProperties"), is_stopped(instance)
+        names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
         return Member(
             name=instance["name"],
             order=name_order(instance["name"]),
@@ -159,19 +163,3 @@ def _hostnames(inputs: dict[str, Any]) -> dict[str, str]:
 def _removed_before(call: Call) -> dict[str, frozenset[str]]:
     """Return the keys that an unfinished update was removing."""
     return {name: frozenset(keys) for name, keys in (call.last.get("removedKeys") or {}).items()}
-
-
-def _properties_before(
-    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any], after: dict[str, Any]
-) -> dict[str, Any]:
-    """Return the properties before an update; without those of a template that was deleted since."""
-    names = ("instanceProperties", "sourceInstanceTemplate")
-    if all(old.get(name) == new.get(name) for name in names):
-        return after
-    try:
-        return merged_properties(call, fleet, old)
-    except NotFound:
-        return merged_properties(call, fleet, {**old, "sourceInstanceTemplate": None})
-    except ProviderError as error:
-        call.warn(f"{old.get('sourceInstanceTemplate')} cannot be read, so what it set stays on the instances: {error}")
-        return merged_properties(call, fleet, {**old, "sourceInstanceTemplate": None})

@@ -6,8 +6,7 @@ from typing import Any
 
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.fleet import Instance
-from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
-from gcpx.compute.bulk_instances.names import names_beyond_the_highest
+from gcpx.compute.bulk_instances.rollout.generation import generation_label
 from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -25,7 +24,7 @@ def instances_to_create(
         deleted: the members that the same step has deleted.
         count: the number of instances.
     """
-    labels = {GENERATION_LABEL: goal.generation} if goal.generation else {}
+    labels = generation_label(goal.generation)
     zones = _zones_by_name(call, goal, kept, deleted)
     if goal.inputs.get("perInstanceProperties"):
         existing = {member["name"] for member in kept}
@@ -33,13 +32,10 @@ def instances_to_create(
         return _grouped({name: zones.get(name) for name in names}, labels)
     slots = dict(list(zones.items())[:count])
     rest = count - len(slots)
-    numbered = names_beyond_the_highest(goal.inputs, [*(member["name"] for member in kept), *slots], rest)
-    return [*_grouped(slots, labels), *([Wanted(count=rest, names=numbered, labels=labels)] if rest else [])]
+    return [*_grouped(slots, labels), *([Wanted(count=rest, labels=labels)] if rest else [])]
 
 
-def _zones_by_name(
-    call: Call, goal: Goal, kept: list[Instance], deleted: list[Instance]
-) -> dict[str, str | None]:
+def _zones_by_name(call: Call, goal: Goal, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:
     """Return the names that new members take over, with their zones; empty unless the policy keeps names."""
     if not goal.policy.keep_names:
         return {}

@@ -5,21 +5,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gcpx.compute.bulk_instances.fleet import Instance
+from gcpx.compute.bulk_instances.rollout.generation import generation_output
 from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.compute.bulk_instances.rollout.policy import Policy
-from gcpx.model.fields import Record, output_field, record
 from gcpx.model.links import name_of
 
-KEPT_OUTPUTS: Final = ("generation", "removedKeys")
+_KEPT: Final = ("generation", "removedKeys")
 """The outputs of the last update that a refresh keeps."""
-
-
-@record
-class LostMember(Record):
-    """A member that does not exist at the moment, and is going to be created again."""
-
-    name: str = output_field("The name of the instance.", always=True)
-    zone: str = output_field("The name of the instance's zone, such as `us-east1-b`.", always=True)
 
 
 def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -> dict[str, Any]:
@@ -30,11 +22,18 @@ def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -
         goal: what the update brings the fleet to.
         members: the members after it.
     """
-    outputs: dict[str, Any] = {"generation": goal.generation} if goal.generation else {}
+    outputs = generation_output(goal.generation)
     if goal.target.removed and not all(goal.is_current(member) for member in members):
         outputs["removedKeys"] = {name: sorted(keys) for name, keys in goal.target.removed.items()}
     lost = lost_members(last, goal.inputs, members)
     return {**outputs, "lostMembers": lost} if lost else outputs
+
+
+def kept_outputs(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> dict[str, Any]:
+    """Return what a refresh keeps of these outputs, and which members were lost since."""
+    kept = {name: last[name] for name in _KEPT if last.get(name) is not None}
+    lost = lost_members(last, inputs, members)
+    return {**kept, "lostMembers": lost} if lost else kept
 
 
 def lost_members(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> list[dict[str, str]]:

@@ -52,9 +52,9 @@ class Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
         given, wanted = nested(inputs, "updatePolicy"), FleetSize.of(inputs).wanted
         on_stopped = text(inputs, "onStopped") or "START"
-        stopped = {"starts": on_stopped == "START", "replaces_stopped": on_stopped == "REPLACE"}
+        starts, replaces = on_stopped == "START", on_stopped == "REPLACE"
         if not is_rolling(inputs):
-            return cls(wanted=wanted, rolling=False, unavailable=wanted, **stopped)
+            return cls(wanted=wanted, rolling=False, unavailable=wanted, starts=starts, replaces_stopped=replaces)
         surge = share(given.get("maxSurge"), wanted, math.ceil) or 0
         ready = nested(given, "ready")
         return cls(
@@ -69,7 +69,8 @@ class Policy:
             pause_after=share(given.get("pauseAfter"), wanted, math.ceil),
             guest_attribute=text(ready, "guestAttribute"),
             ready_within=as_integer(ready.get("within")) or _READY_WITHIN,
-            **stopped,
+            starts=starts,
+            replaces_stopped=replaces,
         )
 
 

@@ -13,6 +13,7 @@ from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
 from gcpx.compute.bulk_instances.rollout.words import describe_plan
 from gcpx.model.call import Call
+from gcpx.model.rules import nested
 from gcpx.model.values import has_unknown
 
 
@@ -38,7 +39,7 @@ def announce(call: Call, new: dict[str, Any]) -> None:
 
 def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], changed: Level) -> Member:
     """Describe a member of the state for the plan; `changed` is what the change needs."""
-    name, stopped, names = known["name"], is_stopped(known), new.get("perInstanceProperties")
+    name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
     behind = need_of(known.get("generation", ""), call.last.get("generation", "")) if known.get("generation") else 0
     need = Level(max(behind, changed)) if policy.rolling else changed
     need = max(need, policy.least) if need and policy.rolling else need

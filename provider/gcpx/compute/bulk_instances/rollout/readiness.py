@@ -89,7 +89,9 @@ class Readiness:
         fleet, zone = self.fleet, name_of(member["zone"])
         url = f"beta/projects/{fleet.project}/zones/{zone}/instances/{segment(member['name'])}/getGuestAttributes"
         try:
-            found = fleet.google.send(Request(api=COMPUTE, method="GET", path=url, query={"queryPath": path}), self.call)
+            found = fleet.google.send(
+                Request(api=COMPUTE, method="GET", path=url, query={"queryPath": path}), self.call
+            )
         except NotFound:
             return False
         values = [item.get("value") for item in found.get("queryValue", {}).get("items", ())]

@@ -7,7 +7,9 @@ from typing import Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.creation.creation import Creation, create_instances
+from gcpx.compute.bulk_instances.creation.instances import create_instances
+from gcpx.compute.bulk_instances.creation.result import Creation
+from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
 from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
 from gcpx.compute.bulk_instances.rollout.goal import Goal
@@ -17,6 +19,7 @@ from gcpx.compute.bulk_instances.rollout.plan import Member, Step, next_step, st
 from gcpx.compute.bulk_instances.rollout.readiness import Readiness
 from gcpx.compute.bulk_instances.rollout.words import describe_step
 from gcpx.errors import ProviderError
+from gcpx.gcp.errors import Unfinished
 from gcpx.model.call import Call
 
 _MOST_STARTS: Final = 3
@@ -102,7 +105,7 @@ class Rollout:
         )
 
     def _carry_out(self, step: Step) -> None:
-        self.touched = True
+        self.touched |= bool(step.refresh or step.start or step.restart or step.delete)
         by_name = {member["name"]: member for member in self.members}
 
         def instances(members: list[Member]) -> list[Instance]:
@@ -139,11 +142,22 @@ class Rollout:
         gone = {member["name"] for member in deleted}
         kept = [member for member in self.members if member["name"] not in gone]
         for wanted in instances_to_create(self.call, self.goal, kept, deleted, step.create):
-            self.creation = create_instances(self.call, self.fleet, self.goal.inputs, kept, wanted)
+            self.creation = self._created(kept, wanted)
             before, kept = len(kept), self.fleet.members(self.call)
             self.members = kept
             if len(kept) - before < wanted.count:
                 self._accept_less(step, len(kept) - before, wanted.count)
+
+    def _created(self, kept: list[Instance], wanted: Wanted) -> Creation:
+        try:
+            creation = create_instances(self.call, self.fleet, self.goal.inputs, kept, wanted)
+        except Unfinished:
+            self.touched = True
+            raise
+        if creation.refusal is not None:
+            raise creation.refusal
+        self.touched = True
+        return creation
 
     def _accept_less(self, step: Step, created: int, wanted: int) -> None:
         replaces = any(member.need is Level.REPLACE for member in self._planned()) or any(

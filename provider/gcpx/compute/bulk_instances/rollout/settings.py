@@ -127,11 +127,7 @@ ON_STOPPED: Final = (
     Setting("guestAccelerators", "setMachineResources", _accelerators, _accelerators_body),
     *ON_RUNNING[:2],
     Setting(
-        "scheduling",
-        "setScheduling",
-        _scheduling(Level.REFRESH, Level.RESTART),
-        _scheduling_body,
-        _DEFAULT_SCHEDULING,
+        "scheduling", "setScheduling", _scheduling(Level.REFRESH, Level.RESTART), _scheduling_body, _DEFAULT_SCHEDULING
     ),
 )
 """What changes on a stopped instance, beside its labels."""

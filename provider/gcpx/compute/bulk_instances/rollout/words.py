@@ -61,7 +61,9 @@ def describe_plan(members: list[Member], wanted: int, policy: Policy, *, certain
     batches = [running for step, running in planned if step.restart or step.create or step.delete]
     if policy.rolling and any(step.restart or _replaced(step) for step, _ in planned):
         least = min(batches)
-        lines.append(f"{len(batches):,} {'batch' if len(batches) == 1 else 'batches'}; at least {least:,} of {wanted:,} members run at any time")
+        lines.append(
+            f"{len(batches):,} {'batch' if len(batches) == 1 else 'batches'}; at least {least:,} of {wanted:,} members run at any time"
+        )
     return list(filter(None, [*lines, _pause(members, policy)]))
 
 
