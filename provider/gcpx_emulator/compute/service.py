@@ -12,6 +12,7 @@ from gcpx_emulator.compute import (
     instance_settings,
     instance_templates,
     instances,
+    interruptions,
     machine_images,
     network_interfaces,
     operations,
