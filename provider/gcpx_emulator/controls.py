@@ -44,8 +44,9 @@ class Controls:
             ("keys/rotate", self._rotate_keys, ["POST"]),
             ("reset", self._reset, ["POST"]),
             ("resources/{path:path}", self._resource, ["GET", "PATCH", "DELETE"]),
-            *((setting.name, self._setting(setting), ["GET", "POST"]) for setting in SETTINGS),
+            # An action comes before a setting of the same name, which then is only read.
             *((action.body.name, self._action(action), ["POST"]) for action in ACTIONS),
+            *((setting.name, self._setting(setting), ["GET", "POST"]) for setting in SETTINGS),
         ]
         return [Route(f"/_emulator/{path}", endpoint, methods=methods) for path, endpoint, methods in endpoints]
 

@@ -116,7 +116,7 @@ def _fail_host(cloud: Cloud, path: str, instance: Json) -> list[Json]:
     if not instance["scheduling"].get("automaticRestart"):
         cloud.store.put(path, halted)
         return [failed]
-    cloud.store.put(path, halted | started(halted, now))
+    cloud.store.put(path, halted | started(cloud.store, halted, now))
     return [failed, record_event(cloud, _RESTARTED, instance, now)]
 
 

@@ -6,6 +6,7 @@ from gcpx_emulator.compute import (
     bulk_insert,
     disk_attachments,
     disks,
+    guest_attributes,
     images,
     instance_lifecycle,
     instance_machine_settings,

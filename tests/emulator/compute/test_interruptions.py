@@ -116,7 +116,7 @@ def test_a_host_error_restarts_an_instance_or_stops_it(cloud, http, restart, sta
 
     assert (found["status"], found["id"]) == (status, before["id"])
     assert (found["lastStartTimestamp"] > before["lastStartTimestamp"]) is restart
-    assert [item.operation_type for item in _operations(cloud)][1:] == kinds
+    assert {item.operation_type for item in _operations(cloud)} == {"insert", *kinds}
 
 
 def test_a_shutdown_from_within_stops_an_instance(cloud, http):
