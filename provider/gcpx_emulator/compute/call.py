@@ -105,7 +105,7 @@ class Call(call.Call):
 
     def new_id(self) -> str:
         """Return a numeric ID that no resource has yet."""
-        return str(10**18 + self.store.next())
+        return self.store.new_id()
 
     def insert(self, path: str, resource: Json, *effects: Effect, details: Json | None = None) -> Json:
         """Start the operation that creates a resource, and has other effects."""

@@ -9,6 +9,7 @@ import attrs
 
 from gcpx_emulator.compute.call import Call, handles
 from gcpx_emulator.compute.encryption import check_key
+from gcpx_emulator.compute.guest_attributes import attributes_of_boot
 from gcpx_emulator.compute.instance_states import (
     RUNNING,
     STAGING,
@@ -16,6 +17,7 @@ from gcpx_emulator.compute.instance_states import (
     SUSPENDED,
     SUSPENDING,
     TERMINATED,
+    running,
     started,
     stopped,
     suspended,
@@ -58,14 +60,14 @@ _START: Final = _Transition(
     sources=(TERMINATED,),
     passing=STAGING,
     target=RUNNING,
-    fields=lambda call, instance: started(instance, call.end),
+    fields=lambda call, instance: started(call.store, instance, call.end),
     repeats=True,
 )
 _SUSPEND: Final = _Transition(
     sources=(RUNNING,), passing=SUSPENDING, target=SUSPENDED, fields=lambda call, _: suspended(call.end)
 )
 _RESUME: Final = _Transition(
-    sources=(SUSPENDED,), passing=STAGING, target=RUNNING, fields=lambda call, instance: started(instance, call.end)
+    sources=(SUSPENDED,), passing=STAGING, target=RUNNING, fields=lambda call, instance: running(instance, call.end)
 )
 _WRONG_STATE: Final = "invalidResourceUsage"
 _WITHOUT_CAPACITY: Final = frozenset({SUSPENDED, TERMINATED})
@@ -119,7 +121,7 @@ def reset(call: Call) -> Json:
     """Reset an instance, which stays in the status RUNNING."""
     path, instance = ready_instance(call)
     check_status(path, instance, RUNNING)
-    return call.update("reset", path, instance)
+    return call.update("reset", path, instance | attributes_of_boot(call.store, instance))
 
 
 def ready_instance(call: Call) -> tuple[str, Json]:

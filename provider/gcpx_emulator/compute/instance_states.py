@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gcpx_emulator.compute.guest_attributes import attributes_of_boot
 from gcpx_emulator.compute.links import path_of
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.effects import Effect, delete, relink
@@ -20,8 +21,13 @@ _CPU_PLATFORM: Final = "Intel Broadwell"
 _NO_CPU_PLATFORM: Final = "Unknown CPU Platform"
 
 
-def started(instance: Json, moment: float) -> Json:
-    """Return the fields that an instance has from the moment when it runs, in seconds since 1970."""
+def started(store: Store, instance: Json, moment: float) -> Json:
+    """Return the fields that an instance has once it has booted, at a moment in seconds since 1970."""
+    return running(instance, moment) | attributes_of_boot(store, instance)
+
+
+def running(instance: Json, moment: float) -> Json:
+    """Return the fields that an instance has from the moment when it runs, whether it has booted or was resumed."""
     platform = instance.get("minCpuPlatform") or _CPU_PLATFORM
     return {"status": RUNNING, "lastStartTimestamp": timestamp(moment), "cpuPlatform": platform}
 

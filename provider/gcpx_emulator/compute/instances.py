@@ -102,7 +102,7 @@ def _instance_fields(call: Call, path: str, properties: Json) -> Json:
         "startRestricted": False,
         "deletionProtection": properties.get("deletionProtection", False),
         "selfLink": call.url(path),
-        **started(properties, call.end),
+        **started(call.store, properties | {"name": name}, call.end),
     }
 
 
