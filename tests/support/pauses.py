@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 
 from gcpx.gcp.client import GoogleClient
@@ -15,11 +17,13 @@ class Pauses:
 
     Attributes:
         cancel: whether the user cancels in the first pause.
+        passes: is called with the seconds of each pause, for other clocks to move with this one.
         seconds: the pauses so far.
         lines: the lines of progress so far.
     """
 
     cancel: bool = False
+    passes: Callable[[float], None] = lambda _: None
     now: float = 0.0
     seconds: list[float] = attrs.Factory(list)
     lines: list[str] = attrs.Factory(list)
@@ -28,7 +32,12 @@ class Pauses:
         """Take the place of `threading.Event.wait`."""
         self.seconds.append(seconds)
         self.now += 0 if self.cancel else seconds
+        self.passes(seconds)
         return self.cancel
+
+    def is_set(self) -> bool:
+        """Take the place of `threading.Event.is_set`."""
+        return self.cancel and bool(self.seconds)
 
     def call(self, timeout: float | None = None) -> Call:
         """Return a call that pauses here."""
