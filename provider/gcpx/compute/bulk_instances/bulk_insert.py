@@ -98,7 +98,9 @@ def request_body(fleet: Fleet, inputs: dict[str, Any], scaling: Scaling) -> dict
     if properties:
         body["instanceProperties"] = properties
     if scaling.missing_names:
-        body["perInstanceProperties"] = {name: body["perInstanceProperties"][name] for name in scaling.missing_names}
+        own = body.get("perInstanceProperties", {})
+        body["perInstanceProperties"] = {name: own.get(name, {}) for name in scaling.missing_names}
+        body.pop("namePattern", None)
     return body
 
 

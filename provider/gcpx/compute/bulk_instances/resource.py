@@ -16,6 +16,7 @@ from gcpx.compute.bulk_instances.fleet import Fleet, region_of
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, TRACKING_LABEL
 from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
 from gcpx.compute.bulk_instances.in_place_changes import change_in_place
+from gcpx.compute.bulk_instances.names import explaining_exhausted_names, have_too_few_names
 from gcpx.compute.bulk_instances.online_checks import fleet_checks
 from gcpx.compute.bulk_instances.outputs import (
     creation_outputs,
@@ -114,10 +115,11 @@ class BulkInstances(InProject):
         return None if inputs.get(AUTONAMED) else (name_of(text(inputs, "region")), inputs.get("fleetId"))
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Also delete the old fleet first if one of the two fleets would find the members of the other."""
+        """Also delete the old fleet first if one would find the members of the other, or if names are too few for both."""
         same_id = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
         both_by_tracking_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
-        return same_id or not both_by_tracking_label or super().must_delete_first(old, new)
+        cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(old, new)
+        return cannot_coexist or super().must_delete_first(old, new)
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
@@ -205,7 +207,8 @@ class BulkInstances(InProject):
         fleet = insert.fleet
         unread = unread_fleet(fleet, inputs, call.last)
         with keeping_state(lambda _: unread) as creation:
-            outcome = insert.run(call)
+            with explaining_exhausted_names(call, fleet, insert.body):
+                outcome = insert.run(call)
             creation.created(outcome=outcome.error or "it was created")
             live = live_fleet(call, fleet, fleet.members(call), inputs, creation_outputs(outcome))
         report_shortfall(call, inputs, live, outcome)
