@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gcpx_emulator.core.control_actions import ACTIONS, Action
 from gcpx_emulator.core.control_bodies import SWITCH, TEXT, ControlBody, Field, check_object, is_object, read_body
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.faults import Fault
@@ -44,6 +45,7 @@ class Controls:
             ("reset", self._reset, ["POST"]),
             ("resources/{path:path}", self._resource, ["GET", "PATCH", "DELETE"]),
             *((setting.name, self._setting(setting), ["GET", "POST"]) for setting in SETTINGS),
+            *((action.body.name, self._action(action), ["POST"]) for action in ACTIONS),
         ]
         return [Route(f"/_emulator/{path}", endpoint, methods=methods) for path, endpoint, methods in endpoints]
 
@@ -71,6 +73,16 @@ class Controls:
             if request.method == "POST":
                 setting.write(store, read_body(setting.name, await request.body()))
             return JSONResponse(setting.read(store))
+
+        return endpoint
+
+    def _action(self, action: Action) -> _Endpoint:
+        """Bring an event about in the simulated cloud."""
+
+        async def endpoint(request: Request) -> Response:
+            fields = action.body.read(await request.body())
+            self.emulator.operations.settle()
+            return JSONResponse(action.run(self.emulator.cloud, fields))
 
         return endpoint
 

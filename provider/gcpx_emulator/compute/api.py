@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from gcpx_emulator.core.discovery import Api, methods_of, serve
+from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.validation import MERGE_PATCH
 
 _PARTIAL_SUCCESS: Final[Json] = {"returnPartialSuccess": {"location": "query", "type": "boolean"}}
 """A parameter that every list method has in the documentation, and only some have in the description of v1."""
 _LARGEST_PAGE: Final = "500"
+_PATCHES: Final = (
+    "compute.instances.setScheduling",
+    "compute.instances.updateDisplayDevice",
+    "compute.instances.updateShieldedInstanceConfig",
+)
+"""Methods that merge their body into what exists, and remove what is null in it."""
 
 
 def _amend(document: Json) -> None:
@@ -20,6 +25,8 @@ def _amend(document: Json) -> None:
             method["parameters"] = parameters = _PARTIAL_SUCCESS | parameters
         if "maxResults" in parameters:
             parameters["maxResults"].setdefault("maximum", _LARGEST_PAGE)
+        if method["id"] in _PATCHES:
+            method["request"][MERGE_PATCH] = True
     schemas = document["schemas"]
     schemas["GuestOsFeature"]["properties"]["type"]["enum"].append("SUSPEND_RESUME_COMPATIBLE")
     # These properties are merged into those of a template.

@@ -13,7 +13,7 @@ from gcpx_emulator.compute.links import last_part, path_of
 from gcpx_emulator.compute.operation_resource import Work
 from gcpx_emulator.core import call, handlers
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.effects import Effect, delete, put
+from gcpx_emulator.core.effects import Effect, change, delete, put
 from gcpx_emulator.core.errors import ApiError, not_found
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.operations import Operation, Operations
@@ -25,6 +25,10 @@ _COLLECTIONS: Final = {
     "machineImage": "machineImages",
 }
 """The collections of resources, by the parameter of the path that names one."""
+
+
+_ANONYMOUS: Final = "operator@example.com"
+"""The user of operations that are started without a token of the emulator."""
 
 
 @attrs.frozen(kw_only=True)
@@ -75,6 +79,11 @@ class Call(call.Call):
         """The path of the scope."""
         return f"{self.project}/{self.scope}"
 
+    @property
+    def end(self) -> float:
+        """When an operation ends that starts now, in seconds since 1970."""
+        return self.operations.clock.now() + self.operations.latency
+
     def url(self, path: str) -> str:
         """Return the full URL of a path."""
         return f"{self.base}/{path}"
@@ -96,7 +105,7 @@ class Call(call.Call):
 
     def new_id(self) -> str:
         """Return a numeric ID that no resource has yet."""
-        return str(10**18 + self.store.next())
+        return self.store.new_id()
 
     def insert(self, path: str, resource: Json, *effects: Effect, details: Json | None = None) -> Json:
         """Start the operation that creates a resource, and has other effects."""
@@ -106,8 +115,13 @@ class Call(call.Call):
         )
 
     def update(self, kind: str, path: str, resource: Json, *effects: Effect) -> Json:
-        """Start an operation that replaces a resource, and has other effects; `kind` is its type."""
-        all_effects = [put(path, resource), *effects]
+        """Start an operation that changes a resource, and has other effects; `kind` is its type.
+
+        Fields that are the same in `resource` as now are kept as they are when the operation ends.
+        """
+        current = self.read(path)
+        fields = {name: resource.get(name) for name in current | resource if current.get(name) != resource.get(name)}
+        all_effects = [change(path, fields), *effects]
         return self.start(Work(kind=kind, target=path, target_id=resource["id"], effects=all_effects))
 
     def delete(self, path: str, *effects: Effect) -> Json:
@@ -143,7 +157,7 @@ class Call(call.Call):
             "operationType": work.kind,
             "targetLink": self.url(work.target),
             "targetId": work.target_id,
-            "user": "operator@example.com",
+            "user": self.caller or _ANONYMOUS,
             "selfLink": self.url(f"{self.parent}/operations/{name}"),
             **location,
             **work.details,

@@ -8,19 +8,20 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, handles
 from gcpx_emulator.compute.deprecations import image_warnings
 from gcpx_emulator.compute.disk_names import disk_path
-from gcpx_emulator.compute.disks import check_unused, new_disk, release_disk, use_disk
+from gcpx_emulator.compute.disks import check_unused, new_disk, use_disk
 from gcpx_emulator.compute.encryption import check_key
 from gcpx_emulator.compute.fingerprints import fingerprint, with_fingerprint
 from gcpx_emulator.compute.instance_properties import check_disk, fields_of_disk, kept_properties
+from gcpx_emulator.compute.instance_states import STOPPING, effects_on_disks, started
 from gcpx_emulator.compute.instance_templates import linked_template_properties
-from gcpx_emulator.compute.links import last_part, path_of
+from gcpx_emulator.compute.links import last_part
 from gcpx_emulator.compute.lists import aggregate, list_scope
 from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.names import check_free, check_name, check_ready
 from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
 from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.effects import Effect, delete, put
+from gcpx_emulator.core.effects import Effect, put
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 
@@ -58,15 +59,20 @@ def _check_sources(body: Json) -> None:
 
 def check_instance(properties: Json) -> None:
     """Refuse properties from which no instance can be created."""
-    machine_type = last_part(str(properties.get("machineType", "")))
-    if not machine_type:
-        raise required("resource.machineType")
-    if machine_type not in MACHINE_TYPES and not _CUSTOM_MACHINE_TYPE.fullmatch(machine_type):
-        raise invalid("resource.machineType", properties["machineType"], "The machine type does not exist.")
+    check_machine_type(str(properties.get("machineType", "")))
     if not properties.get("disks"):
         raise required("resource.disks")
     for index, disk in enumerate(properties["disks"]):
         check_disk(f"resource.disks[{index}]", disk, index, by_name=False)
+
+
+def check_machine_type(link: str) -> None:
+    """Refuse the link to a machine type that does not exist."""
+    name = last_part(link)
+    if not name:
+        raise required("resource.machineType")
+    if name not in MACHINE_TYPES and not _CUSTOM_MACHINE_TYPE.fullmatch(name):
+        raise invalid("resource.machineType", link, "The machine type does not exist.")
 
 
 def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Effect]]:
@@ -88,17 +94,15 @@ def _instance_fields(call: Call, path: str, properties: Json) -> Json:
         "kind": "compute#instance",
         "id": call.new_id(),
         "name": name,
-        "creationTimestamp": timestamp(),
-        "lastStartTimestamp": timestamp(),
+        "creationTimestamp": timestamp(call.operations.clock.now()),
         "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
         "zone": call.url(parent),
-        "status": "RUNNING",
-        "cpuPlatform": "Intel Broadwell",
         "labelFingerprint": fingerprint(properties.get("labels") or {}),
         "fingerprint": fingerprint(properties),
         "startRestricted": False,
         "deletionProtection": properties.get("deletionProtection", False),
         "selfLink": call.url(path),
+        **started(properties, call.end),
     }
 
 
@@ -164,17 +168,6 @@ def delete_instance(call: Call) -> Json:
     if instance.get("deletionProtection"):
         raise invalid("resource.deletionProtection", "true", "The instance is protected against deletion.")
     check_ready(call, path)
-    disk_effects = _effects_on_disks(call, path, instance)
     if call.failure is None:
-        call.store.put(path, instance | {"status": "STOPPING"})
-    return call.delete(path, *disk_effects)
-
-
-def _effects_on_disks(call: Call, path: str, instance: Json) -> list[Effect]:
-    """Delete or release the disks of an instance that is being deleted."""
-    disks = [(path_of(disk.get("source", ""), call.path["project"]), disk) for disk in instance["disks"]]
-    return [
-        delete(source) if disk["autoDelete"] else release_disk(call, source, path)
-        for source, disk in disks
-        if call.store.get(source) is not None
-    ]
+        call.store.put(path, instance | {"status": STOPPING})
+    return call.delete(path, *effects_on_disks(call.store, path, instance))

@@ -14,6 +14,27 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import Need, declare_needs
 
 _BULK_CREATION: Final = ("compute.disks.create", "compute.instances.create", "compute.instances.pscInterfaceCreate")
+_ACT_AS: Final = "iam.serviceAccounts.actAs"
+_ON_INSTANCE: Final = (
+    "addResourcePolicies",
+    "getGuestAttributes",
+    "removeResourcePolicies",
+    "reset",
+    "resume",
+    "setDeletionProtection",
+    "setMachineResources",
+    "setMachineType",
+    "setMinCpuPlatform",
+    "setScheduling",
+    "setServiceAccount",
+    "start",
+    "startWithEncryptionKey",
+    "stop",
+    "suspend",
+    "updateDisplayDevice",
+    "updateShieldedInstanceConfig",
+)
+"""Methods of instances that need the permission of their own name on the instance."""
 _DISKS: Final = ("compute.disks.use", "compute.disks.useReadOnly")
 _SOURCE_IMAGES: Final = ("compute.disks.create", "compute.images.useReadOnly")
 _NETWORKS: Final = ("compute.networks.use", "compute.networks.useExternalIp")
@@ -69,8 +90,20 @@ def _attach_disk(call: Call) -> Iterator[Need]:
     yield from _on_link(call, (call.body.get("initializeParams") or {}).get("sourceImage"), *_SOURCE_IMAGES)
 
 
+def _on_instance(call: Call) -> Iterator[Need]:
+    """Need the permission that is named like the method, and those on what the request refers to."""
+    instance = call.path.get("instance") or call.path["resource"]
+    yield Need((call.method.id,), f"projects/{call.path['project']}/zones/{call.path['zone']}/instances/{instance}")
+    if call.body.get("email"):
+        yield Need((_ACT_AS,), call.body["email"])
+    if call.method.id == "compute.instances.addResourcePolicies":
+        yield _on_project(call, "compute.resourcePolicies.use")
+
+
 declare_needs(
     (
+        _ACT_AS,
+        *(f"compute.instances.{name}" for name in _ON_INSTANCE),
         *(_BULK_CREATION + _DISKS + _SOURCE_IMAGES + _NETWORKS + _SUBNETWORKS),
         "compute.addresses.use",
         "compute.instanceTemplates.create",
@@ -90,5 +123,6 @@ declare_needs(
         "compute.regionInstances.bulkInsert": _insert_in_bulk,
         "compute.regionInstanceTemplates.insert": _insert_template,
         "compute.instances.attachDisk": _attach_disk,
+        **{f"compute.instances.{name}": _on_instance for name in _ON_INSTANCE},
     },
 )

@@ -16,6 +16,8 @@ import attrs
 
 from gcpx_emulator.core.json_data import Json
 
+MERGE_PATCH: Final = "mergePatch"
+"""Marks a property, or the request of a method, that is a JSON Merge Patch, in which a null removes a value."""
 _CLIENT_PARAMETERS: Final = frozenset({"$alt", "$fields", "$prettyPrint", "upload_id"})
 """Query parameters that Google's clients send and no document has."""
 
@@ -53,6 +55,7 @@ class Method:
         version: of the API, such as `beta`.
         parameters: of path and query, by name, as the document describes them.
         request: the name of the schema of the request's body, if it has one.
+        is_patch: whether the body is a JSON Merge Patch.
     """
 
     id: str
@@ -61,6 +64,7 @@ class Method:
     parameters: Json
     request: str | None
     document: Document
+    is_patch: bool = False
 
     @property
     def api(self) -> str:
@@ -111,9 +115,15 @@ class Document:
         node = self.root
         for segment in path.split("/"):
             node = node.child(segment)
-        request, version = method.get("request", {}).get("$ref"), self.name.rpartition(".")[2]
+        request, version = method.get("request", {}), self.name.rpartition(".")[2]
         node.methods[method["httpMethod"]] = Method(
-            method["id"], version, method["httpMethod"], method.get("parameters", {}), request, self
+            method["id"],
+            version,
+            method["httpMethod"],
+            method.get("parameters", {}),
+            request.get("$ref"),
+            self,
+            is_patch=request.get(MERGE_PATCH, False),
         )
 
 

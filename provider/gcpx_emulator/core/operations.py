@@ -49,6 +49,7 @@ class Operation:
         body: what the API keeps of it.
         begins: in seconds since 1970.
         effects: what it does when it ends.
+        ends: in seconds since 1970; None for the latency of all operations after its beginning.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Operation:
     body: Json
     begins: float
     effects: list[Effect]
+    ends: float | None = None
 
 
 @attrs.define
@@ -79,7 +81,7 @@ class Operations:
         place = (operation.name, operation.project, operation.scope, operation.request_id)
         self.store.run(
             "insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, 0)",
-            (*place, body, begins, begins + self.latency, effects),
+            (*place, body, begins, begins + self.latency if operation.ends is None else operation.ends, effects),
         )
         return self.show(operation.body, Progress(begins, begins + max(self.latency, 1e-3), begins))
 

@@ -59,6 +59,10 @@ class Store:
         )
         return int(rows[0]["value"])
 
+    def new_id(self) -> str:
+        """Return a numeric ID that no resource has yet."""
+        return str(10**18 + self.next())
+
     def get(self, path: str) -> Json | None:
         """Read a resource; None if it does not exist."""
         rows = self.run("select body from resources where path = ?", (path,))

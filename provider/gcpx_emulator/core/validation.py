@@ -10,12 +10,10 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx_emulator.core.discovery import Document, Method
+from gcpx_emulator.core.discovery import MERGE_PATCH, Document, Method
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
 
-MERGE_PATCH: Final = "mergePatch"
-"""Marks a property whose value is a JSON Merge Patch, in which a null removes a value."""
 BodyCheck = Callable[[Method, Json], None]
 """Gets a body without output-only fields, and refuses it with an ApiError."""
 _BODY_CHECKS: Final[dict[str, BodyCheck]] = {}
@@ -80,7 +78,7 @@ def clean_body(method: Method, body: Any) -> Json:
         return {}
     if not isinstance(body, dict):
         raise _refusal("Root element must be a message.")
-    cleaned: Json = _Cleaner(method.document).value({"$ref": method.request}, body, "")
+    cleaned: Json = _Cleaner(method.document).value({"$ref": method.request}, body, "", patch=method.is_patch)
     check = _BODY_CHECKS.get(method.api)
     if check is not None:
         check(method, cleaned)

@@ -31,6 +31,11 @@ def check_body(method: Method, body: Json) -> None:
     _TABLE.check(method, str(method.request), body, "resource")
 
 
+def check_object(method: Method, schema: str, value: Json) -> None:
+    """Refuse an object that a change would make, if it violates a constraint of its schema."""
+    _TABLE.check(method, schema, value, "resource")
+
+
 def check_merged_properties(method: Method, properties: Json) -> None:
     """Refuse the properties of a bulk creation, merged into those of the template, if they violate a constraint."""
     _TABLE.check(method, "InstanceProperties", properties, "resource.instanceProperties")
