@@ -40,7 +40,7 @@ def _failures(engine, token, inputs):
     (NOTIFICATION, notification(bucket="UPPER"), "bucket", "must be the name of a bucket: 3 to 222 lower-case letters, digits, hyphens, underscores and dots"),
     (NOTIFICATION, notification(objectNamePrefix="p" * 2000), "", "objectNamePrefix: must have at most 1,024 characters, not 2,000"),
     (FLEET, fleet("many"), "count", "must be an integer, not a string"),
-    (FLEET, fleet(0), "count", "must be at least 1"),
+    (FLEET, fleet(-1), "count", "must be at least 0"),
     (NOTIFICATION, {"topic": "uploads"}, "", "bucket: is required: The bucket's name, such as `my-uploads`"),
     (NOTIFICATION, notification(bucket=driver.secret(None)), "", "bucket: is required: The bucket's name, such as `my-uploads`"),
 ])  # fmt: skip

@@ -41,7 +41,14 @@ class Pauses:
 
     def call(self, timeout: float | None = None) -> Call:
         """Return a call that pauses here."""
-        return Call(urn="", timeout=timeout, cancelled=self, progress=self.lines.append, warn=self.lines.append)
+        return Call(
+            urn="",
+            timeout=timeout,
+            cancelled=self,
+            progress=self.lines.append,
+            warn=self.lines.append,
+            say=self.lines.append,
+        )
 
     def google(self, settings: Settings) -> GoogleClient:
         """Return a client that reads the time here."""

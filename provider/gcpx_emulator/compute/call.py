@@ -165,8 +165,9 @@ class Call(call.Call):
         begins, project = self.operations.clock.now(), self.path["project"]
         failure, effects = work.outcome()
         body = self._body(name, scope, work) | own | {"insertTime": timestamp(begins)} | failure
-        place = {"name": name, "project": project, "scope": scope}
-        return Operation(**place, request_id=None, body=body, begins=begins, effects=effects)
+        return Operation(
+            name=name, project=project, scope=scope, request_id=None, body=body, begins=begins, effects=effects
+        )
 
     def _body(self, name: str, scope: str, work: Work) -> Json:
         """Write what an operation shows at any time."""

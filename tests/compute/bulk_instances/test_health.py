@@ -223,3 +223,44 @@ def test_members_tell_their_generation_and_the_fallback_that_they_came_from(engi
     assert _by_name(refreshed, "generation") == {"web-001": None, "web-002": "g1"}
     assert _by_name(refreshed, "fallback") == {"web-001": None, "web-002": fallback}
     assert refreshed.inputs == created.inputs
+
+
+def _spot(engine):
+    """Create a fleet of Spot instances."""
+    return engine.create(FLEET, "workers", fleet(3, scheduling={"provisioningModel": "SPOT"}))
+
+
+def test_members_that_google_or_a_user_stopped_tell_why_and_run_again_after_a_start(engine, cloud):
+    created = _spot(engine)
+    paths = [instance_path(name) for name in ("web-001", "web-002", "web-003")]
+    cloud.post("/_emulator/preempt", {"instances": paths[:1]})
+    cloud.post("/_emulator/guest-terminate", {"instances": paths[1:2]})
+    cloud.post(f"/compute/v1/{paths[2]}/suspend", {})
+    found = engine.refresh(created)
+    assert _by_name(found, "stopReason") == {"web-001": "PREEMPTED", "web-002": "GUEST", "web-003": "REQUESTED"}
+    cloud.post(f"/compute/v1/{paths[0]}/start", {})
+    cloud.post(f"/compute/v1/{paths[1]}/start", {})
+    cloud.clock.advance(60)
+    cloud.post(f"/compute/v1/{paths[1]}/stop", {})
+
+    again = engine.refresh(found)
+    assert _by_name(again, "stopReason") == {"web-001": None, "web-002": "REQUESTED", "web-003": "REQUESTED"}
+    assert (again.inputs["count"], again.outputs["runningCount"]) == (1, 1)
+
+
+def test_a_member_that_is_being_stopped_tells_why(engine, cloud):
+    created = _spot(engine)
+    with cloud.held_operations():
+        cloud.post(f"/compute/v1/{instance_path('web-001')}/stop", {})
+        found = engine.refresh(created)
+
+    assert _by_name(found, "status")["web-001"] == "STOPPING"
+    assert _by_name(found, "stopReason")["web-001"] == "REQUESTED"
+    assert found.inputs["count"] == 2
+
+
+def test_a_member_whose_host_failed_and_that_was_restarted_is_not_stopped(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(scheduling={"automaticRestart": True}))
+    cloud.post("/_emulator/host-error", {"instances": [instance_path("web-002")]})
+
+    assert engine.refresh(created).outputs == created.outputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import driver
 import pytest
-from fleets import instance_path
+from fleets import instance_path, stop
 from programs import FLEET, PROJECT, fleet, properties
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
@@ -45,3 +45,43 @@ def test_instances_without_a_common_name_pattern_are_imported_by_name(engine):
     assert not {"namePattern", "count"} & imported.inputs.keys()
     program = {name: value for name, value in imported.inputs.items() if not name.startswith("__")}
     assert engine.diff(imported, program).changes == NO_CHANGE
+
+
+def test_labels_that_gcpx_sets_are_not_imported(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(labels={"role": "worker"}))
+    own = {"gcpx-generation": "g1", "gcpx-fallback": "0"}
+    for name in ("web-001", "web-002"):
+        cloud.change(instance_path(name), lambda body: body["labels"].update(own))
+    imported = engine.import_(FLEET, "again", created.id)
+    program = {name: value for name, value in imported.inputs.items() if not name.startswith("__")}
+
+    assert imported.inputs["instanceProperties"]["labels"] == {"role": "worker"}
+    assert "onStopped" not in imported.inputs
+    assert [member.get("fallback") for member in imported.outputs["members"]] == [0, 0, None]
+    assert engine.diff(imported, program).changes == NO_CHANGE
+    assert engine.drift(imported) == set()
+    cloud.emulator.requests.kept.clear()
+    engine.update(imported, program)
+    assert cloud.calls("compute.instances.setLabels") == [], "the labels stay as they are"
+
+
+@pytest.mark.parametrize("names", ["numbered", "named"])
+def test_stopped_members_are_imported_as_they_are_and_stay_stopped(engine, cloud, names):
+    named = {
+        "region": "us-east1",
+        "instanceProperties": properties(),
+        "perInstanceProperties": {"web-001": {}, "db": {}},
+    }
+    created = engine.create(FLEET, "workers", fleet(2) if names == "numbered" else named)
+    stop(cloud, "web-001", "compute.instances.preempted")
+    imported = engine.import_(FLEET, "again", created.id)
+    program = {name: value for name, value in imported.inputs.items() if not name.startswith("__")}
+
+    assert imported.inputs["onStopped"] == "KEEP"
+    assert imported.outputs["runningCount"] == 1
+    assert [member.get("stopReason") for member in imported.outputs["members"] if member["name"] == "web-001"] == [
+        "PREEMPTED"
+    ]
+    assert engine.diff(imported, program).changes == NO_CHANGE
+    assert engine.drift(imported) == set()
+    assert engine.update(imported, program).outputs["members"] == imported.outputs["members"]

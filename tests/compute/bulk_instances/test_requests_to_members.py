@@ -15,7 +15,7 @@ from programs import FLEET, PROJECT, ZONE, fleet
 
 from gcpx.compute.bulk_instances.fleet import Fleet, MemberRequest
 from gcpx.errors import CancelledError
-from gcpx.gcp.errors import NotFound, OperationFailed, PermissionDenied, PreconditionFailed, Unfinished
+from gcpx.gcp.errors import NotFound, OperationFailed, PermissionDenied, Unfinished
 from gcpx.gcp.settings import Settings
 
 DELETE = "compute.instances.delete"
@@ -242,4 +242,4 @@ def test_a_member_that_keeps_changing_is_an_error_after_the_second_try(crew, mem
 
     assert "the fingerprint differs" in failed[0].message
     assert len(cloud.requests(SET_LABELS)) == 2 * len(members)
-    assert PreconditionFailed.code == failed[0].code.name
+    assert failed[0].partial is not None, "some members may have been changed"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from gcpx.compute.bulk_instances.names import number_of_names
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.compute.documentation import NAMES, rest
 from gcpx.compute.name_pattern import NAME
@@ -73,7 +74,7 @@ def name_pattern_is_valid(values: dict[str, Any]) -> list[Violation]:
 def name_pattern_has_enough_digits(values: dict[str, Any]) -> list[Violation]:
     """Refuse a pattern with fewer numbers than the fleet has instances; numbers begin at 1."""
     count, runs = FleetSize.of(values).wanted, re.findall("#+", text(values, "namePattern"))
-    most = 10 ** len(runs[0]) - 1 if len(runs) == 1 else count
+    most = number_of_names(runs[0]) if len(runs) == 1 else count
     if count <= most:
         return []
     words = f"must have more #: {len(runs[0])} of them give at most {most:,} names, but count is {count:,}"

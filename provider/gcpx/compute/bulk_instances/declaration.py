@@ -134,7 +134,7 @@ class BulkInstancesModel(Record):
         source=rest(_METHOD, "minCount"),
     )
     name_pattern: str = field(
-        "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.",
+        "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.",
         write_only=True,
     )
     on_stopped: str = field(

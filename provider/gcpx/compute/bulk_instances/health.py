@@ -129,7 +129,7 @@ def _reason(member: Instance, stops: list[_Stop]) -> str | None:
     fitting = [
         stop for stop in stops if (started is None or started <= stop.at) and (stopped is None or stop.at <= stopped)
     ]
-    return max(reversed(fitting), key=lambda stop: stop.at).reason if fitting else None
+    return max(fitting, key=lambda stop: stop.at).reason if fitting else None
 
 
 def _reached_run_limit(member: Instance) -> bool:

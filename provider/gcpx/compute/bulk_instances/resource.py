@@ -16,6 +16,7 @@ from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInst
 from gcpx.compute.bulk_instances.fleet import Fleet, region_of
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, GENERATION_LABEL, TRACKING_LABEL
 from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
+from gcpx.compute.bulk_instances.names import explained_refusal, have_too_few_names
 from gcpx.compute.bulk_instances.online_checks import fleet_checks
 from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.rollout.generation import creation_generation, generation_label, generation_output
@@ -23,9 +24,8 @@ from gcpx.compute.bulk_instances.rollout.outputs import kept_outputs
 from gcpx.compute.bulk_instances.rollout.policy import is_rolling
 from gcpx.compute.bulk_instances.rollout.preview import announce
 from gcpx.compute.bulk_instances.rollout.update import FleetUpdate
-from gcpx.compute.bulk_instances.scaling import plan_scaling
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
-from gcpx.compute.bulk_instances.size import is_parked
+from gcpx.compute.bulk_instances.size import FleetSize, is_parked
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.errors import ProviderError
@@ -117,10 +117,11 @@ class BulkInstances(InProject):
         return None if inputs.get(AUTONAMED) else (name_of(text(inputs, "region")), inputs.get("fleetId"))
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Also delete the old fleet first if one of the two fleets would find the members of the other."""
+        """Also delete the old fleet first if one would find the members of the other, or if names are too few for both."""
         same_id = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
         both_by_tracking_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
-        return same_id or not both_by_tracking_label or super().must_delete_first(old, new)
+        cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(old, new)
+        return cannot_coexist or super().must_delete_first(old, new)
 
     def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
         """Also change the properties of instances in place, if the update policy is ROLLING."""
@@ -132,9 +133,9 @@ class BulkInstances(InProject):
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Create all instances; none for a parked fleet."""
-        scaling, fleet = plan_scaling([], {}, inputs), self._fleet(inputs)
+        fleet, size, names = self._fleet(inputs), FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(call, fleet, inputs)
-        wanted = Wanted(count=scaling.missing, names=scaling.missing_names, labels=generation_label(generation))
+        wanted = Wanted(count=size.wanted, names=names, labels=generation_label(generation))
         with self._reserve(call, fleet):
             self._refuse_other_instances(call, fleet, inputs, wanted)
             if is_parked(inputs):
@@ -211,7 +212,7 @@ class BulkInstances(InProject):
         with keeping_state(lambda _: unread) as progress:
             creation = create_instances(call, fleet, inputs, [], wanted)
             if creation.refusal is not None:
-                raise creation.refusal
+                raise explained_refusal(call, fleet, inputs, wanted.count, creation.refusal)
             progress.created(outcome=creation.error or "it was created")
             outputs = {**creation.outputs, **generation_output(wanted.labels.get(GENERATION_LABEL, ""))}
             live = live_fleet(call, fleet, fleet.members(call), inputs, outputs)

@@ -58,10 +58,10 @@ class MemberChanges:
         """Give members a setting; those that changed since they were listed are read and tried once more."""
         behind = [member for member in members if self.target.differs(setting, member)]
         failures = self.fleet.try_all(self.call, [self._request(setting, member) for member in behind], "changed")
-        stale = {str(item.request.member["id"]) for item in failures if isinstance(item.error, PreconditionFailed)}
+        stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
         _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))
         if stale:
-            current = [member for member in self.fleet.members(self.call) if str(member["id"]) in stale]
+            current = self.fleet.read_again(self.call, stale)
             self._send([self._request(setting, member) for member in current], "changed")
 
     def _request(self, setting: Setting, member: Instance) -> MemberRequest:

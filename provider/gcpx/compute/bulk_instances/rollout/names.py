@@ -6,6 +6,7 @@ from typing import Any
 
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.fleet import Instance
+from gcpx.compute.bulk_instances.names import names_after_the_highest
 from gcpx.compute.bulk_instances.rollout.generation import generation_label
 from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.model.call import Call
@@ -32,7 +33,9 @@ def instances_to_create(
         return _grouped({name: zones.get(name) for name in names}, labels)
     slots = dict(list(zones.items())[:count])
     rest = count - len(slots)
-    return [*_grouped(slots, labels), *([Wanted(count=rest, labels=labels)] if rest else [])]
+    in_use = {*(member["name"] for member in kept), *slots}
+    names = names_after_the_highest(goal.inputs["namePattern"], in_use, rest)
+    return [*_grouped(slots, labels), *([Wanted(count=rest, names=names, labels=labels)] if rest else [])]
 
 
 def _zones_by_name(call: Call, goal: Goal, kept: list[Instance], deleted: list[Instance]) -> dict[str, str | None]:

@@ -11,6 +11,7 @@ from gcpx.compute.bulk_instances.creation.instances import create_instances
 from gcpx.compute.bulk_instances.creation.result import Creation
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.names import explained_refusal
 from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
 from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.compute.bulk_instances.rollout.levels import Level
@@ -155,7 +156,8 @@ class Rollout:
             self.touched = True
             raise
         if creation.refusal is not None:
-            raise creation.refusal
+            inputs, refusal = self.goal.inputs, creation.refusal
+            raise explained_refusal(self.call, self.fleet, inputs, wanted.count, refusal)
         self.touched = True
         return creation
 

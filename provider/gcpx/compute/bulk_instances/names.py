@@ -1,0 +1,131 @@
+"""The names that a name pattern gives: one for each number from 1 to the highest that has as many digits as its #.
+
+Google numbers new instances after the highest number in use, and refuses a creation that needs higher numbers than the
+pattern has, even if lower ones are free.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection
+from typing import Any
+
+from gcpx.compute.bulk_instances.fleet import Fleet, region_of
+from gcpx.compute.bulk_instances.fleet_id import pattern_expression
+from gcpx.compute.bulk_instances.size import FleetSize
+from gcpx.compute.importable_resources import ImportableResources
+from gcpx.errors import ProviderError
+from gcpx.gcp.errors import ApiError, Rejected
+from gcpx.model.call import Call
+from gcpx.model.links import name_of
+from gcpx.model.rules import text
+
+
+class NamesExhaustedError(ProviderError):
+    """A name pattern has too few names for the instances to create."""
+
+    def __init__(self, pattern: str, in_use: Collection[str], missing: int) -> None:
+        highest = max(fitting_names(pattern, in_use), default="none")
+        super().__init__(
+            f"namePattern: {pattern} has too few names for {missing:,} more instances: it gives at most "
+            f"{number_of_names(pattern):,}, new instances are numbered after those that exist, and the highest name in "
+            f"use is {highest}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
+            "a namePattern with more #, or another one"
+        )
+
+
+def number_of_names(pattern: str) -> int:
+    """Return how many names a pattern gives.
+
+    >>> number_of_names("web-##")
+    99
+    """
+    return int(10 ** pattern.count("#")) - 1
+
+
+def fitting_names(pattern: str, names: Collection[str]) -> set[str]:
+    """Return those names that fit a pattern; they sort by number, because all have the same length."""
+    expression = re.compile(pattern_expression(pattern))
+    return {name for name in names if expression.fullmatch(name)}
+
+
+def runs_out(pattern: str, in_use: Collection[str], missing: int) -> bool:
+    """Return whether the numbers after the highest one in use are too few for the missing instances."""
+    start = pattern.index("#")
+    end = start + pattern.count("#")
+    highest = max((int(name[start:end]) for name in fitting_names(pattern, in_use)), default=0)
+    return highest + missing > number_of_names(pattern)
+
+
+def free_names(pattern: str, in_use: Collection[str], count: int) -> list[str]:
+    """Return the names of a pattern with the lowest numbers that are not in use.
+
+    Raises:
+        NamesExhaustedError: the pattern has fewer free names.
+
+    >>> free_names("web-##", {"web-02", "web-99"}, 2)
+    ['web-01', 'web-03']
+    """
+    width = pattern.count("#")
+    names = (pattern.replace("#" * width, f"{number:0{width}}") for number in range(1, number_of_names(pattern) + 1))
+    free = list(itertools.islice((name for name in names if name not in in_use), count))
+    if len(free) < count:
+        raise NamesExhaustedError(pattern, in_use, count)
+    return free
+
+
+def have_too_few_names(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Return whether two fleets, by their inputs, take their names from one pattern that has too few for both."""
+    pattern = text(one, "namePattern")
+    places = [
+        (values.get("project"), name_of(text(values, "region")), values.get("locationPolicy"))
+        for values in (one, other)
+    ]
+    if not pattern or pattern != text(other, "namePattern") or places[0] != places[1]:
+        return False
+    return FleetSize.of(one).wanted + FleetSize.of(other).wanted > number_of_names(pattern)
+
+
+def names_after_the_highest(pattern: str, in_use: Collection[str], count: int) -> list[str]:
+    """Return no names if Google can number new instances after the highest name in use, otherwise the lowest free ones.
+
+    Raises:
+        NamesExhaustedError: the pattern has fewer free names.
+    """
+    return free_names(pattern, in_use, count) if count and runs_out(pattern, in_use, count) else []
+
+
+def explained_refusal(
+    call: Call, fleet: Fleet, inputs: dict[str, Any], missing: int, refusal: ApiError
+) -> ProviderError:
+    """Return the error of a creation that Google refused; it says so if the numbers of the name pattern run out.
+
+    Args:
+        call: the engine's call.
+        fleet: the fleet that the instances should have joined.
+        inputs: the fleet's inputs.
+        missing: the number of instances to create.
+        refusal: Google's error.
+    """
+    pattern = text(inputs, "namePattern")
+    if not pattern or not isinstance(refusal, Rejected):
+        return refusal
+    in_use = _names_in_use(call, fleet, pattern)
+    return NamesExhaustedError(pattern, in_use, missing) if runs_out(pattern, in_use, missing) else refusal
+
+
+def _names_in_use(call: Call, fleet: Fleet, pattern: str) -> set[str]:
+    """List the names of all instances in the fleet's region that fit a pattern; none if they cannot be listed."""
+    instances = ImportableResources(
+        google=fleet.google,
+        project=fleet.project,
+        version="v1",
+        collection="instances",
+        fields="name,zone",
+        filter=f"name eq {pattern_expression(pattern)}",
+    )
+    try:
+        return {found["name"] for found in instances.read_all(call) if region_of(found) == fleet.region}
+    except ApiError:
+        return set()

@@ -1,0 +1,116 @@
+"""The numbers of a name pattern: free ones are used when the higher ones run out, and a lack of numbers is explained."""
+
+from __future__ import annotations
+
+import pytest
+from driver import UNKNOWN, failing
+from fleets import instance_path, member_names
+from programs import FLEET, fleet
+
+BULK = "compute.regionInstances.bulkInsert"
+LIST = "compute.instances.aggregatedList"
+
+
+def _lose(cloud, *names):
+    for name in names:
+        cloud.emulator.store.delete(instance_path(name))
+
+
+def test_lost_members_with_the_lowest_numbers_are_created_again_in_a_full_pattern(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(9, namePattern="z-#"))
+    _lose(cloud, "z-1", "z-2")
+    refreshed = engine.refresh(created)
+    repaired = engine.update(refreshed, fleet(9, namePattern="z-#"))
+
+    assert member_names(repaired) == [f"z-{number}" for number in range(1, 10)]
+    body = cloud.requests(BULK)[-1]["body"]
+    assert body["perInstanceProperties"] == {"z-1": {}, "z-2": {}}
+    assert "namePattern" not in body
+    assert cloud.get(instance_path("z-1"))["labels"] == {"gcpx-bulk": created.outputs["fleetId"]}
+    assert engine.refresh(repaired) == repaired
+    assert not engine.diff(repaired, fleet(9, namePattern="z-#")).detailedDiff
+
+
+def test_growth_fills_gaps_only_if_the_higher_numbers_run_out(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(9, namePattern="z-#"))
+    _lose(cloud, "z-1", "z-3", "z-8", "z-9")
+    grown = engine.update(engine.refresh(created), fleet(7, namePattern="z-#"))
+    assert member_names(grown) == ["z-2", "z-4", "z-5", "z-6", "z-7", "z-8", "z-9"], "two higher numbers are left"
+
+    full = engine.update(grown, fleet(8, namePattern="z-#"))
+    assert "z-1" in member_names(full)
+
+
+def test_a_pattern_with_text_after_its_number_keeps_it(engine, cloud):
+    pattern = "z-##-x"
+    created = engine.create(FLEET, "workers", fleet(99, namePattern=pattern))
+    _lose(cloud, "z-07-x")
+    repaired = engine.update(engine.refresh(created), fleet(99, namePattern=pattern))
+
+    assert cloud.requests(BULK)[-1]["body"]["perInstanceProperties"] == {"z-07-x": {}}
+    assert repaired.outputs["createdCount"] == 99
+
+
+@pytest.mark.parametrize(
+    ("change", "first"),
+    [
+        ({"count": 5}, True),
+        ({"count": 4}, False),
+        ({"count": 5, "namePattern": "y-#"}, False),
+        ({"count": 5, "locationPolicy": {"locations": {"zones/us-east1-d": {"preference": "ALLOW"}}}}, False),
+        ({"count": 5, "region": "us-west1"}, False),
+        ({"count": UNKNOWN}, False),
+    ],
+)
+def test_a_preview_deletes_the_old_fleet_first_if_the_pattern_has_too_few_names_for_both(engine, change, first):
+    created = engine.create(FLEET, "workers", fleet(5, namePattern="z-#"))
+    found = engine.diff(created, {**fleet(5, namePattern="z-#", machineType="e2-medium"), **change})
+
+    assert found.replaces
+    assert found.deleteBeforeReplace == first
+
+
+def test_a_replacement_that_finds_too_few_higher_numbers_says_what_to_do(engine, cloud):
+    engine.create(FLEET, "old", fleet(7, namePattern="z-#"))
+    cloud.emulator.requests.kept.clear()
+    with failing() as failed:
+        engine.create(FLEET, "new", fleet(3, namePattern="z-#"))
+
+    assert failed[0].partial is None
+    for words in ("namePattern: z-#", "3 more instances", "at most 9", "z-7", "deleteBeforeReplace", "more #"):
+        assert words in failed[0].message
+    assert cloud.calls() == [LIST, BULK, LIST]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [fleet(1, namePattern="z-#"), {**fleet(), "namePattern": None, "count": None, "perInstanceProperties": {"a": {}}}],
+    ids=["numbered", "named"],
+)
+def test_another_refusal_is_told_as_it_is(engine, cloud, program):
+    engine.create(FLEET, "old", fleet(8, namePattern="z-#"))
+    cloud.fail(BULK, status=400, message="no such network")
+    with failing() as failed:
+        engine.create(FLEET, "new", {name: value for name, value in program.items() if value is not None})
+
+    assert "no such network" in failed[0].message
+
+
+def test_instances_that_cannot_be_listed_leave_the_refusal_as_it_is(engine, cloud):
+    engine.create(FLEET, "old", fleet(8, namePattern="z-#"))
+    cloud.fail(LIST, delay=0.0)  # the list of the new fleet's members succeeds
+    cloud.fail(LIST, status=403)
+    with failing() as failed:
+        engine.create(FLEET, "new", fleet(3, namePattern="z-#"))
+
+    assert "Has too few #" in failed[0].message
+
+
+def test_growth_that_finds_too_few_higher_numbers_because_of_other_instances_says_so(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(3, namePattern="z-#"))
+    cloud.make_instance("z-9")
+    with failing() as failed:
+        engine.update(created, fleet(5, namePattern="z-#"))
+
+    assert "namePattern: z-# has too few names for 2 more instances" in failed[0].message
+    assert "z-9" in failed[0].message
