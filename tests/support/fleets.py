@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import Any, Final
 
 from driver import Resource
@@ -53,7 +54,7 @@ def record_operation(cloud: Emulated, path: str, kind: str, at: str, failure: An
     scope, _, _ = path.removeprefix(f"projects/{PROJECT}/").partition("/instances/")
     body = {"operationType": kind, "targetId": instance["id"], "insertTime": at, "name": f"{kind}-{at}"}
     operation = Operation(
-        name=f"{kind}-{instance['id']}-{at}",
+        name=f"{kind}-{uuid.uuid4().hex}",
         project=PROJECT,
         scope=scope,
         request_id=None,

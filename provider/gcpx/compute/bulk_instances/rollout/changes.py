@@ -8,7 +8,9 @@ from typing import Final
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance, MemberRequest
+from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
 from gcpx.compute.bulk_instances.health import is_stopped
+from gcpx.compute.bulk_instances.rollout.generation import changing
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, ON_RUNNING, ON_STOPPED, Setting, Target
 from gcpx.gcp.errors import NotFound, PreconditionFailed
 from gcpx.model.call import Call
@@ -41,31 +43,42 @@ class MemberChanges:
             self._set(setting, members)
 
     def restart(self, members: Sequence[Instance]) -> None:
-        """Stop members that run, change them, start them, and change what can only be said then: that it is done."""
+        """Stop members that run, change them, start them, and set the label that says that it is done.
+
+        Another label says before that a change has begun, because a member that is found stopped does not tell why.
+        """
+        self._set(LABELS, members, self._begun)
         running = [member for member in members if not is_stopped(member)]
         self._send([MemberRequest(member, "stop") for member in running], "stopped")
         for setting in ON_STOPPED:
             self._set(setting, members)
         self.start(members)
-        self._set(LABELS, members)
+        self._set(LABELS, self.fleet.read_again(self.call, members))
 
     def start(self, members: Sequence[Instance]) -> None:
         """Start members that were stopped, and resume those that were suspended."""
         method = {True: "resume", False: "start"}
         self._send([MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members], "started")
 
-    def _set(self, setting: Setting, members: Iterable[Instance]) -> None:
+    @property
+    def _begun(self) -> Target:
+        """The label of members that are about to be stopped."""
+        return Target({}, labels={GENERATION_LABEL: changing(self.target.labels[GENERATION_LABEL])})
+
+    def _set(self, setting: Setting, members: Iterable[Instance], target: Target | None = None) -> None:
         """Give members a setting; those that changed since they were listed are read and tried once more."""
-        behind = [member for member in members if self.target.differs(setting, member)]
-        failures = self.fleet.try_all(self.call, [self._request(setting, member) for member in behind], "changed")
+        target = target or self.target
+
+        def request(member: Instance) -> MemberRequest:
+            return MemberRequest(member, setting.method, target.body(setting, member))
+
+        behind = [member for member in members if target.differs(setting, member)]
+        failures = self.fleet.try_all(self.call, [request(member) for member in behind], "changed")
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
         _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))
         if stale:
             current = self.fleet.read_again(self.call, stale)
-            self._send([self._request(setting, member) for member in current], "changed")
-
-    def _request(self, setting: Setting, member: Instance) -> MemberRequest:
-        return MemberRequest(member, setting.method, self.target.body(setting, member))
+            self._send([request(member) for member in current], "changed")
 
     def _send(self, requests: list[MemberRequest], done: str) -> None:
         if requests:

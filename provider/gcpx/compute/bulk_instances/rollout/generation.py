@@ -1,8 +1,9 @@
 """The generation of a member: which properties it was created with, or was last changed to, as a label.
 
 A generation has three parts, one for each of the levels of `levels`: `1f0c2a9b-77aa01bc-d4e5f601`. Members whose label
-has another part than the fleet's generation are behind, and the part says what they need at the most. Anybody can read
-that from Google, whatever happened to the run that changed them.
+has another part than the fleet's generation are behind, and the part says what they need at the most. While a member is
+stopped to be changed, its label ends in `-changing`. Anybody can read that from Google, whatever happened to the run
+that changed them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ from gcpx.model.call import Call
 from gcpx.model.links import path_of
 
 _PART: Final = "[0-9a-f]{8}"
-_FORM: Final = re.compile(f"({_PART})-({_PART})-({_PART})")
+_CHANGING: Final = "-changing"
+_FORM: Final = re.compile(f"({_PART})-({_PART})-({_PART})(?:{_CHANGING})?")
 _ORDER: Final = (Level.REPLACE, Level.RESTART, Level.REFRESH)
 _SERVER_FIELDS: Final = frozenset({"kind", "fingerprint"})
 """Fields that Google adds to a template's properties, and that say nothing about instances."""
@@ -46,7 +48,13 @@ def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset
 def need_of(label: str, wanted: str) -> Level:
     """Return what a member with this label needs at the most, to reach the wanted generation."""
     parts, goal = _parts(label), _parts(wanted)
-    return max((level for level in CHANGES if parts.get(level) != goal.get(level)), default=Level.NONE)
+    least = Level.RESTART if label.endswith(_CHANGING) else Level.NONE
+    return max((least, *(level for level in CHANGES if parts.get(level) != goal.get(level))))
+
+
+def changing(generation: str) -> str:
+    """Return the label of a member that is about to be stopped, so that it gets this generation."""
+    return f"{generation}{_CHANGING}"
 
 
 def recorded_generation(instance: Mapping[str, Any]) -> str:

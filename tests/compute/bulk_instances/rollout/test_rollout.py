@@ -1,0 +1,335 @@
+"""Rolling updates through the protocol: who is touched, how many at once, and where a rollout goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import driver
+import pytest
+from driver import Resource, failing
+from fleets import instance_path, member_names, set_limits, stop
+from programs import FLEET, fleet
+
+BULK = "compute.regionInstances.bulkInsert"
+DELETE, STOP, START = (f"compute.instances.{name}" for name in ("delete", "stop", "start"))
+SET_LABELS, SET_METADATA = "compute.instances.setLabels", "compute.instances.setMetadata"
+SET_MACHINE_TYPE = "compute.instances.setMachineType"
+BIGGER_DISK = {
+    "disks": [
+        {
+            "boot": True,
+            "autoDelete": True,
+            "initializeParams": {
+                "diskSizeGb": 50,
+                "sourceImage": "projects/debian-cloud/global/images/family/debian-12",
+            },
+        }
+    ]
+}
+
+
+def rolling(count: int = 4, policy: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    return fleet(count, updatePolicy={"strategy": "ROLLING", **(policy or {})}, **more)
+
+
+def ids(resource: Resource) -> dict[str, str]:
+    return {member["name"]: member["id"] for member in resource.outputs["members"]}
+
+
+def said(engine: Any) -> str:
+    return "\n".join(text for severity, _, text in engine.log.messages if severity == "INFO")
+
+
+def mutations(cloud: Any) -> list[str]:
+    reads = ("get", "list", "aggregatedList", "wait", "getGuestAttributes")
+    return [name for name in cloud.calls("compute.") if name.rpartition(".")[2] not in reads]
+
+
+def test_members_are_labelled_with_their_generation_and_a_preview_without_changes_is_empty(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling())
+
+    assert {cloud.get(instance_path(name))["labels"]["gcpx-generation"] for name in member_names(created)} == {
+        created.outputs["generation"]
+    }
+    assert engine.diff(created, rolling()).changes == driver.rpc.DiffResponse.DIFF_NONE
+    assert not engine.drift(created)
+
+
+@pytest.mark.parametrize(
+    ("change", "calls"),
+    [
+        ({"labels": {"tier": "web"}}, {SET_LABELS}),
+        ({"metadata": {"items": [{"key": "a", "value": "1"}]}}, {SET_METADATA, SET_LABELS}),
+        ({"tags": {"items": ["http"]}}, {"compute.instances.setTags", SET_LABELS}),
+        ({"scheduling": {"automaticRestart": False}}, {"compute.instances.setScheduling", SET_LABELS}),
+        ({"machineType": "e2-medium"}, {STOP, SET_MACHINE_TYPE, START, SET_LABELS}),
+        ({"minCpuPlatform": "Intel Ice Lake"}, {STOP, "compute.instances.setMinCpuPlatform", START, SET_LABELS}),
+        (
+            {
+                "serviceAccounts": [
+                    {
+                        "email": "a@example.iam.gserviceaccount.com",
+                        "scopes": ["https://www.googleapis.com/auth/cloud-platform"],
+                    }
+                ]
+            },
+            {STOP, "compute.instances.setServiceAccount", START, SET_LABELS},
+        ),
+        (BIGGER_DISK, {DELETE, BULK}),
+        ({"canIpForward": True}, {DELETE, BULK}),
+    ],
+    ids=["labels", "metadata", "tags", "scheduling", "machine type", "platform", "service account", "disks", "other"],
+)
+def test_each_property_needs_the_least_that_changes_it(engine, cloud, change, calls):
+    created = engine.create(FLEET, "workers", rolling())
+    changed = rolling(**change)
+    assert engine.diff(created, changed).replaces == []
+    cloud.emulator.requests.kept.clear()
+    updated = engine.update(created, changed)
+
+    assert set(mutations(cloud)) == calls
+    replaced = DELETE in calls
+    assert (ids(updated).items() & ids(created).items() == set()) == replaced
+    assert len(member_names(updated)) == 4
+    assert updated.outputs["generation"] != created.outputs["generation"]
+    assert {member["generation"] for member in updated.outputs["members"]} == {updated.outputs["generation"]}
+    assert all(member["status"] == "RUNNING" for member in updated.outputs["members"])
+    assert engine.diff(updated, changed).changes == driver.rpc.DiffResponse.DIFF_NONE
+    assert not engine.drift(updated)
+
+
+def test_a_change_reaches_the_instances(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(labels={"old": "1"}, machineType="e2-small"))
+    updated = engine.update(created, rolling(labels={"new": "2"}, machineType="e2-medium"))
+
+    for name in member_names(updated):
+        instance = cloud.get(instance_path(name))
+        assert instance["machineType"].endswith("/e2-medium")
+        assert instance["labels"]["new"] == "2"
+        assert "old" not in instance["labels"]
+
+
+def test_batches_are_as_large_as_the_policy_allows(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(6, {"maxUnavailable": 2}))
+    cloud.emulator.requests.kept.clear()
+    engine.update(created, rolling(6, {"maxUnavailable": 2}, **BIGGER_DISK))
+
+    assert [name for name in mutations(cloud) if name in {DELETE, BULK}] == [DELETE, DELETE, BULK] * 3
+    assert [request["body"]["count"] for request in cloud.requests(BULK)] == ["2", "2", "2"]
+
+
+def test_a_surge_creates_first(engine, cloud):
+    policy = {"maxSurge": "50%", "maxUnavailable": 0}
+    created = engine.create(FLEET, "workers", rolling(4, policy))
+    cloud.emulator.requests.kept.clear()
+    updated = engine.update(created, rolling(4, policy, **BIGGER_DISK))
+
+    assert [name for name in mutations(cloud) if name in {DELETE, BULK}] == [BULK, DELETE, DELETE, BULK, DELETE, DELETE]
+    assert len(member_names(updated)) == 4
+
+
+def test_names_and_zones_are_kept_on_demand(engine, cloud):
+    program = {
+        "count": 6,
+        "policy": {"keepNames": True, "maxUnavailable": 3},
+        "locationPolicy": {"targetShape": "BALANCED"},
+    }
+    created = engine.create(FLEET, "workers", rolling(**program))
+    updated = engine.update(created, rolling(**program, **BIGGER_DISK))
+
+    places = [{member["name"]: member["zone"] for member in one.outputs["members"]} for one in (created, updated)]
+    assert places[0] == places[1]
+    assert len(set(places[0].values())) == 3
+    assert not ids(created).items() & ids(updated).items()
+
+
+def test_a_named_fleet_rolls_under_its_names(engine, cloud):
+    program = {**rolling(), "perInstanceProperties": {"alpha": {}, "beta": {}, "gamma": {}}}
+    del program["namePattern"], program["count"]
+    created = engine.create(FLEET, "workers", program)
+    changed = {**program, "instanceProperties": {**program["instanceProperties"], **BIGGER_DISK}}
+    cloud.emulator.requests.kept.clear()
+    updated = engine.update(created, changed)
+
+    assert member_names(updated) == ["alpha", "beta", "gamma"]
+    assert [name for name in mutations(cloud) if name in {DELETE, BULK}] == [DELETE, BULK] * 3
+
+
+def test_only_members_that_are_behind_are_touched(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}))
+    paused = engine.update(created, rolling(4, {"pauseAfter": 1}, **BIGGER_DISK))
+    assert len(ids(paused).items() & ids(created).items()) == 3
+    assert any("has paused: 1 of 4" in text for _, _, text in engine.log.messages)
+    assert (
+        engine.diff(paused, rolling(4, {"pauseAfter": 1}, **BIGGER_DISK)).changes == driver.rpc.DiffResponse.DIFF_NONE
+    )
+    assert not engine.drift(paused)
+
+    further = engine.update(paused, rolling(4, {"pauseAfter": 3}, **BIGGER_DISK))
+    assert len(ids(further).items() & ids(created).items()) == 1
+    assert len(ids(further).items() & ids(paused).items()) == 2
+    done = engine.update(further, rolling(4, **BIGGER_DISK))
+    assert not ids(done).items() & ids(created).items()
+    assert len(ids(done).items() & ids(further).items()) == 3
+
+
+def test_a_paused_rollout_goes_back_when_the_properties_are_set_back(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}))
+    paused = engine.update(created, rolling(4, {"pauseAfter": 1}, **BIGGER_DISK))
+    back = engine.update(paused, rolling(4))
+
+    assert back.outputs["generation"] == created.outputs["generation"]
+    assert len(ids(back).items() & ids(created).items()) == 3
+
+
+def test_labels_that_are_removed_disappear_from_members_that_a_pause_held_back(engine, cloud):
+    old, new = {"labels": {"old": "1"}}, {"labels": {"new": "1"}}
+    created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}, **old))
+    paused = engine.update(created, rolling(4, {"pauseAfter": 1}, **new))
+    done = engine.update(paused, rolling(4, **new))
+
+    assert all("old" not in cloud.get(instance_path(name))["labels"] for name in member_names(done))
+    assert "removedKeys" not in done.outputs
+
+
+def test_a_failed_batch_stops_and_the_next_update_goes_on(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling())
+    changed = rolling(**BIGGER_DISK)
+    cloud.fail(BULK, operation={"errors": [{"code": "INTERNAL_ERROR", "message": "something broke"}]})
+    with failing() as failed:
+        engine.update(created, changed)
+    partial = failed[0].partial
+    assert "something broke" in partial.reasons[0]
+    assert "0 of 4 members have the new properties, 3 exist" in partial.reasons[0]
+
+    stopped = Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
+    cloud.emulator.requests.kept.clear()
+    done = engine.update(stopped, changed)
+    assert len(cloud.requests(DELETE)) == 3
+    assert len(member_names(done)) == 4
+    assert not ids(done).items() & ids(created).items()
+
+
+def test_a_failed_batch_rolls_back_on_demand(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(4, {"onFailure": "ROLL_BACK"}))
+    changed = rolling(4, {"onFailure": "ROLL_BACK"}, machineType="e2-medium", labels={"new": "1"})
+    cloud.fail(START, operation={"errors": [{"code": "INTERNAL_ERROR", "message": "does not start"}]})
+    with failing() as failed:
+        engine.update(created, changed)
+
+    assert failed[0].partial is None, "the old inputs stay in the state"
+    assert "rolled back" in failed[0].message
+    assert "does not start" in failed[0].message
+    for name in member_names(created):
+        instance = cloud.get(instance_path(name))
+        assert instance["machineType"].endswith("/e2-small")
+        assert instance["status"] == "RUNNING"
+        assert "new" not in instance["labels"]
+        assert instance["labels"]["gcpx-generation"] == created.outputs["generation"]
+
+
+def test_a_stock_out_in_the_middle_stops_with_the_reason_and_a_running_fleet(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling())
+    set_limits(cloud, zones={"us-east1-b": 3, "us-east1-c": 0, "us-east1-d": 0})
+    with failing() as failed:
+        engine.update(created, rolling(**BIGGER_DISK))
+    partial = failed[0].partial
+    assert "0 of 1" in partial.reasons[0], partial.reasons
+    running = [member for member in driver.plain(partial.properties)["members"] if member["status"] == "RUNNING"]
+    assert len(running) == 3
+
+
+def test_a_batch_waits_for_the_guest_attribute_and_fails_without_it(engine, cloud):
+    ready = {"ready": {"guestAttribute": "app/state=ready", "within": 1}}
+    metadata = {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]}}
+    created = engine.create(FLEET, "workers", rolling(3, ready, **metadata))
+    changed = rolling(3, ready, **metadata, **BIGGER_DISK)
+    with failing() as failed:
+        engine.update(created, changed)
+    assert "not ready within 1 seconds: web-004 (RUNNING)" in failed[0].partial.reasons[0]
+    assert len([name for name in ids(created) if cloud.get(instance_path(name))]) == 2, "the second batch has not begun"
+
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
+
+
+def test_stopped_members_are_started_or_replaced_as_the_fleet_says(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling())
+    stop(cloud, "web-002")
+    refreshed = engine.refresh(created)
+    assert refreshed.outputs["runningCount"] == 3
+    healed = engine.update(refreshed, rolling())
+    assert ids(healed) == ids(created)
+    assert cloud.get(instance_path("web-002"))["status"] == "RUNNING"
+
+    stop(cloud, "web-002")
+    replaced = engine.update(engine.refresh(healed), rolling(onStopped="REPLACE"))
+    assert "web-002" not in ids(replaced)
+    assert len(ids(replaced)) == 4
+
+    stop(cloud, "web-003")
+    kept = engine.update(engine.refresh(replaced), rolling(onStopped="KEEP", labels={"a": "1"}))
+    assert cloud.get(instance_path("web-003"))["status"] == "TERMINATED"
+    assert cloud.get(instance_path("web-003"))["labels"]["a"] == "1"
+    assert kept.outputs["runningCount"] == 3
+
+
+def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud):
+    policy = {"maxUnavailable": 2}
+    created = engine.create(FLEET, "workers", rolling(5, policy))
+    engine.preview_update(created, rolling(5, policy, **BIGGER_DISK))
+    assert "- 5 members are replaced: web-001, web-002, web-003 and 2 more" in said(engine)
+    assert "- 3 batches; at least 3 of 5 members run at any time" in said(engine)
+
+    engine.log.messages.clear()
+    engine.preview_update(created, rolling(7, policy, machineType="e2-medium"))
+    assert "- 5 members are restarted" in said(engine)
+    assert "- 2 instances are created" in said(engine)
+    engine.log.messages.clear()
+    engine.preview_update(created, rolling(3, policy, labels={"a": "1"}))
+    assert "- 3 members are changed while they run: web-001, web-002, web-003" in said(engine)
+    assert "- 2 members are deleted: web-005, web-004" in said(engine)
+    assert mutations(cloud) == [BULK], "a preview changes nothing"
+
+
+def test_a_preview_names_stopped_members_with_the_reason(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet())
+    stop(cloud, "web-002", "compute.instances.preempted")
+    refreshed = engine.refresh(created)
+    engine.preview_update(refreshed, fleet())
+    assert "- 1 member is started: web-002 (preempted)" in said(engine)
+
+
+def test_what_the_policy_does_not_allow_is_refused_before_anything_is_changed(engine, cloud):
+    policy = {"mostDisruptiveAction": "RESTART"}
+    created = engine.create(FLEET, "workers", rolling(4, policy))
+    cloud.emulator.requests.kept.clear()
+    for attempt in (engine.preview_update, engine.update):
+        with failing() as failed:
+            attempt(created, rolling(4, policy, **BIGGER_DISK))
+        assert "mostDisruptiveAction: RESTART does not allow" in failed[0].message
+    assert mutations(cloud) == []
+
+
+def test_the_least_action_is_done_with_all_that_are_behind(engine, cloud):
+    policy = {"minimalAction": "REPLACE"}
+    created = engine.create(FLEET, "workers", rolling(2, policy))
+    updated = engine.update(created, rolling(2, policy, labels={"a": "1"}))
+    assert not ids(updated).items() & ids(created).items()
+
+
+def test_a_fleet_that_becomes_rolling_marks_its_members_and_replaces_none(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(3))
+    updated = engine.update(created, rolling(3))
+    assert ids(updated) == ids(created)
+    assert {member["generation"] for member in updated.outputs["members"]} == {updated.outputs["generation"]}
+
+    other = engine.create(FLEET, "others", {**fleet(3), "namePattern": "other-###"})
+    both = engine.update(other, {**rolling(3, **BIGGER_DISK), "namePattern": "other-###"})
+    assert not ids(both).items() & ids(other).items()
+
+
+def test_another_spelling_of_the_same_properties_touches_nobody(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(networkInterfaces=[{"network": "default"}]))
+    spelled = rolling(networkInterfaces=[{"network": "global/networks/default"}], labels={"a": "1"})
+    updated = engine.update(created, spelled)
+    assert ids(updated) == ids(created)
