@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import attrs
 
+from gcpx_emulator.compute.expired_runs import end_expired_runs
 from gcpx_emulator.compute.operation_resource import show
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import Clock
@@ -46,6 +49,7 @@ class Emulator:
             publisher=TopicPublisher(self.store, self.now, self.pusher.wake),
             now=self.now,
         )
+        self.operations.timers.append(functools.partial(end_expired_runs, self.cloud))
 
     def now(self) -> float:
         """Return the time in seconds since 1970."""

@@ -28,6 +28,7 @@ ACCEPTED = [
     ("outages", {"scopes": ["global", "zones/us-east1-b"], "quotas": ["us-east1"], "requireBasicQuota": True}),
     ("tokens", {"email": "a@example.com", "audience": "me", "claims": {"any": ["claim"]}, "iap": False}),
     ("tokens", {}),
+    ("guest-attributes", {"onBoot": {"web/ready": "yes"}, "only": "web-*"}),
     ("keys/rotate", {}),
     ("reset", {}),
     ("faults", {"method": METHOD, "times": 1, "status": 503, "reason": "r", "message": "m", "retry_after": 0}),
@@ -113,7 +114,13 @@ def test_invalid_control_requests_are_refused_and_change_nothing(cloud, http, pa
     assert cloud.emulator.signer.certificates() == keys
 
 
-@pytest.mark.parametrize("path", ["faults", "limits", "outages", "tokens", "keys/rotate", "reset", BUCKET_PATH])
+NAMES = [
+    "faults", "guest-attributes", "guest-terminate", "host-error", "keys/rotate", "limits", "outages", "preempt", "reset",
+    "tokens", BUCKET_PATH,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", NAMES)
 @pytest.mark.parametrize("content", [
     b"{", b"\xff", b"[" * 100_000, b'{"\\ud800": 1}', b'{"email": "\\udc00"}', b'{"delay": NaN}', b'{"delay": 1e999}',
 ])  # fmt: skip

@@ -8,7 +8,7 @@ from gcpx_emulator.compute.encryption import check_key
 from gcpx_emulator.compute.instance_properties import fields_of_disk, kept_disk
 from gcpx_emulator.compute.links import path_of
 from gcpx_emulator.compute.names import check_ready
-from gcpx_emulator.core.effects import Effect, put
+from gcpx_emulator.core.effects import Effect, change
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 
@@ -80,7 +80,7 @@ def _detach(call: Call, path: str, source: str) -> list[Effect]:
     """Return the effects that detach a disk from an instance; both are paths."""
     instance = call.read(path)
     kept = [disk for disk in instance["disks"] if path_of(disk.get("source", ""), call.path["project"]) != source]
-    return [put(path, instance | {"disks": kept}), release_disk(call, source, path)]
+    return [change(path, {"disks": kept}), release_disk(call, source, path)]
 
 
 @handles("compute.instances.detachDisk")

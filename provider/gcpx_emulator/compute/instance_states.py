@@ -6,8 +6,9 @@ from typing import Final
 
 from gcpx_emulator.compute.guest_attributes import attributes_of_boot
 from gcpx_emulator.compute.links import path_of
+from gcpx_emulator.compute.run_limits import NO_LIMIT, run_limit
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.effects import Effect, delete, relink
+from gcpx_emulator.core.effects import Effect, apply, change, delete, relink
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.store import Store
 
@@ -29,17 +30,18 @@ def started(store: Store, instance: Json, moment: float) -> Json:
 def running(instance: Json, moment: float) -> Json:
     """Return the fields that an instance has from the moment when it runs, whether it has booted or was resumed."""
     platform = instance.get("minCpuPlatform") or _CPU_PLATFORM
-    return {"status": RUNNING, "lastStartTimestamp": timestamp(moment), "cpuPlatform": platform}
+    fields = {"status": RUNNING, "lastStartTimestamp": timestamp(moment), "cpuPlatform": platform}
+    return fields | run_limit(instance.get("scheduling") or {}, moment)
 
 
 def stopped(moment: float) -> Json:
-    """Return the fields that an instance has from the moment when it is stopped."""
-    return {"status": TERMINATED, "lastStopTimestamp": timestamp(moment), "cpuPlatform": _NO_CPU_PLATFORM}
+    """Return the fields that an instance has from the moment when it is stopped; None stands for no field."""
+    return {"status": TERMINATED, "lastStopTimestamp": timestamp(moment), "cpuPlatform": _NO_CPU_PLATFORM} | NO_LIMIT
 
 
 def suspended(moment: float) -> Json:
-    """Return the fields that an instance has from the moment when it is suspended."""
-    return {"status": SUSPENDED, "lastSuspendedTimestamp": timestamp(moment)}
+    """Return the fields that an instance has from the moment when it is suspended; None stands for no field."""
+    return {"status": SUSPENDED, "lastSuspendedTimestamp": timestamp(moment)} | NO_LIMIT
 
 
 def effects_on_disks(store: Store, path: str, instance: Json) -> list[Effect]:
@@ -51,3 +53,12 @@ def effects_on_disks(store: Store, path: str, instance: Json) -> list[Effect]:
         for source, disk in disks
         if store.get(source) is not None
     ]
+
+
+def terminate(store: Store, path: str, instance: Json, moment: float) -> None:
+    """Stop an instance at a moment, or delete it, as its `instanceTerminationAction` says."""
+    if instance["scheduling"].get("instanceTerminationAction") != "DELETE":
+        apply(change(path, stopped(moment)), store)
+        return
+    for effect in (*effects_on_disks(store, path, instance), delete(path)):
+        apply(effect, store)

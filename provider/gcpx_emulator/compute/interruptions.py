@@ -11,13 +11,13 @@ import fnmatch
 from collections.abc import Callable
 from typing import Final
 
-from gcpx_emulator.compute.instance_states import RUNNING, effects_on_disks, started, stopped
+from gcpx_emulator.compute.instance_states import RUNNING, started, stopped, terminate
 from gcpx_emulator.compute.links import path_of
 from gcpx_emulator.compute.system_events import SystemEvent, record_event
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.control_actions import acts
 from gcpx_emulator.core.control_bodies import TEXT, ControlBody, Field, is_text
-from gcpx_emulator.core.effects import apply, delete
+from gcpx_emulator.core.effects import apply, change
 from gcpx_emulator.core.errors import ApiError, not_found
 from gcpx_emulator.core.json_data import Json
 
@@ -61,15 +61,6 @@ def terminate_from_within(cloud: Cloud, fields: Json) -> Json:
     return _interrupt(cloud, _chosen(cloud, "guest-terminate", fields), _shut_down)
 
 
-def terminate(cloud: Cloud, path: str, instance: Json, moment: float) -> None:
-    """Stop an instance at a moment, or delete it, as its `instanceTerminationAction` says."""
-    if instance["scheduling"].get("instanceTerminationAction") != "DELETE":
-        cloud.store.put(path, instance | stopped(moment))
-        return
-    for effect in (*effects_on_disks(cloud.store, path, instance), delete(path)):
-        apply(effect, cloud.store)
-
-
 def _chosen(cloud: Cloud, name: str, fields: Json) -> dict[str, Json]:
     """Return the running instances that a request names, by path."""
     if set(fields) == {"instances"}:
@@ -105,22 +96,21 @@ def _interrupt(cloud: Cloud, chosen: dict[str, Json], interrupt: _Interrupt) -> 
 
 def _preempt(cloud: Cloud, path: str, instance: Json) -> list[Json]:
     now = cloud.operations.clock.now()
-    terminate(cloud, path, instance, now)
+    terminate(cloud.store, path, instance, now)
     return [record_event(cloud, _PREEMPTED, instance, now)]
 
 
 def _fail_host(cloud: Cloud, path: str, instance: Json) -> list[Json]:
     now = cloud.operations.clock.now()
     failed = record_event(cloud, _HOST_ERROR, instance, now)
-    halted = instance | stopped(now)
+    apply(change(path, stopped(now)), cloud.store)
     if not instance["scheduling"].get("automaticRestart"):
-        cloud.store.put(path, halted)
         return [failed]
-    cloud.store.put(path, halted | started(cloud.store, halted, now))
+    apply(change(path, started(cloud.store, instance, now)), cloud.store)
     return [failed, record_event(cloud, _RESTARTED, instance, now)]
 
 
 def _shut_down(cloud: Cloud, path: str, instance: Json) -> list[Json]:
     now = cloud.operations.clock.now()
-    cloud.store.put(path, instance | stopped(now))
+    apply(change(path, stopped(now)), cloud.store)
     return [record_event(cloud, _SHUT_DOWN, instance, now)]

@@ -7,6 +7,7 @@ from typing import Final
 
 import attrs
 
+from gcpx_emulator.compute.links import path_of
 from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.json_data import Json
@@ -34,23 +35,11 @@ def record_event(cloud: Cloud, event: SystemEvent, instance: Json, moment: float
 
     `moment` is in seconds since 1970.
     """
-    path = _path(instance)
-    _, project, _, zone, *_ = path.split("/")
     name = f"systemevent-{int(moment * 1000)}-{uuid.uuid4().hex[:8]}"
-    scope = f"zones/{zone}"
-    body = {
-        "kind": "compute#operation",
-        "id": cloud.store.new_id(),
-        "name": name,
-        "operationType": event.kind,
-        "targetLink": f"{_BASE}/{path}",
-        "targetId": instance["id"],
-        "user": _USER,
-        "selfLink": f"{_BASE}/projects/{project}/{scope}/operations/{name}",
-        "zone": f"{_BASE}/projects/{project}/{scope}",
-        "insertTime": timestamp(moment),
-        **({"statusMessage": event.message} if event.message else {}),
-    }
+    _, project, scope_kind, zone, *_ = _path(instance).split("/")
+    scope = f"{scope_kind}/{zone}"
+    details = {"id": cloud.store.new_id(), "insertTime": timestamp(moment)}
+    body = _body(event, instance, name) | details
     cloud.operations.start(
         Operation(
             name=name, project=project, scope=scope, request_id=None, body=body, begins=moment, ends=moment, effects=[]
@@ -59,5 +48,22 @@ def record_event(cloud: Cloud, event: SystemEvent, instance: Json, moment: float
     return cloud.operations.get(project, scope, name)
 
 
+def _body(event: SystemEvent, instance: Json, name: str) -> Json:
+    """Write what the operation of this name shows of an event."""
+    path = _path(instance)
+    zone = path.partition("/instances/")[0]
+    return {
+        "kind": "compute#operation",
+        "name": name,
+        "operationType": event.kind,
+        "targetLink": f"{_BASE}/{path}",
+        "targetId": instance["id"],
+        "user": _USER,
+        "selfLink": f"{_BASE}/{zone}/operations/{name}",
+        "zone": f"{_BASE}/{zone}",
+        **({"statusMessage": event.message} if event.message else {}),
+    }
+
+
 def _path(instance: Json) -> str:
-    return str(instance["selfLink"]).partition("/compute/")[2].partition("/")[2]
+    return path_of(instance["selfLink"], "")

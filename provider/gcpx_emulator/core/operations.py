@@ -70,12 +70,14 @@ class Operations:
 
     Attributes:
         latency: the seconds that each operation takes.
+        timers: called after operations have been settled, for what happens by itself at a time.
     """
 
     store: Store
     show: Show
     clock: Clock = attrs.Factory(Clock)
     latency: float = 0.0
+    timers: list[Callable[[], None]] = attrs.Factory(list)
 
     def start(self, operation: Operation, group: Sequence[Operation] = ()) -> Json:
         """Start an operation, and others that run as long as it does; return it as it is shown at the start.
@@ -105,7 +107,7 @@ class Operations:
         return self._shown(rows[0]) if rows else None
 
     def settle(self) -> None:
-        """Apply the effects of all operations that have ended."""
+        """Apply the effects of all operations that have ended, then call the timers."""
         with self.store.transaction():
             ended = self.store.run(
                 "select name, effect from operations where settled = 0 and ends <= ? order by ends, rowid",
@@ -116,6 +118,8 @@ class Operations:
                     apply(effect, self.store)
                 self.store.run("update operations set settled = 1 where name = ?", (row["name"],))
                 self.store.run("delete from pending where operation = ?", (row["name"],))
+            for timer in self.timers:
+                timer()
 
     def is_pending(self, path: str) -> bool:
         """Return whether an operation that has not ended yet will change this resource."""

@@ -11,6 +11,8 @@ from typing import Any, Final
 
 from gcpx_emulator.core.json_data import Json
 
+DUE: Final = "_due"
+"""The field of a resource with the moment at which something happens to it, in seconds since 1970."""
 _CHUNK: Final = 100
 """The number of rows that a scan reads at once."""
 _TABLES: Final = """
@@ -19,6 +21,8 @@ create table if not exists resources (
 );
 create index if not exists by_collection on resources (collection, number);
 create index if not exists by_path on resources (collection, path);
+create index if not exists by_due on resources (json_extract(body, '$._due'))
+    where json_extract(body, '$._due') is not null;
 create table if not exists operations (
     name text primary key, project text not null, scope text not null, request text, body text not null,
     begins real not null, ends real not null, effect text not null, settled integer not null
@@ -120,6 +124,15 @@ class Store:
         """Read the resources of a collection, oldest first."""
         rows = self.run("select body from resources where collection = ? order by number", (collection,))
         return [json.loads(row["body"]) for row in rows]
+
+    def due(self, moment: float) -> Sequence[tuple[str, Json]]:
+        """Read the paths and resources for which something is due until a moment, earliest first."""
+        rows = self.run(
+            "select path, body from resources where json_extract(body, '$._due') <= ? "
+            "order by json_extract(body, '$._due')",
+            (moment,),
+        )
+        return [(row["path"], json.loads(row["body"])) for row in rows]
 
     def scan(self, collections: Sequence[str], after: str = "") -> Iterator[tuple[str, Json]]:
         """Yield the paths and resources of collections in the order of paths, after a given one, as they are needed."""
