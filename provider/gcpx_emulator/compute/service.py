@@ -4,6 +4,7 @@
 from gcpx_emulator.compute import (
     api,
     bulk_insert,
+    capacity_advice,
     disk_attachments,
     disks,
     guest_attributes,
@@ -19,4 +20,6 @@ from gcpx_emulator.compute import (
     operations,
     permissions,
     predefined_resources,
+    reservations,
+    resource_policies,
 )
