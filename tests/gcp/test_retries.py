@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import attrs
+import httpx
 import pytest
 from pauses import Pauses
 from programs import PROJECT
@@ -12,6 +13,7 @@ from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import RateLimited
 from gcpx.gcp.request import Request
 from gcpx.gcp.settings import Settings
+from gcpx.gcp.transport import retry_after
 
 GET = "compute.instanceTemplates.get"
 INSERT = "compute.instanceTemplates.insert"
@@ -96,3 +98,20 @@ def test_a_call_that_is_cancelled_while_it_is_held_back_sends_nothing(cloud, goo
             google.send(READ, Pauses(cancel=True).call())
 
     assert len(cloud.requests(GET)) == 1
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "Wed, 21 Oct 2026 07:28:12 GMT", "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}, 12.0),
+        ({"Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT", "Date": "Wed, 21 Oct 2026 07:28:12 GMT"}, 0.0),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "\u0667"}, None),
+        ({}, None),
+    ],
+    ids=str,
+)
+def test_retry_after_is_a_number_of_seconds_or_a_date(headers, seconds):
+    assert retry_after(httpx.Headers(headers, encoding="utf-8")) == seconds

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
-from gcpx.gcp.errors import NoResponse, Unauthenticated, from_response
+from gcpx.gcp.apis import Api
+from gcpx.gcp.errors import NoResponse, RateLimited, Unauthenticated, from_response
+from gcpx.gcp.rate_budget import RateBudget
 from gcpx.gcp.request import Request
-from gcpx.gcp.retries import RateLimit, Retries, RetryableError, is_transient
+from gcpx.gcp.retries import Retries, RetryableError, is_transient
 from gcpx.gcp.settings import Settings
 from gcpx.model.call import Call
 
 if TYPE_CHECKING:
-    from gcpx.gcp.transport import Response, Transport
+    from gcpx.gcp.transport import Transport
 
 _OK: Final = range(200, 300)
 
@@ -33,12 +35,9 @@ class GoogleClient:
     settings: Settings
     backoff: float = 0.5
     clock: Callable[[], float] = time.monotonic
-    _rate_limit: RateLimit = attrs.field(init=False)
+    _budgets: dict[Api, RateBudget] = attrs.field(factory=dict, init=False)
     _connected: Transport | None = attrs.field(default=None, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
-
-    def __attrs_post_init__(self) -> None:
-        self._rate_limit = RateLimit(self.clock)
 
     def send(self, request: Request, call: Call) -> dict[str, Any]:
         """Send a request, with retries where they are safe, and return the JSON object of the response.
@@ -47,12 +46,12 @@ class GoogleClient:
         error response or of a missing one, UserError if the request cannot be encoded or the credentials cannot be
         used, and CancelledError if the user cancels before the request is sent.
         """
-        retries = Retries(request, call, self._rate_limit, self.backoff)
-        renew_token = False
+        retries, renew_token = None, False
         while True:
-            self._rate_limit.wait(call)
+            sent = self._budget(request.api).wait(call)
+            retries = retries or Retries(request, call, self._budget(request.api), self.backoff)
             try:
-                return _body(request, self._transport.send(request, renew_token=renew_token))
+                return self._send_once(request, sent, renew_token=renew_token)
             except Unauthenticated as error:
                 # Google may refuse a token before it expires; without a status, no token could be obtained at all.
                 if renew_token or error.status is None or self.settings.emulator_host:
@@ -60,6 +59,24 @@ class GoogleClient:
                 renew_token = True
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
+
+    def _send_once(self, request: Request, sent: float, *, renew_token: bool) -> dict[str, Any]:
+        """Send a request, and tell the budget of its API what the response says about the rate."""
+        response = self._transport.send(request, renew_token=renew_token)
+        error = None if response.status in _OK else from_response(request.description, response.status, response.body)
+        if isinstance(error, RateLimited):
+            self._budget(request.api).refused(sent, response.retry_after)
+        else:
+            self._budget(request.api).accepted(sent)
+        if error is not None:
+            raise RetryableError(error, retry_after=response.retry_after) if is_transient(error) else error
+        if not isinstance(response.body, dict):
+            raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
+        return response.body
+
+    def _budget(self, api: Api) -> RateBudget:
+        with self._lock:
+            return self._budgets.setdefault(api, RateBudget(self.clock))
 
     def close(self) -> None:
         """Close the connections."""
@@ -75,13 +92,3 @@ class GoogleClient:
             if self._connected is None:
                 self._connected = Transport(self.settings)
             return self._connected
-
-
-def _body(request: Request, response: Response) -> dict[str, Any]:
-    """Return the body of a successful response; raise the error of any other, a `RetryableError` if it is temporary."""
-    if response.status not in _OK:
-        error = from_response(request.description, response.status, response.body)
-        raise RetryableError(error, retry_after=response.retry_after) if is_transient(error) else error
-    if not isinstance(response.body, dict):
-        raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
-    return response.body

@@ -1,31 +1,29 @@
 """Which requests are retried, after what pause, and for how long.
 
-- 429, and 403 with a rate-limit reason: always, because Google did nothing. Until the pause is over, the client sends
-  no other requests (`RateLimit`).
+- 429, and 403 with a rate-limit reason: always, because Google did nothing. They also lower the rate of all requests to
+  the API (`gcpx.gcp.rate_budget`).
 - 500, 502, 503, 504, a busy resource, and a response that is not JSON: if the request is idempotent.
 - No response: if the request is idempotent or was certainly not sent; at most twice if nothing listens on this machine.
 - 401: once, with a new access token (`GoogleClient.send`).
 
 The pause is that of the response's Retry-After; without one, it doubles with every attempt. It is at most 30 seconds.
-Retries end when the request's patience or the user's custom timeout is over.
+Retries end when the request's patience or the user's custom timeout is over, counted from when it was first sent.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from typing import Final
 
 import attrs
 
-from gcpx.errors import CancelledError
 from gcpx.gcp.errors import ApiError, CannotSendRequest, ConnectionRefused, NoResponse, RateLimited, ServerError
+from gcpx.gcp.rate_budget import LONGEST_PAUSE, RateBudget
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 
 _TRANSIENT_STATUSES: Final = frozenset({500, 502, 503, 504})
 _BUSY_REASONS: Final = frozenset({"resourceNotReady", "operationInProgress", "resourceOperationRateExceeded"})
-_LONGEST_PAUSE: Final = 30.0
 _MOST_REFUSALS: Final = 2
 """Retries when nothing listens on this machine: enough for a server that is starting, and over within two seconds."""
 
@@ -58,45 +56,24 @@ def may_pass(error: Exception) -> bool:
 
 
 @attrs.define
-class RateLimit:
-    """The pause that Google asks for; all requests of a client share it, from any thread.
-
-    Attributes:
-        clock: gives the time in seconds, from any starting point.
-    """
-
-    clock: Callable[[], float]
-    _until: float = attrs.field(default=0.0, init=False)
-
-    def pause(self, seconds: float) -> None:
-        """Hold back all requests for some seconds."""
-        self._until = self.clock() + seconds
-
-    def wait(self, call: Call) -> None:
-        """Wait until requests may be sent; raise CancelledError if the user cancels before."""
-        remaining = self._until - self.clock()
-        if remaining > 0 and call.cancelled.wait(remaining):
-            raise CancelledError("cancelled before the request was sent; it changed nothing")
-
-
-@attrs.define
 class Retries:
     """The retries of one request.
 
     Attributes:
+        budget: the rate of the requests to the same API.
         backoff: seconds before the first retry, before the random part is taken off.
     """
 
     request: Request
     call: Call
-    rate_limit: RateLimit
+    budget: RateBudget
     backoff: float
     _attempt: int = attrs.field(default=0, init=False)
     _deadline: float = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         patience = self.request.patience
-        self._deadline = self.rate_limit.clock() + min(patience, self.call.timeout or patience)
+        self._deadline = self.budget.clock() + min(patience, self.call.timeout or patience)
 
     def wait_or_raise(self, failure: RetryableError) -> None:
         """Wait before the request is sent again, with a line of progress.
@@ -105,10 +82,8 @@ class Retries:
         too long, or because the user cancels.
         """
         pause = self._pause(failure)
-        if not self._is_allowed(failure) or self.rate_limit.clock() + pause > self._deadline:
+        if not self._is_allowed(failure) or self.budget.clock() + pause > self._deadline:
             raise failure.error from failure.__cause__
-        if isinstance(failure.error, RateLimited):
-            self.rate_limit.pause(pause)
         self.call.progress(f"{failure.error.message}; trying again in {pause:.1f} s")
         if self.call.cancelled.wait(pause):
             raise failure.error from failure.__cause__
@@ -124,6 +99,7 @@ class Retries:
 
     def _pause(self, failure: RetryableError) -> float:
         if failure.retry_after is not None:
-            return min(failure.retry_after, _LONGEST_PAUSE)
-        ceiling = min(_LONGEST_PAUSE, self.backoff * 2**self._attempt)
-        return random.uniform(ceiling / 2, ceiling)  # noqa: S311 - jitter, not a secret
+            return min(failure.retry_after, LONGEST_PAUSE)
+        ceiling = min(LONGEST_PAUSE, self.backoff * 2**self._attempt)
+        pause = random.uniform(ceiling / 2, ceiling)  # noqa: S311 - jitter, not a secret
+        return max(pause, self.budget.seconds_until_next())

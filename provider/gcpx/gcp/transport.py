@@ -8,6 +8,8 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -78,7 +80,7 @@ class Transport:
                 f"{request.method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
                 "remove numbers that are not finite from the inputs"
             ) from error
-        return Response(response.status_code, _json(response), _retry_after(response))
+        return Response(response.status_code, _json(response), retry_after(response.headers))
 
     def close(self) -> None:
         """Close the connections."""
@@ -137,9 +139,22 @@ def _json(response: httpx.Response) -> Any:
         return response.text
 
 
-def _retry_after(response: httpx.Response) -> float | None:
-    text = response.headers.get("Retry-After", "")
-    return float(text) if text.isascii() and text.isdigit() else None
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read the seconds that a response's header Retry-After gives, itself or by a date; None if it gives none."""
+    text = headers.get("Retry-After", "")
+    if text.isascii() and text.isdigit():
+        return float(text)
+    until, now = _date(text), _date(headers.get("Date", "")) or datetime.now(UTC)
+    return max(0.0, (until - now).total_seconds()) if until else None
+
+
+def _date(text: str) -> datetime | None:
+    """Read a date of a header; None if it is none."""
+    try:
+        found = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 def _parameter(value: Any) -> Any:

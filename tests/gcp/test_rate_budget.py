@@ -1,0 +1,114 @@
+"""The rate of requests follows the server's quota: little is refused, little is unused, and programs share it."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from pauses import Pauses
+from programs import PROJECT
+from shared_quota import Bucket, Simulation, Window
+
+from gcpx.gcp.apis import COMPUTE, STORAGE
+from gcpx.gcp.request import Request
+from gcpx.gcp.settings import Settings
+
+READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}")
+DELETE = Request(api=COMPUTE, method="DELETE", path=f"v1/projects/{PROJECT}/zones/z/instances/i", idempotent=False)
+
+
+@pytest.mark.parametrize("latency", [0.02, 0.1, 0.5])
+@pytest.mark.parametrize("burst", [5, 20, 100])
+def test_a_thousand_requests_take_hardly_longer_than_the_quota_requires(burst, latency):
+    world = Simulation(Bucket(rate=20, burst=burst), latency)
+    (succeeded,) = world.run((1000, 0.0))
+
+    assert len(succeeded) == 1000
+    assert max(succeeded) <= 1.2 * (1000 - burst) / 20
+    assert world.refused < 200
+
+
+@pytest.mark.parametrize("retry_after", [None, 5.0])
+def test_a_quota_by_the_minute_is_used_up_with_few_refusals(retry_after):
+    world = Simulation(Window(size=1200, seconds=60.0), 0.1, retry_after=retry_after)
+    (succeeded,) = world.run((3000, 0.0))
+
+    assert len(succeeded) == 3000
+    assert sum(moment < 120 for moment in succeeded) == 2400, "the first two minutes are used up"
+    assert max(succeeded) <= 150
+    assert world.refused < 1000
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("second_start", [0.0, 20.0])
+def test_two_programs_share_a_quota(second_start, seed):
+    world = Simulation(Bucket(rate=20, burst=20), 0.1, seed=seed)
+    both = world.run((1500, 0.0), (1500, second_start))
+    shares = [sum(30 < moment < 100 for moment in succeeded) for succeeded in both]
+
+    assert sum(shares) >= 0.95 * 20 * 70
+    assert min(shares) >= 0.35 * sum(shares)
+
+
+@contextmanager
+def _server(pauses, allowed):
+    """Run a server that allows some requests in each second of the clock of `pauses`; yield its host and a counter."""
+    quota, counts = Window(size=allowed, seconds=1.0), {200: 0, 403: 0}
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            accepted = "storage" in self.path or quota.accepts(pauses.now)
+            status, body = (
+                (200, b"{}") if accepted else (403, b'{"error": {"errors": [{"reason": "rateLimitExceeded"}]}}')
+            )
+            counts[status] += 1
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def do_DELETE(self):
+            self.do_GET()
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.server_address[1]}", counts
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_client_finishes_a_thousand_changes_in_the_time_that_the_quota_allows():
+    pauses = Pauses()
+    with _server(pauses, allowed=20) as (host, counts):
+        google = pauses.google(Settings(project=PROJECT, emulator_host=host))
+        for _ in range(1000):
+            assert google.send(DELETE, pauses.call()) == {}
+        google.close()
+
+    assert counts[200] == 1000
+    assert pauses.now <= 1.2 * 1000 / 20
+
+
+def test_the_quota_of_one_api_does_not_slow_down_another():
+    pauses = Pauses()
+    with _server(pauses, allowed=1) as (host, counts):
+        google = pauses.google(Settings(project=PROJECT, emulator_host=host))
+        for _ in range(3):
+            google.send(READ, pauses.call())
+        before = pauses.now
+        for _ in range(50):
+            google.send(Request(api=STORAGE, method="GET", path="v1/b/bucket"), pauses.call())
+        google.close()
+
+    assert counts[403] > 0
+    assert pauses.now == before > 0
