@@ -23,6 +23,8 @@ def _send(http, path, **content):
 ACCEPTED = [
     ("limits", {}),
     ("limits", {"zones": {"us-east1-b": 0}, "instances": {"us-east1": 3}}),
+    ("limits", {"machineTypes": {"us-east1-b": {"n2-standard-4": 3}}, "addresses": {"us-east1": 20}}),
+    ("limits", {"provisioningModels": {"us-east1-b": {"SPOT": 0}}, "plainErrors": True, "quotaAtRequest": False}),
     ("outages", {"scopes": ["global", "zones/us-east1-b"], "quotas": ["us-east1"], "requireBasicQuota": True}),
     ("tokens", {"email": "a@example.com", "audience": "me", "claims": {"any": ["claim"]}, "iap": False}),
     ("tokens", {}),
@@ -46,13 +48,22 @@ def test_valid_control_requests_are_accepted(http, path, body):
 
 
 REFUSED = [
-    ("limits", {"regions": {}}, "has unknown keys: regions. It may have instances, zones."),
+    ("limits", {"regions": {}}, "has unknown keys: regions. It may have addresses, instances, machineTypes,"),
     ("limits", {"zones": {"us-east1-b": "1"}}, "'zones' must be whole numbers by zone (europe-west1-b"),
     ("limits", {"zones": {"us-east1-b": -1}}, "'zones'"),
     ("limits", {"zones": {"us-east1-b": True}}, "'zones'"),
     ("limits", {"zones": {"zones/us-east1-b": 1}}, "'zones'"),
     ("limits", {"instances": {"us-est1": 1}}, "'instances' must be whole numbers by region (europe-west1"),
     ("limits", {"instances": 3}, "'instances'"),
+    ("limits", {"machineTypes": {"us-east1-b": 3}}, "'machineTypes' must be whole numbers by zone (europe-west1-b"),
+    ("limits", {"machineTypes": {"us-east1": {"e2-small": 3}}}, "'machineTypes'"),
+    ("limits", {"machineTypes": {"us-east1-b": {"e2-small": -1}}}, "'machineTypes'"),
+    (
+        "limits",
+        {"provisioningModels": {"us-east1-b": {"CHEAP": 3}}},
+        "provisioning model (FLEX_START, RESERVATION_BOUND,",
+    ),
+    ("limits", {"plainErrors": 1}, "'plainErrors' must be true or false."),
     ("limits", [], "must be a JSON object, not a list."),
     ("limits", None, "must be a JSON object, not null."),
     ("outages", {"scope": ["global"]}, "has unknown keys: scope. It may have quotas, requireBasicQuota, scopes."),

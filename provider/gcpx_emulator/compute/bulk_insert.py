@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 
 from gcpx_emulator.compute.bulk_names import instance_names
+from gcpx_emulator.compute.bulk_operations import BulkCreation, NewInstance
 from gcpx_emulator.compute.bulk_placement import Placement, place
 from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.capacity import Hardware
 from gcpx_emulator.compute.constraints.checks import check_merged_properties
 from gcpx_emulator.compute.deprecations import image_warnings
 from gcpx_emulator.compute.encryption import is_customer_supplied
+from gcpx_emulator.compute.instance_flexibility import Choice, choices
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instances import check_instance, new_instance
-from gcpx_emulator.compute.links import last_part
 from gcpx_emulator.compute.locations import check_location
-from gcpx_emulator.compute.operation_resource import Work
-from gcpx_emulator.core.effects import Effect, put
+from gcpx_emulator.compute.shortages import failure_with
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.merge_patch import merge
@@ -27,18 +27,29 @@ def bulk_insert(call: Call) -> Json:
     """Create instances; if fewer than the minimum can be created, none are."""
     check_location(call)
     properties = _merged_properties(call)
-    check_instance(properties | {"machineType": last_part(str(properties.get("machineType", "")))})
-    _check_keys(properties)
+    kinds = choices(call, properties)
+    for choice in kinds.values():
+        check_instance(choice.properties)
+        _check_keys(choice.properties)
     count = _count(call.body)
     _check_shared_disks(properties, count)
-    placement, minimum = place(call, count), int(call.body.get("minCount") or count)
-    names = _names_by_zone(call, placement, count)
-    failure = None if placement.total >= minimum else _minimum_not_reached(placement, minimum)
-    succeeds = failure is None and call.failure is None
-    effects = list(_effects(call, properties, names)) if succeeds else []
-    details = image_warnings(call, properties) | _progress(placement, succeeds=succeeds)
-    work = Work(kind="bulkInsert", target=call.parent, target_id="0", effects=effects, failure=failure, details=details)
-    return call.start(work)
+    warnings = image_warnings(call, properties)
+    return _creation(call, kinds, count, warnings).start(call)
+
+
+def _creation(call: Call, kinds: dict[Hardware, Choice], count: int, warnings: Json) -> BulkCreation:
+    """Decide which instances are created."""
+    placement, minimum = place(call, list(kinds), count), int(call.body.get("minCount") or count)
+    if call.failure is not None:
+        placement = placement.failing_with(call.failure["errors"])
+    names = instance_names(call, placement.zones, count)
+    instances = list(_new_instances(call, kinds, placement, names))
+    failed = {
+        zone: [f"{call.project}/zones/{zone}/instances/{next(names)}" for _ in errors]
+        for zone, errors in placement.errors.items()
+    }
+    failure = call.failure or (None if placement.total >= minimum else _minimum_not_reached(placement, minimum))
+    return BulkCreation(placement, instances, failed, failure, warnings)
 
 
 def _merged_properties(call: Call) -> Json:
@@ -82,39 +93,19 @@ def _count(body: Json) -> int:
     return count
 
 
-def _names_by_zone(call: Call, placement: Placement, count: int) -> dict[str, list[str]]:
-    names = instance_names(call, placement.zones, count)
-    return {zone: [next(names) for _ in range(number)] for zone, number in placement.placed.items()}
-
-
-def _effects(call: Call, properties: Json, names_by_zone: dict[str, list[str]]) -> Iterator[Effect]:
+def _new_instances(
+    call: Call, kinds: dict[Hardware, Choice], placement: Placement, names: Iterator[str]
+) -> Iterator[NewInstance]:
     own_properties = call.body.get("perInstanceProperties") or {}
-    for zone, names in names_by_zone.items():
-        for name in names:
+    for zone, placed in placement.placed.items():
+        for hardware in placed:
+            name = next(names)
             path = f"{call.project}/zones/{zone}/instances/{name}"
             hostname = (own_properties.get(name) or {}).get("hostname")
             own = {"hostname": hostname} if hostname else {}
-            instance, disk_effects = new_instance(call, path, {**properties, **own})
-            yield from (put(path, instance), *disk_effects)
-
-
-def _progress(placement: Placement, *, succeeds: bool) -> Json:
-    """Write the fields of the operation that show how many instances are created in each zone."""
-    status = {
-        f"zones/{zone}": {
-            "status": "DONE" if succeeds else "ROLLING_BACK",
-            "targetVmCount": wanted,
-            "createdVmCount": placement.placed[zone],
-            "failedToCreateVmCount": wanted - placement.placed[zone],
-            "deletedVmCount": 0 if succeeds else placement.placed[zone],
-        }
-        for zone, wanted in placement.wanted.items()
-    }
-    metadata = {"perLocationStatus": status}
-    return {"operationGroupId": str(uuid.uuid4()), "instancesBulkInsertOperationMetadata": metadata}
+            yield NewInstance(path, *new_instance(call, path, kinds[hardware].properties | own))
 
 
 def _minimum_not_reached(placement: Placement, minimum: int) -> Json:
     message = f"Requested minimum count of {minimum} VMs could not be created."
-    error = {"code": "VM_MIN_COUNT_NOT_REACHED", "message": message}
-    return {"errors": [*([placement.shortage] if placement.shortage else []), error], "httpErrorStatusCode": 503}
+    return failure_with(*placement.causes, {"code": "VM_MIN_COUNT_NOT_REACHED", "message": message})

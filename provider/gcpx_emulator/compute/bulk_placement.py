@@ -1,128 +1,93 @@
-"""How a bulk creation distributes its instances over zones, within capacity and quota."""
+"""What a bulk creation creates in each zone, and why it creates no more: capacity, quota or addresses."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
 
 import attrs
 
+from gcpx_emulator.compute.bulk_zones import room_by_zone, spread
 from gcpx_emulator.compute.call import Call
-from gcpx_emulator.compute.limits import instance_quota, zone_capacity
-from gcpx_emulator.compute.links import last_part
-from gcpx_emulator.compute.locations import region_in, zones_of
-from gcpx_emulator.core.errors import invalid
+from gcpx_emulator.compute.capacity import Hardware, Room, addresses_left, quota_left, room_in
+from gcpx_emulator.compute.locations import region_in, region_of, zones_of
+from gcpx_emulator.compute.shortages import addresses_exhausted, quota_exceeded, refuse_at_request, stock_out
 from gcpx_emulator.core.json_data import Json
-
-_UNLIMITED: Final = 10**9
 
 
 @attrs.frozen
 class Placement:
-    """Numbers of instances by zone.
+    """Which instances are created in each zone, and which are not.
 
     Attributes:
         zones: every zone that may be used.
         wanted: how the target shape distributes the instances, whether there is room for all or not.
-        placed: those for which there is room.
-        shortage: the error that says why there is not more room, if not all instances were placed.
+        placed: the hardware of those for which there is room.
+        errors: one for each instance for which there is no room.
     """
 
     zones: list[str]
     wanted: dict[str, int]
-    placed: dict[str, int]
-    shortage: Json | None
+    placed: dict[str, list[Hardware]]
+    errors: dict[str, list[Json]]
 
     @property
     def total(self) -> int:
         """The number of instances that were placed."""
-        return sum(self.placed.values())
+        return sum(map(len, self.placed.values()))
+
+    @property
+    def causes(self) -> list[Json]:
+        """The different errors."""
+        found: list[Json] = []
+        for error in (error for errors in self.errors.values() for error in errors):
+            if error not in found[-1:] and error not in found:
+                found.append(error)
+        return found
+
+    def failing_with(self, errors: list[Json]) -> Placement:
+        """Return the same wishes without any instance, because all of them fail with an error."""
+        everywhere = {zone: errors[:1] * number for zone, number in self.wanted.items()}
+        return attrs.evolve(self, placed={zone: [] for zone in self.wanted}, errors=everywhere)
 
 
-def place(call: Call, count: int) -> Placement:
-    """Distribute this number of instances, as the location policy of the call says."""
-    policy = call.body.get("locationPolicy") or {}
-    room = _room(call, policy)
-    quota = _quota_left(call)
-    wanted = _spread(count, room, policy.get("targetShape", "ANY_SINGLE_ZONE"))
-    left, placed = min(count, quota), {}
+def place(call: Call, kinds: list[Hardware], count: int) -> Placement:
+    """Distribute this number of instances, as the location policy of the call says; preferred kinds come first.
+
+    Raises:
+        ApiError: 403, if quotas are checked at the request and this one does not allow the minimum.
+    """
+    rooms = room_by_zone(call, kinds)
+    shape = (call.body.get("locationPolicy") or {}).get("targetShape", "ANY_SINGLE_ZONE")
+    region, wanted = region_in(call), spread(count, rooms, shape)
+    if quota_left(call, region) < int(call.body.get("minCount") or count):
+        refuse_at_request(call, region)
+    left, placed = min(quota_left(call, region), addresses_left(call, region)), {}
     for zone, number in wanted.items():
-        placed[zone] = min(number, room[zone], left)
-        left -= placed[zone]
-    shortage = None
-    if sum(placed.values()) < count:
-        shortage = _quota_exceeded(call) if quota < count else _exhausted(wanted, room)
-    return Placement(list(room), wanted, placed, shortage)
+        placed[zone] = rooms[zone].fill(min(number, left))
+        left -= len(placed[zone])
+    errors = {zone: list(_errors(call, zone, rooms[zone], placed, wanted[zone])) for zone in wanted}
+    return Placement(list(rooms), wanted, placed, errors)
 
 
-def _room(call: Call, policy: Json) -> dict[str, int]:
-    """Return the number of instances for which there is room in each zone that may be used."""
-    if "zone" in call.path:
-        return {call.path["zone"]: _free_capacity(call, call.path["zone"])}
-    locations = {last_part(link): location for link, location in (policy.get("locations") or {}).items()}
-    zones = zones_of(call.path["region"])
-    unknown = set(locations) - set(zones)
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        raise invalid("resource.locationPolicy.locations", names, "Not a zone of the region.")
-    usable = _usable_zones(zones, locations, [item["zone"] for item in policy.get("zones") or ()])
-    if not usable:
-        raise invalid("resource.locationPolicy", "", "No zone is left.")
-    caps = {zone: (locations.get(zone, {}).get("constraints") or {}).get("maxCount") for zone in usable}
-    return {zone: min(_free_capacity(call, zone), _UNLIMITED if cap is None else cap) for zone, cap in caps.items()}
+def _errors(call: Call, zone: str, room: Room, placed: dict[str, list[Hardware]], wanted: int) -> Iterator[Json]:
+    """Yield an error for each instance that a zone should get and does not: the zone is full, or the region is."""
+    missing = wanted - len(placed[zone])
+    without_room = min(missing, wanted - min(wanted, room.free))
+    if without_room:
+        first = next(iter(room.by_hardware))
+        yield from [stock_out(call, zone, first, _alternatives(call, zone, first, placed))] * without_room
+    if missing > without_room:
+        region = region_of(zone)
+        of_quota = quota_left(call, region) <= addresses_left(call, region)
+        error = quota_exceeded(call, region) if of_quota else addresses_exhausted(call, region)
+        yield from [error] * (missing - without_room)
 
 
-def _usable_zones(zones: list[str], locations: Json, links: list[str]) -> list[str]:
-    """Leave out zones that are denied; if any are allowed or linked, leave out all others."""
-    preferences = {zone: location.get("preference") for zone, location in locations.items()}
-    chosen = {zone for zone, preference in preferences.items() if preference in (None, "ALLOW")}
-    chosen |= {last_part(link) for link in links}
-    return [zone for zone in zones if preferences.get(zone) != "DENY" and (not chosen or zone in chosen)]
-
-
-def _free_capacity(call: Call, zone: str) -> int:
-    capacity = zone_capacity(call.store, zone)
-    return _UNLIMITED if capacity is None else max(0, capacity - _existing(call, [zone]))
-
-
-def _existing(call: Call, zones: list[str]) -> int:
-    """Count the instances in zones."""
-    return sum(len(call.store.list(f"{call.project}/zones/{zone}/instances")) for zone in zones)
-
-
-def _spread(count: int, room: dict[str, int], shape: str) -> dict[str, int]:
-    """Distribute instances over zones as a target shape says, whether there is room for all or not."""
-    if shape == "BALANCED":
-        share, rest = divmod(count, len(room))
-        return {zone: share + (index < rest) for index, zone in enumerate(room)}
-    if shape == "ANY_SINGLE_ZONE":
-        return {max(room, key=lambda zone: min(room[zone], count)): count}
-    wanted: dict[str, int] = {}
-    left = count
-    for zone, free in room.items():
-        wanted[zone] = min(left, free)
-        left -= wanted[zone]
-    last = next(reversed(wanted))
-    wanted[last] += left
-    return {zone: number for zone, number in wanted.items() if number}
-
-
-def _quota_left(call: Call) -> int:
-    """Return the number of instances that the region's quota still allows."""
-    region = region_in(call)
-    quota = instance_quota(call.store, region)
-    return _UNLIMITED if quota is None else max(0, quota - _existing(call, zones_of(region)))
-
-
-def _quota_exceeded(call: Call) -> Json:
-    region = region_in(call)
-    limit = float(instance_quota(call.store, region) or 0)
-    info = {"metricName": "compute.googleapis.com/instances", "limitName": "INSTANCES-per-project-region"}
-    details = [{"quotaInfo": info | {"limit": limit, "dimensions": {"region": region}}}]
-    message = f"Quota 'INSTANCES' exceeded. Limit: {limit} in region {region}."
-    return {"code": "QUOTA_EXCEEDED", "message": message, "errorDetails": details}
-
-
-def _exhausted(wanted: dict[str, int], room: dict[str, int]) -> Json:
-    zone = next(zone for zone, number in wanted.items() if number > room[zone])
-    message = f"The zone '{zone}' does not have enough resources available to fulfill the request."
-    return {"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": message}
+def _alternatives(call: Call, zone: str, hardware: Hardware, placed: dict[str, list[Hardware]]) -> list[str]:
+    """Name the other zones of the region that have room for an instance after this bulk creation."""
+    rooms = {other: room_in(call, other, [hardware]) for other in zones_of(region_of(zone)) if other != zone}
+    return [
+        other
+        for other, room in rooms.items()
+        if room.total > len(placed.get(other, ())) and room.free > placed.get(other, []).count(hardware)
+    ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import attrs
 
-from gcpx_emulator.compute.links import last_part, path_of
+from gcpx_emulator.compute.links import last_part, path_of, scope_of
 from gcpx_emulator.compute.operation_resource import Work
 from gcpx_emulator.core import call, handlers
 from gcpx_emulator.core.clock import timestamp
@@ -98,11 +98,25 @@ class Call(call.Call):
         """Return a numeric ID that no resource has yet."""
         return str(10**18 + self.store.next())
 
-    def insert(self, path: str, resource: Json, *effects: Effect, details: Json | None = None) -> Json:
-        """Start the operation that creates a resource, and has other effects."""
+    def group_ids(self, number: int) -> list[str]:
+        """Return numeric IDs for members of groups, which have their own range; all at once, because it is cheap."""
+        first = 2 * 10**18 + self.store.next("group", number)
+        return [str(first + index) for index in range(number)]
+
+    def insert(
+        self, path: str, resource: Json, *effects: Effect, details: Json | None = None, failure: Json | None = None
+    ) -> Json:
+        """Start the operation that creates a resource and has other effects, or fails as `failure` says."""
         all_effects = [put(path, resource), *effects]
         return self.start(
-            Work(kind="insert", target=path, target_id=resource["id"], effects=all_effects, details=details or {})
+            Work(
+                kind="insert",
+                target=path,
+                target_id=resource["id"],
+                effects=all_effects,
+                failure=failure,
+                details=details or {},
+            )
         )
 
     def update(self, kind: str, path: str, resource: Json, *effects: Effect) -> Json:
@@ -115,36 +129,43 @@ class Call(call.Call):
         target_id, all_effects = str(self.read(path)["id"]), [delete(path), *effects]
         return self.start(Work(kind="delete", target=path, target_id=target_id, effects=all_effects))
 
-    def start(self, work: Work) -> Json:
-        """Start an operation; a failure that a fault injects ends it without its effects."""
+    def start(self, work: Work, group: Sequence[Work] = ()) -> Json:
+        """Start an operation; a failure that a fault injects ends it without its effects.
+
+        The works of a group become operations in the scopes of their targets, which end when this one ends.
+        """
         begins, request_id = self.operations.clock.now(), self.query.get("requestId")
         name = f"operation-{int(begins * 1000)}-{uuid.uuid4().hex[:8]}"
-        failure, effects = work.outcome(self.failure)
-        body = self._operation(name, work) | {"insertTime": timestamp(begins)} | failure
-        operation = Operation(
-            name=name,
-            project=self.path["project"],
-            scope=self.scope,
-            request_id=request_id,
-            body=body | ({"clientOperationId": request_id} if request_id else {}),
-            begins=begins,
-            effects=effects,
-        )
-        return self.operations.start(operation)
+        failed = attrs.evolve(work, failure=self.failure or work.failure)
+        client_id = {"clientOperationId": request_id} if request_id else {}
+        first = self._new_operation(name, self.scope, failed, {"id": self.new_id(), **client_id})
+        ids = self.group_ids(len(group))
+        members = [
+            self._new_operation(f"{name}-{index:08x}", scope_of(one.target), one, {"id": ids[index]})
+            for index, one in enumerate(group)
+        ]
+        return self.operations.start(attrs.evolve(first, request_id=request_id), members)
 
-    def _operation(self, name: str, work: Work) -> Json:
+    def _new_operation(self, name: str, scope: str, work: Work, own: Json) -> Operation:
+        """Write an operation; `own` are its numeric ID and other fields that only this one has."""
+        begins, project = self.operations.clock.now(), self.path["project"]
+        failure, effects = work.outcome()
+        body = self._body(name, scope, work) | own | {"insertTime": timestamp(begins)} | failure
+        place = {"name": name, "project": project, "scope": scope}
+        return Operation(**place, request_id=None, body=body, begins=begins, effects=effects)
+
+    def _body(self, name: str, scope: str, work: Work) -> Json:
         """Write what an operation shows at any time."""
-        kind = self.scope.partition("/")[0].removesuffix("s")
-        location = {} if kind == "global" else {kind: self.url(self.parent)}
+        kind, parent = scope.partition("/")[0].removesuffix("s"), f"{self.project}/{scope}"
+        location = {} if kind == "global" else {kind: self.url(parent)}
         return {
             "kind": "compute#operation",
-            "id": self.new_id(),
             "name": name,
             "operationType": work.kind,
             "targetLink": self.url(work.target),
             "targetId": work.target_id,
             "user": "operator@example.com",
-            "selfLink": self.url(f"{self.parent}/operations/{name}"),
+            "selfLink": self.url(f"{parent}/operations/{name}"),
             **location,
             **work.details,
         }

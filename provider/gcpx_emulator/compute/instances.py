@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from gcpx_emulator.compute.call import Call, handles
+from gcpx_emulator.compute.capacity import Hardware
 from gcpx_emulator.compute.deprecations import image_warnings
 from gcpx_emulator.compute.disk_names import disk_path
 from gcpx_emulator.compute.disks import check_unused, new_disk, release_disk, use_disk
@@ -18,6 +19,7 @@ from gcpx_emulator.compute.lists import aggregate, list_scope
 from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.names import check_free, check_name, check_ready
 from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
+from gcpx_emulator.compute.shortages import shortage_of_one
 from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.effects import Effect, delete, put
@@ -38,9 +40,10 @@ def insert_instance(call: Call) -> Json:
     check_instance(properties)
     warnings = image_warnings(call, properties)
     instance, disk_effects = new_instance(call, path, properties)
-    if call.failure is None:
+    failure = call.failure or shortage_of_one(call, call.path["zone"], Hardware.of(properties))
+    if failure is None:
         call.store.put(path, instance | {"status": "PROVISIONING"})
-    return call.insert(path, instance, *disk_effects, details=warnings)
+    return call.insert(path, instance, *disk_effects, details=warnings, failure=failure)
 
 
 def _template_properties(call: Call) -> Json:

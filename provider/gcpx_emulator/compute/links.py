@@ -14,3 +14,8 @@ def path_of(link: str, project: str) -> str:
 def last_part(link: str) -> str:
     """Return the last part of a URL or path, which is a resource's name."""
     return link.rpartition("/")[2]
+
+
+def scope_of(path: str) -> str:
+    """Return the scope in the path of a resource in a zone or region, such as `zones/us-east1-b`."""
+    return "/".join(path.split("/")[2:4])

@@ -34,14 +34,13 @@ class Work:
     kind: str
     target: str
     target_id: str
-    effects: list[Effect]
+    effects: list[Effect] = attrs.Factory(list)
     failure: Json | None = None
     details: Json = attrs.Factory(dict)
 
-    def outcome(self, failure: Json | None) -> tuple[Json, list[Effect]]:
+    def outcome(self) -> tuple[Json, list[Effect]]:
         """Return the part of the operation's body that keeps its failure, if it has one, and its effects."""
-        failure = failure or self.failure
-        return ({_FAILURE: failure}, []) if failure else ({}, self.effects)
+        return ({_FAILURE: self.failure}, []) if self.failure else ({}, self.effects)
 
 
 def show(body: Json, progress: Progress) -> Json:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.lists import list_items
+from gcpx_emulator.compute.lists import list_head
+from gcpx_emulator.compute.locations import check_location
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.listing import page_of_rows
 
 
 @handles("compute.globalOperations.get", "compute.regionOperations.get", "compute.zoneOperations.get")
@@ -23,5 +25,10 @@ async def wait_for_operation(call: Call) -> Json:
 @handles("compute.globalOperations.list", "compute.regionOperations.list", "compute.zoneOperations.list")
 def list_operations(call: Call) -> Json:
     """List the operations of a scope."""
-    items = call.operations.list(call.path["project"], call.scope)
-    return list_items(call, "compute#operationList", f"{call.parent}/operations", items)
+    check_location(call)
+    project, scope = call.path["project"], call.scope
+    items, token = page_of_rows(
+        lambda name: ((item["name"], item) for item in call.operations.list(project, scope, name)), call.query
+    )
+    head = list_head(call, "compute#operationList", f"{call.parent}/operations", token)
+    return head | ({"items": items} if items else {})

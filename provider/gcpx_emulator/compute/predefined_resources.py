@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
@@ -44,6 +45,7 @@ DISK_TYPES: Final = (
 _QUOTAS: Final = {"CPUS": 1000, "DISKS_TOTAL_GB": 40960, "INSTANCES": 2000, "IN_USE_ADDRESSES": 500}
 
 
+@functools.lru_cache(maxsize=4096)
 def _fixed_id(path: str) -> str:
     """Return a numeric ID that is always the same for a path."""
     return str(10**17 + sum(ord(letter) * 131**place for place, letter in enumerate(path)) % 10**17)

@@ -19,8 +19,8 @@ _NEWEST_FIRST: Final = "creationTimestamp desc"
 Query = Mapping[str, str]
 _Rows = Iterable[tuple[str, Json]]
 """Items with their keys, in order of the keys."""
-_RowsAfter = Callable[[str], _Rows]
-"""Gives the rows whose keys come after one."""
+RowsAfter = Callable[[str], _Rows]
+"""Gives the rows whose keys come after one; they are read as they are needed."""
 _Position = tuple[str, ...]
 """Where a row stands in the order: its key, or its time and its key. A page token names the last position shown."""
 
@@ -32,6 +32,11 @@ def page_of(items: list[Json], query: Query) -> tuple[list[Json], str | None]:
         rows = sorted(((str(item.get("name", item.get("id", ""))), item) for item in items), key=lambda row: row[0])
         return ((name, item) for name, item in rows if name > key)
 
+    return page_of_rows(rows_after, query)
+
+
+def page_of_rows(rows_after: RowsAfter, query: Query) -> tuple[list[Json], str | None]:
+    """Return the requested page of rows, without their keys, and the token of the next page if there is one."""
     rows, token = _page(rows_after, query)
     return [item for _, item in rows], token
 
@@ -41,7 +46,7 @@ def page_of_store(store: Store, collections: list[str], query: Query) -> tuple[l
     return _page(lambda path: store.scan(collections, path), query)
 
 
-def _page(rows_after: _RowsAfter, query: Query) -> tuple[list[tuple[str, Json]], str | None]:
+def _page(rows_after: RowsAfter, query: Query) -> tuple[list[tuple[str, Json]], str | None]:
     accepts, order = predicate(query.get("filter", "")), ordering(query.get("orderBy", ""))
     size = int(query.get("maxResults") or _DEFAULT_SIZE) or _DEFAULT_SIZE
     ordered = _newest_first if order == _NEWEST_FIRST else _by_key
@@ -54,12 +59,12 @@ def _page(rows_after: _RowsAfter, query: Query) -> tuple[list[tuple[str, Json]],
     return _with_keys(shown), None
 
 
-def _by_key(rows_after: _RowsAfter, query: Query) -> Iterator[tuple[_Position, Json]]:
+def _by_key(rows_after: RowsAfter, query: Query) -> Iterator[tuple[_Position, Json]]:
     last = _last_position(query, 1) or ("",)
     return (((key,), item) for key, item in rows_after(last[0]))
 
 
-def _newest_first(rows_after: _RowsAfter, query: Query) -> Iterator[tuple[_Position, Json]]:
+def _newest_first(rows_after: RowsAfter, query: Query) -> Iterator[tuple[_Position, Json]]:
     """Order rows by time, newest first, and rows of the same time by key."""
     last = _last_position(query, 2)
     rows = [((_creation_time(item), key), item) for key, item in rows_after("")]

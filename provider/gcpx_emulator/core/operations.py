@@ -6,7 +6,7 @@ They are kept in the store. Each API decides what it shows of an operation (`Sho
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 import attrs
@@ -19,6 +19,8 @@ from gcpx_emulator.core.store import Store
 
 _LONGEST_WAIT: Final = 120.0
 """Seconds that one call waits for an operation."""
+_CHUNK: Final = 500
+"""The number of operations that a list reads at once."""
 
 
 @attrs.frozen
@@ -73,15 +75,26 @@ class Operations:
     clock: Clock = attrs.Factory(Clock)
     latency: float = 0.0
 
-    def start(self, operation: Operation) -> Json:
-        """Start an operation; return it as it is shown at the start, when it is never done."""
+    def start(self, operation: Operation, group: Sequence[Operation] = ()) -> Json:
+        """Start an operation, and others that run as long as it does; return it as it is shown at the start.
+
+        At the start an operation is never done. Those of the group have no request ID and no effects of their own.
+        """
+        with self.store.transaction():
+            self.store.run_many(
+                "insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (self._row_of(one) for one in (operation, *group)),
+            )
+            pending = {changed_path(effect) for effect in operation.effects}
+            self.store.run_many("insert into pending values (?, ?)", ((path, operation.name) for path in pending))
+        begins = operation.begins
+        return self.show(operation.body, Progress(begins, begins + max(self.latency, 1e-3), begins))
+
+    def _row_of(self, operation: Operation) -> Sequence[Any]:
+        """Return the values of an operation's row; one without effects has nothing to settle."""
         begins, body, effects = operation.begins, json.dumps(operation.body), json.dumps(operation.effects)
         place = (operation.name, operation.project, operation.scope, operation.request_id)
-        self.store.run(
-            "insert into operations values (?, ?, ?, ?, ?, ?, ?, ?, 0)",
-            (*place, body, begins, begins + self.latency, effects),
-        )
-        return self.show(operation.body, Progress(begins, begins + max(self.latency, 1e-3), begins))
+        return (*place, body, begins, begins + self.latency, effects, int(not operation.effects))
 
     def of_request(self, project: str, request_id: str) -> Json | None:
         """Find the operation that a request with this ID has started."""
@@ -90,19 +103,20 @@ class Operations:
 
     def settle(self) -> None:
         """Apply the effects of all operations that have ended."""
-        with self.store.lock:
+        with self.store.transaction():
             ended = self.store.run(
-                "select * from operations where settled = 0 and ends <= ? order by ends", (self.clock.now(),)
+                "select name, effect from operations where settled = 0 and ends <= ? order by ends, rowid",
+                (self.clock.now(),),
             )
             for row in ended:
                 for effect in json.loads(row["effect"]):
                     apply(effect, self.store)
                 self.store.run("update operations set settled = 1 where name = ?", (row["name"],))
+                self.store.run("delete from pending where operation = ?", (row["name"],))
 
     def is_pending(self, path: str) -> bool:
         """Return whether an operation that has not ended yet will change this resource."""
-        rows = self.store.run("select effect from operations where settled = 0")
-        return any(path == changed_path(effect) for row in rows for effect in json.loads(row["effect"]))
+        return bool(self.store.run("select 1 from pending where path = ? limit 1", (path,)))
 
     async def wait(self, project: str, scope: str, name: str) -> None:
         """Wait until an operation has ended, but not longer than two minutes; then settle."""
@@ -114,17 +128,25 @@ class Operations:
         """Read the operation of this name or numeric ID."""
         return self._shown(self._row(project, scope, name))
 
-    def list(self, project: str, scope: str) -> list[Json]:
-        """Read the operations of a scope, oldest first."""
-        rows = self.store.run(
-            "select * from operations where project = ? and scope = ? order by begins", (project, scope)
+    def list(self, project: str, scope: str, after: str = "") -> Iterator[Json]:
+        """Yield the operations of a scope in the order of their names, after a given one, as they are needed."""
+        rows = self._rows_after(project, scope, after)
+        while rows:
+            yield from map(self._shown, rows)
+            rows = self._rows_after(project, scope, rows[-1]["name"])
+
+    def _rows_after(self, project: str, scope: str, name: str) -> Sequence[Any]:
+        return self.store.run(
+            "select name, body, begins, ends from operations where project = ? and scope = ? and name > ? "
+            "order by name limit ?",
+            (project, scope, name, _CHUNK),
         )
-        return [self._shown(row) for row in rows]
 
     def _row(self, project: str, scope: str, name: str) -> Any:
         rows = self.store.run(
-            "select * from operations where project = ? and scope = ? and ? in (name, json_extract(body, '$.id'))",
-            (project, scope, name),
+            "select body, begins, ends from operations where project = ? and scope = ? "
+            "and (name = ? or json_extract(body, '$.id') = ?)",
+            (project, scope, name, name),
         )
         if not rows:
             raise not_found(f"projects/{project}/{scope}/operations/{name}")

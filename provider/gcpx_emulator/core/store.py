@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 from gcpx_emulator.core.json_data import Json
@@ -24,6 +25,11 @@ create table if not exists operations (
 );
 create index if not exists by_request on operations (project, request);
 create index if not exists unsettled on operations (settled, ends);
+create index if not exists by_scope on operations (project, scope, name);
+create index if not exists by_id on operations (json_extract(body, '$.id'));
+create table if not exists pending (path text not null, operation text not null);
+create index if not exists pending_by_path on pending (path);
+create index if not exists pending_by_operation on pending (operation);
 create table if not exists counters (name text primary key, value integer not null);
 """
 
@@ -46,18 +52,39 @@ class Store:
         with self.lock:
             return self._database.execute(statement, values).fetchall()
 
+    def run_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for many rows of values."""
+        with self.transaction():
+            self._database.executemany(statement, rows)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Make the statements of the block take effect together, or not at all if it raises; it may be nested."""
+        with self.lock:
+            if self._database.in_transaction:
+                yield
+                return
+            self._database.execute("begin")
+            try:
+                yield
+            except BaseException:
+                self._database.execute("rollback")
+                raise
+            self._database.execute("commit")
+
     def reset(self) -> None:
         """Delete everything."""
-        for table in ("resources", "operations", "counters"):
+        for table in ("resources", "operations", "pending", "counters"):
             self.run(f"delete from {table}")  # noqa: S608 - names from this line
 
-    def next(self, counter: str = "id") -> int:
-        """Return the next number of a counter; the first is 1."""
+    def next(self, counter: str = "id", number: int = 1) -> int:
+        """Return the next number of a counter, the first of `number` that are taken; a new counter begins with 1."""
         rows = self.run(
-            "insert into counters values (?, 1) on conflict (name) do update set value = value + 1 returning value",
-            (counter,),
+            "insert into counters values (?, ?) on conflict (name) do update set value = value + excluded.value "
+            "returning value",
+            (counter, number),
         )
-        return int(rows[0]["value"])
+        return int(rows[0]["value"]) - number + 1
 
     def get(self, path: str) -> Json | None:
         """Read a resource; None if it does not exist."""
@@ -113,6 +140,15 @@ class Store:
             (len(prefix), prefix),
         )
         return (row["collection"] for row in rows if row["collection"].endswith(suffix))
+
+    def tally(self, collection: str, fields: Sequence[str]) -> dict[tuple[Any, ...], int]:
+        """Count the resources of a collection by the values of fields, which may be dotted."""
+        columns = ", ".join(f"json_extract(body, '$.{field}')" for field in fields) or "null"
+        rows = self.run(
+            f"select count(*), {columns} from resources where collection = ? group by {columns}",  # noqa: S608 - fields are named in the code
+            (collection,),
+        )
+        return {tuple(row)[1 : 1 + len(fields)]: row[0] for row in rows}
 
     def counts(self) -> dict[str, int]:
         """Count the resources by the last part of their collection's path, such as `disks`."""

@@ -94,7 +94,7 @@ def test_a_zone_without_capacity_fails_with_the_reason(engine, cloud):
     with failing() as failed:
         engine.create(FLEET, "workers", fleet(count=10))
 
-    assert "does not have enough resources available" in failed[0].message
+    assert "currently unavailable in the us-east1-b zone" in failed[0].message
     assert "VM_MIN_COUNT_NOT_REACHED" in failed[0].message
 
 
