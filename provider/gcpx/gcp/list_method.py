@@ -23,12 +23,14 @@ class ListMethod:
     Attributes:
         path: the path below the API's own, with the version: `v1/projects/p/zones`.
         query: the query parameters, without page size and page token.
+        patience: the number of seconds in which the request for a page may be retried.
     """
 
     google: GoogleClient
     path: str
     query: Mapping[str, Any] = attrs.Factory(dict)
     api: Api = COMPUTE
+    patience: float = 120.0
 
     def page(self, call: Call, token: str = "", size: int = PAGE) -> dict[str, Any]:
         """Read the page that a token leads to, with at most `size` results; an empty token gives the first page.
@@ -36,7 +38,8 @@ class ListMethod:
         Returns the response as it is; its `nextPageToken` is missing on the last page.
         """
         query = {**self.query, "maxResults": min(size, PAGE), "pageToken": token or None}
-        return self.google.send(Request(api=self.api, method="GET", path=self.path, query=query), call)
+        request = Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience)
+        return self.google.send(request, call)
 
     def pages(self, call: Call, token: str = "") -> Iterator[dict[str, Any]]:
         """Read all pages, beginning with the one that a token leads to."""

@@ -50,7 +50,7 @@ def test_a_creation_that_created_nothing_fails_with_the_reason(engine, cloud, fa
     words = (
         ["sold out"]
         if fault
-        else ["at least one instance", "0 of 10", "10 instances in us-east1-b: Google gave no reason"]
+        else ["at least one instance", "0 of 10", "10 instances in us-east1-b: no capacity for e2-small"]
     )
     assert all(word in failed[0].message for word in words), failed[0].message
     set_limits(cloud)

@@ -99,3 +99,8 @@ def fallback_labels_can_be_set(values: dict[str, Any]) -> list[Violation]:
         return []
     words = f"must not be null with fallbacks, whose members get the label {FALLBACK_LABEL}: to remove labels, set each of their keys to null"
     return [(("instanceProperties", "labels"), words)]
+
+
+def _zones(fallback: dict[str, Any]) -> list[Any]:
+    zones = fallback.get("zones")
+    return zones if isinstance(zones, list) else []
