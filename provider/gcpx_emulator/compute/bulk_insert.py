@@ -16,6 +16,8 @@ from gcpx_emulator.compute.instance_flexibility import Choice, choices
 from gcpx_emulator.compute.instance_templates import linked_template_properties
 from gcpx_emulator.compute.instances import check_instance, new_instance
 from gcpx_emulator.compute.locations import check_location
+from gcpx_emulator.compute.reservations import check_reservation
+from gcpx_emulator.compute.resource_policies import check_policies
 from gcpx_emulator.compute.shortages import failure_with
 from gcpx_emulator.core.errors import invalid, required
 from gcpx_emulator.core.json_data import Json
@@ -33,6 +35,8 @@ def bulk_insert(call: Call) -> Json:
         _check_keys(choice.properties)
     count = _count(call.body)
     _check_shared_disks(properties, count)
+    check_policies(call, "resource.instanceProperties", properties, count)
+    check_reservation(call, "resource.instanceProperties", properties)
     warnings = image_warnings(call, properties)
     return _creation(call, kinds, count, warnings).start(call)
 

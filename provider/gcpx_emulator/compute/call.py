@@ -23,6 +23,8 @@ _COLLECTIONS: Final = {
     "instance": "instances",
     "instanceTemplate": "instanceTemplates",
     "machineImage": "machineImages",
+    "reservation": "reservations",
+    "resourcePolicy": "resourcePolicies",
 }
 """The collections of resources, by the parameter of the path that names one."""
 

@@ -19,6 +19,8 @@ from gcpx_emulator.compute.lists import aggregate, list_scope
 from gcpx_emulator.compute.locations import ZONES, check_location
 from gcpx_emulator.compute.names import check_free, check_name, check_ready
 from gcpx_emulator.compute.predefined_resources import MACHINE_TYPES
+from gcpx_emulator.compute.reservations import check_reservation
+from gcpx_emulator.compute.resource_policies import check_policies, policy_path
 from gcpx_emulator.compute.shortages import shortage_of_one
 from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
@@ -38,6 +40,8 @@ def insert_instance(call: Call) -> Json:
     _check_sources(call.body)
     properties = _template_properties(call) | call.body
     check_instance(properties)
+    check_policies(call, "resource", properties)
+    check_reservation(call, "resource", properties)
     warnings = image_warnings(call, properties)
     instance, disk_effects = new_instance(call, path, properties)
     failure = call.failure or shortage_of_one(call, call.path["zone"], Hardware.of(properties))
@@ -81,6 +85,8 @@ def new_instance(call: Call, path: str, properties: Json) -> tuple[Json, list[Ef
     attached = [_attached_disk(call, path, disk, given.get("diskEncryptionKey")) for disk, given in disks]
     instance["disks"] = [disk for disk, _ in attached]
     _check_distinct(instance["disks"])
+    if "resourcePolicies" in kept:
+        instance["resourcePolicies"] = [call.url(policy_path(call, link)) for link in kept["resourcePolicies"]]
     instance["networkInterfaces"] = [with_fingerprint(_with_addresses(call, nic)) for nic in kept["networkInterfaces"]]
     return instance, [effect for _, effect in attached if effect]
 

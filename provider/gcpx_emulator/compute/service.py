@@ -15,4 +15,6 @@ from gcpx_emulator.compute import (
     operations,
     permissions,
     predefined_resources,
+    reservations,
+    resource_policies,
 )

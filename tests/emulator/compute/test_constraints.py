@@ -28,10 +28,11 @@ from gcpx_emulator.compute.constraints.checks import CONSTRAINTS
 
 @pytest.fixture
 def http(http):
-    """A client, in a project with an instance, a disk and a machine image."""
+    """A client, in a project with an instance, a disk, a resource policy and a machine image."""
     url, body = instance(http)
     http.post(url, json={**body, "name": "example-vm", "disks": [{**body["disks"][0], "deviceName": "boot"}]})
     http.post(f"{BASE}/zones/{ZONE}/disks", json={"name": "example-data"})
+    http.post(f"{BASE}/regions/{REGION}/resourcePolicies", json={"name": "daily"})
     source = VM.partition("/beta/")[2]
     http.post(f"{BASE}/global/machineImages?sourceInstance={source}", json={"name": "image"})
     return http

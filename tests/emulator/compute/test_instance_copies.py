@@ -51,6 +51,7 @@ def source(cloud):
     accelerators = [
         {"acceleratorType": f"projects/{PROJECT}/zones/{ZONE}/acceleratorTypes/nvidia-l4", "acceleratorCount": 1}
     ]
+    cloud.post(f"/compute/v1/projects/{PROJECT}/regions/us-east1/resourcePolicies", {"name": "nightly"})
     policies = [f"projects/{PROJECT}/regions/us-east1/resourcePolicies/nightly"]
     body = KEPT | {
         "guestAccelerators": accelerators,

@@ -7,11 +7,12 @@ from typing import Any, Final
 
 from gcpx_emulator.compute.constraints.methods import BULK_INSERT
 from gcpx_emulator.compute.names import NAME, NAME_MESSAGE
-from gcpx_emulator.core.constraints import Constraint, at_least, matches
+from gcpx_emulator.core.constraints import Constraint, at_least, between, matches
 from gcpx_emulator.core.json_data import Json
 
 _REQUEST: Final = "BulkInsertInstanceResource"
 _LONGEST_RUN: Final = 18
+_MOST_INSTANCES: Final = 5000
 _SOLE_TENANT: Final = "compute.googleapis.com/node"
 _ZONE: Final = r"(?:https://[^/]+/compute/\w+/)?(?:projects/[^/]+/)?zones/[^/\s]+"
 
@@ -36,7 +37,7 @@ def _minimum_is_within_count(request: Json) -> bool:
 
 
 CONSTRAINTS: Final = (
-    Constraint(_REQUEST, "count", "Must be at least 1.", at_least(1)),
+    Constraint(_REQUEST, "count", f"Must be between 1 and {_MOST_INSTANCES}.", between(1, _MOST_INSTANCES)),
     Constraint(_REQUEST, "minCount", "Must not be negative.", at_least(0)),
     Constraint(_REQUEST, "minCount", "Must not be above count.", _minimum_is_within_count, of_object=True),
     Constraint(_REQUEST, "namePattern", "Must hold one run of at most 18 #.", _has_one_run),
