@@ -81,7 +81,8 @@ def _body(request: Request, response: Response) -> dict[str, Any]:
     """Return the body of a successful response; raise the error of any other, a `RetryableError` if it is temporary."""
     if response.status not in _OK:
         error = from_response(request.description, response.status, response.body)
-        raise RetryableError(error, retry_after=response.retry_after) if is_transient(error) else error
+        may_change = is_transient(error) and not request.is_final(error)
+        raise RetryableError(error, retry_after=response.retry_after) if may_change else error
     if not isinstance(response.body, dict):
         raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
     return response.body

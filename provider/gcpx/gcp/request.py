@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
 import attrs
 
 from gcpx.gcp.apis import Api
+from gcpx.gcp.errors import ApiError
 
 
 def segment(text: str) -> str:
@@ -27,6 +28,7 @@ class Request:
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
         patience: the number of seconds in which it may be retried.
         read_timeout: seconds to wait for the response; None takes the provider's `requestTimeout`.
+        is_final: tells whether an error response will not change soon, so that sending the request again does not help.
     """
 
     api: Api
@@ -37,6 +39,7 @@ class Request:
     idempotent: bool = True
     patience: float = 120.0
     read_timeout: float | None = None
+    is_final: Callable[[ApiError], bool] = lambda _: False
 
     @property
     def description(self) -> str:

@@ -104,12 +104,14 @@ def test_named_instances_that_are_missing_are_created_by_the_fallback(engine, cl
     assert _bodies(cloud)[1]["perInstanceProperties"] == {name: names[name] for name in in_c}
 
 
+@pytest.mark.parametrize("status", [403, 503])
 @pytest.mark.parametrize("reason", ["quotaExceeded", "ZONE_RESOURCE_POOL_EXHAUSTED", "IP_SPACE_EXHAUSTED"])
-def test_a_shortage_at_the_request_goes_on_to_the_next_attempt(engine, cloud, reason):
-    cloud.fail(BULK, status=403, reason=reason, message="used up")
+def test_a_shortage_at_the_request_goes_on_to_the_next_attempt(engine, cloud, reason, status):
+    cloud.fail(BULK, status=status, reason=reason, message="used up")
     created = engine.create(FLEET, "workers", fleet(**THEN_C))
 
     assert _zones(created) == {"us-east1-c": 3}
+    assert len(cloud.requests(BULK)) == 2, "a shortage is not retried as it is"
 
 
 @pytest.mark.parametrize("code", ["QUOTA_EXCEEDED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT"])
