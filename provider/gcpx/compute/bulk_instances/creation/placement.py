@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from gcpx.compute.bulk_instances.creation.placement_groups import MOST_INSTANCES
+from gcpx.compute.bulk_instances.creation.placement_groups import DEFAULT_SIZE, MOST_INSTANCES
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.compute.documentation import page
 from gcpx.model.fields import Record, field, record
@@ -40,7 +40,7 @@ class Placement(Record):
         min_items=1,
     )
     size: int = field(
-        f"The most members of one group, such as `22`: at least 1, at most {MOST_INSTANCES:,}. What Google allows depends on the policy's maximum distance and on the machine type. Default: {MOST_INSTANCES:,}.",
+        f"The most members of one group, such as `22`: at least 1, at most {MOST_INSTANCES:,}. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, {MOST_INSTANCES:,} with 3) and on the machine type. Default: {DEFAULT_SIZE}.",
         minimum=1,
         maximum=MOST_INSTANCES,
         source=_SOURCE,
@@ -52,7 +52,7 @@ def placement_has_room_for_all(values: dict[str, Any]) -> list[Violation]:
     """Refuse a fleet that does not fit into its groups."""
     placement, wanted = nested(values, "placement"), FleetSize.of(values).wanted
     policies, size = placement.get("policies"), placement.get("size")
-    each = as_integer(size) if size is not None else MOST_INSTANCES
+    each = as_integer(size) if size is not None else DEFAULT_SIZE
     if not isinstance(policies, list) or not policies or each is None or wanted <= len(policies) * each:
         return []
     words = f"must be more: {len(policies)} with at most {each:,} members each are not enough for count, {wanted:,}"
