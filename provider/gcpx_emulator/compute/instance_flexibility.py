@@ -53,7 +53,9 @@ def _selected(policy: Json, properties: Json) -> Iterator[Choice]:
     for name, selection in (policy.get("instanceSelections") or {}).items():
         if not selection.get("machineTypes"):
             raise required(f"resource.instanceFlexibilityPolicy.instanceSelections.{name}.machineTypes")
-        changes = {key: selection[key] for key in ("disks", "minCpuPlatform") if selection.get(key)}
+        changes = {
+            key: selection[key] for key in ("disks", "guestAccelerators", "minCpuPlatform") if selection.get(key)
+        }
         for machine_type in selection["machineTypes"]:
             own = properties | changes | {"machineType": machine_type}
             yield Choice(int(selection.get("rank") or 0), Hardware.of(own), own)

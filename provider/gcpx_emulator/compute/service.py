@@ -4,6 +4,7 @@
 from gcpx_emulator.compute import (
     api,
     bulk_insert,
+    capacity_advice,
     disk_attachments,
     disks,
     images,
