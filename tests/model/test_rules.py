@@ -29,6 +29,12 @@ GPU = [{"acceleratorType": "nvidia-l4", "acceleratorCount": 1}]
 CARD = [{"nicType": "VIRTIO_NET"}]
 FLEET_PROPERTIES = fleet(3)["instanceProperties"]
 DATA = {"initializeParams": {"diskSizeGb": 10}}
+RESERVED = {
+    "consumeReservationType": "SPECIFIC_RESERVATION",
+    "key": "compute.googleapis.com/reservation-name",
+    "values": ["r"],
+}
+FLEXIBLE = {"instanceSelections": {"small": {"machineTypes": ["e2-small"]}}}
 BOOT = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
 
 
@@ -171,6 +177,24 @@ CASES = {
     "BulkInstances: boot_disk_is_required": ({"instanceProperties": None, "sourceInstanceTemplate": "t"}, {"instanceProperties": {"disks": None}}, "instanceProperties.disks"),
     "BulkInstances: source_is_not_a_machine_image": ({"sourceInstanceTemplate": "global/instanceTemplates/t"}, {"sourceInstanceTemplate": "global/machineImages/t"}, "sourceInstanceTemplate"),
     "BulkInstances: regional_template_is_in_the_region": ({"sourceInstanceTemplate": "regions/us-east1/instanceTemplates/t"}, {"sourceInstanceTemplate": "regions/us-west1/instanceTemplates/t"}, "sourceInstanceTemplate"),
+    "BulkInstances: flex_start_has_a_run_limit": ({"instanceProperties": {"scheduling": {"provisioningModel": "FLEX_START", "maxRunDuration": {"seconds": 604_800}}}}, {"instanceProperties": {"scheduling": {"provisioningModel": "FLEX_START"}}}, "instanceProperties.scheduling.maxRunDuration"),
+    "BulkInstances: bound_instances_name_a_reservation": ({"instanceProperties": {"scheduling": {"provisioningModel": "RESERVATION_BOUND"}, "reservationAffinity": RESERVED}}, {"instanceProperties": {"scheduling": {"provisioningModel": "RESERVATION_BOUND"}}}, "instanceProperties.reservationAffinity"),
+    "BulkInstances: fallbacks_fit_the_instance_properties": ({"fallbacks": [{"provisioningModel": "SPOT"}]}, {"fallbacks": [{"provisioningModel": "SPOT"}], "instanceProperties": {"scheduling": {"onHostMaintenance": "MIGRATE"}}}, "fallbacks[0]"),
+    "BulkInstances: fallbacks_differ": ({"fallbacks": [{"machineType": "n2-standard-2"}, {"machineType": "e2-medium"}]}, {"fallbacks": [{"machineType": "n2-standard-2"}, {"machineType": "n2-standard-2"}]}, "fallbacks[1]"),
+    "BulkInstances: fallback_zones_are_in_the_region": ({"fallbacks": [{"zones": ["zones/us-east1-c"]}]}, {"fallbacks": [{"zones": ["us-east1-c", "us-west1-b"]}]}, "fallbacks[0].zones[1]"),
+    "BulkInstances: fallback_labels_can_be_set": ({"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": {"a": None}}, "fallbacks": [{"zones": ["us-east1-c"]}]}, {"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": None}, "fallbacks": [{"zones": ["us-east1-c"]}]}, "instanceProperties.labels"),
+    "BulkInstances: placement_has_room_for_all": ({"placement": {"policies": ["a", "b"], "size": 2}}, {"placement": {"policies": ["a"], "size": 2}}, "placement.policies"),
+    "BulkInstances: placement_groups_stay_in_one_zone": ({"placement": {"policies": ["a"]}, "fallbacks": [{"machineType": "n2-standard-2"}]}, {"placement": {"policies": ["a"]}, "locationPolicy": {"targetShape": "BALANCED"}}, "locationPolicy.targetShape"),
+    "Fallback.machineType form": ({"machineType": "n2-standard-2"}, {"machineType": "n2 standard"}),
+    "Fallback.provisioningModel values": ({"provisioningModel": "SPOT"}, {"provisioningModel": "SPOTX"}),
+    "Fallback.provisioningModel new values": ({"provisioningModel": "SPOT"}, {"provisioningModel": "NEW_VALUE_42"}),
+    "Fallback.zones form": ({"zones": ["us-east1-b"]}, {"zones": ["us-east1"]}, "zones[0]"),
+    "Fallback: fallback_machine_type_is_a_bare_name": ({"machineType": "n2-standard-2"}, {"machineType": "zones/us-east1-b/machineTypes/n2-standard-2"}, "machineType"),
+    "Fallback: only one of machineType, instanceFlexibilityPolicy": ({"instanceFlexibilityPolicy": FLEXIBLE}, {"machineType": "n2-standard-2", "instanceFlexibilityPolicy": FLEXIBLE}, "instanceFlexibilityPolicy"),
+    "Placement.policies required": ({"policies": ["a"]}, {"size": 3}),
+    "Placement.size least": ({"policies": ["a", "b", "c"], "size": 1}, {"policies": ["a"], "size": 0}),
+    "Placement.size most": ({"policies": ["a"], "size": 1500}, {"policies": ["a"], "size": 1501}),
+    "Placement: placement_policies_differ": ({"policies": ["a", "b"]}, {"policies": ["a", "regions/us-east1/resourcePolicies/a"]}, "policies[1]"),
     "LocationPolicyZone.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),

@@ -69,7 +69,8 @@ class GoogleClient:
         else:
             self._budget(request.api).accepted(sent)
         if error is not None:
-            raise RetryableError(error, retry_after=response.retry_after) if is_transient(error) else error
+            may_change = is_transient(error) and not request.is_final(error)
+            raise RetryableError(error, retry_after=response.retry_after) if may_change else error
         if not isinstance(response.body, dict):
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body

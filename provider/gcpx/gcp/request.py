@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
 import attrs
 
 from gcpx.gcp.apis import Api
+from gcpx.gcp.errors import ApiError
 
 PATIENCE: Final = 120.0
 """The number of seconds in which a request may be retried, unless it says otherwise."""
@@ -30,6 +31,7 @@ class Request:
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
         patience: the number of seconds in which it may be retried.
         read_timeout: seconds to wait for the response; None takes the provider's `requestTimeout`.
+        is_final: tells whether an error response will not change soon, so that sending the request again does not help.
     """
 
     api: Api
@@ -40,6 +42,7 @@ class Request:
     idempotent: bool = True
     patience: float = PATIENCE
     read_timeout: float | None = None
+    is_final: Callable[[ApiError], bool] = lambda _: False
 
     @property
     def description(self) -> str:

@@ -24,10 +24,6 @@ def _refreshed(engine, cloud, created):
     return engine.refresh(created)
 
 
-def _limited(at):
-    return {"resourceStatus": {"scheduling": {"terminationTimestamp": at}}}
-
-
 @pytest.mark.parametrize(
     ("kind", "status", "reason"),
     [
@@ -35,6 +31,7 @@ def _limited(at):
         ("compute.instances.preempted", "STOPPING", "PREEMPTED"),
         ("compute.instances.hostError", "TERMINATED", "HOST_ERROR"),
         ("compute.instances.guestTerminate", "STOPPED", "GUEST"),
+        ("compute.instances.deferredStop", "TERMINATED", "RUN_LIMIT"),
         ("stop", "TERMINATED", "REQUESTED"),
         ("suspend", "SUSPENDED", "REQUESTED"),
         ("suspend", "SUSPENDING", "REQUESTED"),
@@ -53,21 +50,12 @@ def test_a_stopped_member_tells_its_status_and_why_it_is_stopped(engine, cloud, 
     assert cloud.calls() == [LIST, OPERATIONS]
 
 
-def test_a_member_at_the_end_of_its_run_time_tells_so_without_a_request(engine, cloud):
-    created = engine.create(FLEET, "workers", fleet())
-    stop(cloud, "web-001", None, **_limited(STOPPED))
-    stop(cloud, "web-003", None, **_limited("2031-05-01T01:59:59.000-07:00"))
-    found = _refreshed(engine, cloud, created)
+def test_a_member_at_the_end_of_its_run_time_tells_so(engine, cloud):
+    limit = {"maxRunDuration": {"seconds": "3600"}, "instanceTerminationAction": "STOP"}
+    created = engine.create(FLEET, "workers", fleet(1, scheduling=limit))
+    cloud.clock.advance(3601)
 
-    assert _by_name(found, "stopReason") == {"web-001": "RUN_LIMIT", "web-002": None, "web-003": "RUN_LIMIT"}
-    assert cloud.calls() == [LIST]
-
-
-def test_a_member_that_was_stopped_before_the_end_of_its_run_time_tells_who_stopped_it(engine, cloud):
-    created = engine.create(FLEET, "workers", fleet(1))
-    stop(cloud, "web-001", "compute.instances.preempted", **_limited(LATER))
-
-    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": "PREEMPTED"}
+    assert _by_name(engine.refresh(created), "stopReason") == {"web-001": "RUN_LIMIT"}
 
 
 @pytest.mark.parametrize(

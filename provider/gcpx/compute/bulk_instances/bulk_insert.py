@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.creation.causes import reason_of_error
 from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance
 from gcpx.compute.idempotent_insert import IdempotentInsert
 from gcpx.compute.operations import Operations, Outcome, Wait, percentage
@@ -75,6 +76,7 @@ class BulkInsert:
             query={"requestId": request_id},
             body=self.body,
             patience=call.timeout or TIMEOUT,
+            is_final=lambda error: reason_of_error(error).is_shortage,
         )
         return self.fleet.google.send(request, call)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import attrs
 
@@ -11,9 +11,6 @@ from gcpx.compute.bulk_instances.fleet import Fleet
 from gcpx.compute.bulk_instances.fleet_id import RESERVED_LABELS
 from gcpx.model import codec
 from gcpx.model.fields import object_type
-
-_PROVIDER_SIDE: Final = frozenset({"fallbacks", "onStopped", "pauseAfter", "placement", "updatePolicy"})
-"""The inputs that say what gcpx does, which Google's API does not know."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,8 +35,7 @@ class BulkInsertBody:
 
     def write(self, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
         """Write the body (REST JSON); `inputs` are the fleet's, without secrets and unknowns."""
-        sent = {name: value for name, value in inputs.items() if name not in _PROVIDER_SIDE}
-        body = codec.to_body(object_type(BulkInstancesModel), sent)
+        body = codec.to_body(object_type(BulkInstancesModel), inputs)
         properties = self._with_placement(self._with_labels(fleet, body))
         return {
             **self._named(body),

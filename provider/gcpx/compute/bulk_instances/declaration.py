@@ -9,7 +9,20 @@ import re
 from typing import Final
 
 from gcpx.compute.bulk_insert_status import LocationStatus
-from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
+from gcpx.compute.bulk_instances import (
+    bulk_insert_rules,
+    count_and_name_rules,
+    membership_rules,
+    provisioning_rules,
+    source_template_rules,
+)
+from gcpx.compute.bulk_instances.creation import fallback_rules
+from gcpx.compute.bulk_instances.creation.fallbacks import Fallback
+from gcpx.compute.bulk_instances.creation.placement import (
+    Placement,
+    placement_groups_stay_in_one_zone,
+    placement_has_room_for_all,
+)
 from gcpx.compute.bulk_instances.creation.shortfalls import Shortfall
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, FLEET_ID_SOURCE
 from gcpx.compute.bulk_instances.health import HEALTH_SOURCE
@@ -86,6 +99,14 @@ class BulkInstancesModel(Record):
         bulk_insert_rules.sole_tenant_nodes_are_not_used,
         bulk_insert_rules.customer_supplied_keys_are_not_used,
         bulk_insert_rules.machine_type_is_a_bare_name,
+        provisioning_rules.flex_start_has_a_run_limit,
+        provisioning_rules.bound_instances_name_a_reservation,
+        fallback_rules.fallbacks_fit_the_instance_properties,
+        fallback_rules.fallbacks_differ,
+        fallback_rules.fallback_zones_are_in_the_region,
+        fallback_rules.fallback_labels_can_be_set,
+        placement_has_room_for_all,
+        placement_groups_stay_in_one_zone,
     )
 
     count: int = field(
@@ -96,6 +117,10 @@ class BulkInstancesModel(Record):
     )
     created_count: int = output_field(
         "The number of instances that exist, whether they run or are stopped.", volatile=True, always=True
+    )
+    fallbacks: list[Fallback] = field(
+        "What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.",
+        unsent=True,
     )
     fleet_id: str = field(
         "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.",
@@ -151,6 +176,10 @@ class BulkInstancesModel(Record):
     )
     per_location_status: dict[str, LocationStatus] = output_field(
         "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True
+    )
+    placement: Placement = field(
+        "Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.",
+        unsent=True,
     )
     project: str = field(
         "The ID or number of the project, such as `my-project`. Default: the provider's project.",

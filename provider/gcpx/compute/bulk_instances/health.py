@@ -27,6 +27,7 @@ _STOP_TIMES: Final = {
 }
 """The field with the time of the stop, by status; it is not set before the stop has ended."""
 _REASONS: Final = {
+    "compute.instances.deferredStop": "RUN_LIMIT",
     "compute.instances.guestTerminate": "GUEST",
     "compute.instances.hostError": "HOST_ERROR",
     "compute.instances.preempted": "PREEMPTED",
@@ -54,8 +55,7 @@ def keeps_stopped(inputs: dict[str, Any]) -> bool:
 def stop_reasons(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str, str]:
     """Find out why members were stopped, from the operations of their zones.
 
-    Sends one list for each zone with members whose reason their own fields do not tell, and no request if none is
-    stopped.
+    Sends one list for each zone with stopped members, and no request if none is stopped.
 
     Args:
         call: the engine's call; its progress says which lists could not be read.
@@ -67,11 +67,9 @@ def stop_reasons(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str,
         operations cannot be listed.
     """
     stopped = [member for member in members if is_stopped(member)]
-    limited = {str(member["id"]): "RUN_LIMIT" for member in stopped if _reached_run_limit(member)}
-    others = [member for member in stopped if str(member["id"]) not in limited]
-    stops = _stops_by_instance(call, fleet, sorted({name_of(member["zone"]) for member in others}))
-    found = {str(member["id"]): _reason(member, stops[str(member["id"])]) for member in others}
-    return limited | {key: reason for key, reason in found.items() if reason is not None}
+    stops = _stops_by_instance(call, fleet, sorted({name_of(member["zone"]) for member in stopped}))
+    found = {str(member["id"]): _reason(member, stops[str(member["id"])]) for member in stopped}
+    return {key: reason for key, reason in found.items() if reason is not None}
 
 
 @attrs.frozen
@@ -130,13 +128,6 @@ def _reason(member: Instance, stops: list[_Stop]) -> str | None:
         stop for stop in stops if (started is None or started <= stop.at) and (stopped is None or stop.at <= stopped)
     ]
     return max(fitting, key=lambda stop: stop.at).reason if fitting else None
-
-
-def _reached_run_limit(member: Instance) -> bool:
-    """Return whether a member was stopped at the end of its run time."""
-    scheduling = member.get("resourceStatus", {}).get("scheduling", {})
-    limit, stopped = _time(scheduling.get("terminationTimestamp")), _stop_time(member)
-    return limit is not None and stopped is not None and limit <= stopped
 
 
 def _stop_time(member: Instance) -> datetime | None:

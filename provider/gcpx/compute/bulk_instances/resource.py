@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from gcpx.compute.bulk_instances.creation.fallback_rules import fallback_zones_are_in_the_region
 from gcpx.compute.bulk_instances.creation.instances import create_instances, was_requested
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
@@ -93,7 +94,8 @@ class BulkInstances(InProject):
             return [*failures, missing_place("region")]
         if inputs.get("region"):
             return failures
-        return failures + regional_template_is_in_the_region({**inputs, "region": region})
+        placed = {**inputs, "region": region}
+        return failures + regional_template_is_in_the_region(placed) + fallback_zones_are_in_the_region(placed)
 
     def provider_defaults(self) -> dict[str, Any]:
         """Return the provider's project and region, which an import leaves out."""

@@ -72,5 +72,9 @@ def _provisioned(scheduling: dict[str, Any], model: Any) -> dict[str, Any]:
 
 def _in_zones(policy: dict[str, Any], zones: Any) -> dict[str, Any]:
     """Return a location policy that allows only these zones; the target shape stays."""
-    listed = [{"zone": f"zones/{name_of(zone)}"} for zone in zones if isinstance(zone, str)]
-    return {**{name: value for name, value in policy.items() if name != "locations"}, "zones": listed}
+    rest = {name: value for name, value in policy.items() if name != "locations"}
+    return {**rest, "zones": [_listed(zone) for zone in zones] if isinstance(zones, list) else zones}
+
+
+def _listed(zone: Any) -> dict[str, Any]:
+    return {"zone": f"zones/{name_of(zone)}" if isinstance(zone, str) else zone}

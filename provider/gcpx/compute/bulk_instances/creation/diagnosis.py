@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -19,7 +19,9 @@ from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
 
-_OPERATION_FIELDS = "items(operationGroupId,zone,error(errors(code,message,errorDetails))),nextPageToken"
+_OPERATION_FIELDS: Final = "items(operationGroupId,zone,error(errors(code,message,errorDetails))),nextPageToken"
+_PATIENCE: Final = 10.0
+"""Seconds of retries; few, because the shortfall is reported without its causes, too."""
 
 
 @attrs.frozen
@@ -74,7 +76,8 @@ class Diagnosis:
         for zone in zones if group else ():
             path = f"beta/projects/{self.fleet.project}/zones/{zone}/operations"
             query = {"filter": f'operationGroupId = "{group}"', "fields": _OPERATION_FIELDS}
-            for page in ListMethod(google=self.fleet.google, path=path, query=query).pages(self.call):
+            listed = ListMethod(google=self.fleet.google, path=path, query=query, patience=_PATIENCE)
+            for page in listed.pages(self.call):
                 # The filter is not relied on: a server that ignores it lists other operations, too.
                 same = (item for item in page.get("items", ()) if item.get("operationGroupId") == group)
                 yield from (item for item in same if item.get("error"))
@@ -94,7 +97,7 @@ class Diagnosis:
         path, query = f"beta/projects/{self.fleet.project}/regions/{self.fleet.region}", {"fields": "quotas"}
         try:
             region = self.fleet.google.send(
-                Request(api=COMPUTE, method="GET", path=path, query=query, patience=10.0), self.call
+                Request(api=COMPUTE, method="GET", path=path, query=query, patience=_PATIENCE), self.call
             )
             known = {item.get("metric"): item for item in region.get("quotas", ())}.get(metric, {})
         except Exception:  # noqa: BLE001 - the message only says less

@@ -13,7 +13,9 @@ from gcpx.model.numbers import as_integer
 from gcpx.model.rules import nested
 
 MOST_INSTANCES: Final = 1500
-"""The most instances that Google allows in a compact placement policy."""
+"""The most instances that Google allows in any compact placement policy."""
+DEFAULT_SIZE: Final = 150
+"""The size of groups if the user sets none; policies with a maximum distance of 1 allow fewer."""
 
 
 @attrs.define
@@ -34,7 +36,7 @@ class PlacementGroup:
 def placement_groups(inputs: dict[str, Any], members: list[Instance]) -> list[PlacementGroup]:
     """Return the groups of a fleet in the order of its policies; empty if it has no `placement`."""
     placement = nested(inputs, "placement")
-    size = as_integer(placement.get("size")) or MOST_INSTANCES
+    size = as_integer(placement.get("size")) or DEFAULT_SIZE
     return [_group(name_of(policy), size, members) for policy in placement.get("policies") or ()]
 
 

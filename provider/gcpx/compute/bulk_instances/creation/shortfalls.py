@@ -86,8 +86,8 @@ def _used_up(quota: Quota) -> str:
     return f"the quota {quota.name} is used up{f' ({facts})' if facts else ''}"
 
 
-def _addresses(_: Reason) -> str:
-    return "the subnetwork has no free addresses: extend its range, or use another subnetwork"
+def _addresses(reason: Reason) -> str:
+    return f"{_message(reason)}: extend the subnetwork's range, or use another subnetwork"
 
 
 def _permission(reason: Reason) -> str:

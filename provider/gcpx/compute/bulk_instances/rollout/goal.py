@@ -127,7 +127,14 @@ class Goal:
             return Level.REPLACE
         if self._has_other_hostname(instance):
             return Level.REPLACE
-        return self._allowed(self._behind(instance)) if self.policy.rolling else self._unset(instance, _WITHOUT_ROLLING)
+        return (
+            self._allowed(self._possible(instance)) if self.policy.rolling else self._unset(instance, _WITHOUT_ROLLING)
+        )
+
+    def _possible(self, instance: Instance) -> Level:
+        """Return what a member needs; it is replaced if a restart would take too much away, or its local SSDs."""
+        need, local = self._behind(instance), any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
+        return Level.REPLACE if need is Level.RESTART and (local or not self.policy.unavailable) else need
 
     def _behind(self, instance: Instance) -> Level:
         """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
@@ -143,8 +150,6 @@ class Goal:
         return Level.REFRESH if any(self.target.differs(item, instance) for item in settings) else Level.NONE
 
     def _allowed(self, need: Level) -> Level:
-        if need is Level.RESTART and not self.policy.unavailable:
-            need = Level.REPLACE  # a surge, without which nothing may be taken away, needs new members
         if need > self.policy.most:
             raise TooDisruptiveError(need, self.policy.most)
         return need

@@ -115,7 +115,8 @@ class Rollout:
         self.readiness.forget(instances([*step.restart, *step.start]))
         self.changes.refresh(instances(step.refresh))
         self._start(instances(step.start))
-        self.changes.restart(instances(step.restart))
+        if step.restart:
+            self.changes.restart(instances(step.restart))
         self.changes.delete(instances(step.delete))
         if step.create:
             self._create(step, instances(step.delete))
