@@ -13,8 +13,8 @@ from gcpx import __version__
 from gcpx.config import KIND
 from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.function import Function
-from gcpx.model.lifecycle import replaces
 from gcpx.model.resource import Resource
+from gcpx.model.values import is_below
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.schema_types import Json, Side, Types, always_present, required_inputs
 
@@ -78,7 +78,7 @@ def _settings(types: Types) -> Json:
 
 def _resource(resource: type[Resource], types: Types) -> Json:
     kind, module = object_type(resource.model), resource.token.split(":")[1]
-    inputs = Side(module=module, replaces=lambda prop: replaces(resource, (prop.name,)))
+    inputs = Side(module=module, replaces=lambda prop: not is_below((prop.name,), resource.in_place))
     return {
         "description": _documentation(resource, kind),
         "properties": types.properties(kind.properties, Side(module=module, output=True)),

@@ -69,6 +69,8 @@ class Types:
             return {"type": "object", "additionalProperties": self._type(kind.item, side)}
         if isinstance(kind, ObjectType):
             return {"$ref": f"#/types/{self._object(kind, side)}"}
+        if kind.name == "integer or percentage":
+            return {"oneOf": [{"type": "integer"}, {"type": "string"}]}
         return {"$ref": "pulumi.json#/Any"} if kind.name == "any" else {"type": kind.name}
 
     def _object(self, kind: ObjectType, side: Side) -> str:

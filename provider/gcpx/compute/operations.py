@@ -83,6 +83,11 @@ class Operations:
     version: str
     project: str
 
+    @property
+    def path(self) -> str:
+        """The path of requests to the project."""
+        return f"{self.version}/projects/{self.project}"
+
     def wait(self, call: Call, operation: dict[str, Any], wait: Wait) -> dict[str, Any]:
         """Wait until an operation has succeeded, and return it as it ended.
 
@@ -118,7 +123,7 @@ class Operations:
             scope: where the operation is: `global`, `regions/R` or `zones/Z`.
             request_id: the `requestId` of the request.
         """
-        path = f"{self.version}/projects/{self.project}/{scope}/operations"
+        path = f"{self.path}/{scope}/operations"
         query = {"filter": f'clientOperationId = "{request_id}"'}
         page = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
         return next((item for item in page.get("items", ()) if not item.get("error")), None)
@@ -155,8 +160,7 @@ class _Watch:
             self._show_progress()
             if returned_at_once:
                 self._pause()
-        for warning in self.operation.get("warnings", ()):
-            self.call.warn(f"{self.wait.what}: {warning.get('message') or warning.get('code')}")
+        warn_of(self.call, self.wait.what, self.operation)
         return self.operation
 
     def _is_done(self) -> bool:
@@ -205,8 +209,7 @@ class _Watch:
 
     @property
     def _path(self) -> str:
-        base = f"{self.operations.version}/projects/{self.operations.project}"
-        return f"{base}/{_scope_of(self.operation)}/operations/{self.operation['name']}"
+        return f"{self.operations.path}/{scope_of(self.operation)}/operations/{self.operation['name']}"
 
     def _show_progress(self) -> None:
         progress = self.wait.describe(self.operation)
@@ -219,7 +222,13 @@ class _Watch:
         self.pause = min(self.pause * 2, _LONGEST_PAUSE)
 
 
-def _scope_of(operation: dict[str, Any]) -> str:
+def warn_of(call: Call, what: str, operation: dict[str, Any]) -> None:
+    """Show the warnings of an operation (REST JSON), which messages call `what`."""
+    for warning in operation.get("warnings", ()):
+        call.warn(f"{what}: {warning.get('message') or warning.get('code')}")
+
+
+def scope_of(operation: dict[str, Any]) -> str:
     """Tell where an operation is: `global`, `regions/R` or `zones/Z`."""
     for name in ("zone", "region"):
         if operation.get(name):

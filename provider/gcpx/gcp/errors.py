@@ -21,7 +21,7 @@ Which of them are retried is decided in `gcpx.gcp.retries`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
 from gcpx.errors import ProviderError
@@ -42,22 +42,30 @@ class ApiError(ProviderError):
         message: what happened, without the next step.
         reason: Google's own reason, such as `resourceInUseByAnotherResource`.
         operation: the operation that failed with this error; None if it was not an operation.
+        details: the details of an error response (REST JSON); those of an operation are in `operation`.
     """
 
     next_step: ClassVar[str] = ""
 
     def __init__(
-        self, message: str, *, status: int | None = None, reason: str = "", operation: dict[str, Any] | None = None
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        reason: str = "",
+        operation: dict[str, Any] | None = None,
+        details: Sequence[dict[str, Any]] = (),
     ) -> None:
         super().__init__(f"{message.rstrip('.')}. {self.next_step}".strip() if self.next_step else message)
         self.message = message
         self.status = status
         self.reason = reason
         self.operation = operation
+        self.details = details
 
     def with_message(self, message: str) -> Self:
         """Return the same error with another message, without its operation."""
-        return type(self)(message, status=self.status, reason=self.reason)
+        return type(self)(message, status=self.status, reason=self.reason, details=self.details)
 
     def with_hint(self, hint: str) -> Self:
         """Return the same error with one more sentence after its message."""
@@ -187,7 +195,10 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     details = error if isinstance(error, dict) else {"message": _unstructured_message(error, body)}
     reason = _reason(details)
     message = f"{what}: {details.get('message') or 'no reason given'} (HTTP {status}{f', {reason}' if reason else ''})"
-    return _error_class(status, reason)(_with_hints(message, details), status=status, reason=reason)
+    error_class = _error_class(status, reason)
+    return error_class(
+        _with_hints(message, details), status=status, reason=reason, details=_objects(details.get("details"))
+    )
 
 
 def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:

@@ -51,7 +51,7 @@ def is_transient(error: ApiError) -> bool:
     return error.status in _TRANSIENT_STATUSES or isinstance(error, RateLimited) or error.reason in _BUSY_REASONS
 
 
-def may_pass(error: ApiError) -> bool:
+def may_pass(error: Exception) -> bool:
     """Return whether an error says nothing about what was asked for, so that asking once more later may succeed."""
     passing = isinstance(error, NoResponse | RateLimited | ServerError)
     return passing and not isinstance(error, ConnectionRefused | CannotSendRequest)

@@ -8,6 +8,8 @@ from typing import Any
 
 import attrs
 
+from gcpx.model.values import Path
+
 
 @attrs.frozen(kw_only=True)
 class Call:
@@ -19,7 +21,9 @@ class Call:
         cancelled: set when the user asks to stop; every wait watches it.
         progress: shows a line in the engine's Info column; the next line replaces it.
         warn: prints a warning with the resource's name.
+        say: prints a line with the resource's name.
         last: the outputs in state before this call, with secrets revealed.
+        changed: in an update, the paths of the inputs that differ.
     """
 
     urn: str
@@ -27,4 +31,6 @@ class Call:
     cancelled: threading.Event
     progress: Callable[[str], None]
     warn: Callable[[str], None]
+    say: Callable[[str], None]
     last: dict[str, Any] = attrs.Factory(dict)
+    changed: tuple[Path, ...] = ()

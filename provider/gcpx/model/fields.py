@@ -112,7 +112,7 @@ def record(cls: C) -> C:
 
 @attrs.frozen
 class Scalar:
-    """A single value: string, integer, number, boolean or any."""
+    """A single value: string, integer, number, boolean, integer or percentage, or any."""
 
     name: str
 
@@ -213,6 +213,7 @@ SCALARS: dict[Any, Scalar] = {
     int: Scalar("integer"),
     float: Scalar("number"),
     bool: Scalar("boolean"),
+    int | str: Scalar("integer or percentage"),
     Any: Scalar("any"),
 }
 

@@ -22,7 +22,7 @@ from gcpx.model.naming import NameRequest, without_hidden
 from gcpx.model.resource import Live, Resource
 from gcpx.model.rules import Violation
 from gcpx.model.secrecy import is_secret_at, mark_secrets
-from gcpx.model.values import Path, reveal
+from gcpx.model.values import Path, is_below, reveal
 
 _PLACES = ("project", "region", "zone")
 _NOT_THERE = "must name something that exists in Google Cloud and fits here; the value is secret and is not shown"
@@ -39,6 +39,11 @@ class Plan:
 
     changes: list[Change]
     delete_first: bool
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The paths that differ."""
+        return tuple(change.path for change in self.changes)
 
 
 def name_inputs(
@@ -81,19 +86,14 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     locations = (resource.location(old, outputs), resource.location(new, outputs))
     differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
     changes = [
-        attrs.evolve(change, replaces=replaces(resource, change.path))
+        attrs.evolve(change, replaces=not resource.changes_in_place(change.path, new))
         for change in differences
         if not _names_same_place(resource, change.path, locations[0], new)
     ]
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
-        changes = [change for change in changes if not (change.unseen and change.replaces)]
+        changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
     return Plan(changes, any(change.replaces for change in changes) and resource.must_delete_first(old, new))
-
-
-def replaces(resource: Resource | type[Resource], path: Path) -> bool:
-    """Return whether a change at a path replaces the resource: it is below no path that changes in place."""
-    return not any(path[: len(kept)] == kept for kept in resource.in_place)
 
 
 def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:

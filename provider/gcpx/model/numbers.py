@@ -8,6 +8,8 @@ from typing import Any, Final
 
 BITS: Final = 64
 """The size of the largest integers in Google's APIs, signed and unsigned."""
+_ALL: Final = 100
+"""Percent."""
 _MOST_DIGITS: Final = 30
 """Integers with this many digits are not computed, because no field can hold them."""
 
@@ -34,6 +36,19 @@ def as_integer(value: Any) -> int | None:
     except InvalidOperation:
         return None
     return 1 << BITS if found.is_finite() and found.adjusted() >= _MOST_DIGITS else None
+
+
+def as_integer_or_percentage(value: Any) -> int | str | None:
+    """Read a whole number of at least 0, or a percentage from 0% to 100%, in its shortest form; None for anything else.
+
+    >>> as_integer_or_percentage("3"), as_integer_or_percentage("020%"), as_integer_or_percentage("120%")
+    (3, '20%', None)
+    """
+    if isinstance(value, str) and value.endswith("%"):
+        share = value[:-1]
+        return f"{int(share)}%" if share.isdecimal() and share.isascii() and int(share) <= _ALL else None
+    number = as_integer(value)
+    return number if number is not None and number >= 0 else None
 
 
 def fits(number: int) -> bool:

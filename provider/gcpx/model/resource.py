@@ -14,7 +14,7 @@ from gcpx.model.fields import ObjectType, object_type
 from gcpx.model.links import NO_LOCATION, Location
 from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.rules import Violation
-from gcpx.model.values import Path
+from gcpx.model.values import Path, is_below
 
 
 class InvalidId(UserError):  # noqa: N818 - it names the thing that is wrong
@@ -130,6 +130,18 @@ class Resource(abc.ABC):
         """Return an error of `create` or `update` in words that name the property that caused it and the next step."""
         del call, inputs
         return error
+
+    def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
+        """Return whether a change at a path is made in place; `inputs` are the new ones, which may hold unknowns."""
+        del inputs
+        return is_below(path, self.in_place)
+
+    def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
+        """Say in a preview what an update will do, where the changed properties do not show it; offline.
+
+        `new` may hold unknowns. Raises ProviderError for an update that is certain to be refused.
+        """
+        del call, old, new
 
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the outputs that are certain before a creation; `inputs` may hold unknowns."""

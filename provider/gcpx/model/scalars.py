@@ -10,11 +10,12 @@ from typing import Any, Final
 import attrs
 
 from gcpx.model.fields import SCALARS, ListOf, MapOf, ObjectType, Scalar, Traits, Type
-from gcpx.model.numbers import BITS, as_integer, as_number, fits, is_json
+from gcpx.model.numbers import BITS, as_integer, as_integer_or_percentage, as_number, fits, is_json
 from gcpx.model.patterns import Pattern, wrong_part
 from gcpx.model.values import leaves
 
 _ENUM_FORM: Final = re.compile(r"[A-Z][A-Z0-9_]*")
+PERCENTAGE: Final = SCALARS[int | str]
 _SHOWN: Final = 60
 """The number of characters of a value that a message shows."""
 
@@ -50,6 +51,8 @@ def unmet_by_scalar(traits: Traits, kind: Scalar, value: Any) -> list[Requiremen
         return [] if all(map(is_json, leaves(value))) else [Requirement("must be JSON, without NaN or infinity")]
     if kind.name == "boolean":
         return [] if isinstance(value, bool) else [wrong_type(kind, value)]
+    if kind == PERCENTAGE:
+        return [] if as_integer_or_percentage(value) is not None else [wrong_type(kind, value)]
     return _unmet_by_text(traits, value) if kind.name == "string" else _unmet_by_number(traits, kind, value)
 
 
@@ -127,6 +130,8 @@ def describe(kind: Type) -> str:
         return "a map"
     if isinstance(kind, ObjectType):
         return f"an object with the properties of {kind.name}"
+    if kind == PERCENTAGE:
+        return "a number, such as 2, or a percentage, such as 20%"
     return "an integer" if kind.name == "integer" else f"a {kind.name}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final
 
 import attrs
@@ -31,6 +31,11 @@ class Secret:
 
     def __repr__(self) -> str:
         return "<secret>"
+
+
+def is_below(path: Path, paths: Collection[Path]) -> bool:
+    """Return whether a path is one of these paths, or is below one of them."""
+    return any(path[: len(other)] == other for other in paths)
 
 
 def transform(value: Any, leaf: Callable[[Any], Any]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+import attrs
 import grpc
 from google.protobuf import empty_pb2
 
@@ -190,9 +191,12 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Change the resource in place, or finish what an earlier run left undone."""
         resource, old, new = self._resource(request), decode(request.old_inputs), decode(request.news)
         last = decode(request.olds)
+        plan, before = lifecycle.plan(resource, reveal(old), reveal(new), reveal(last)), without_hidden(reveal(old))
+        call = attrs.evolve(self._call(request.urn, request.timeout, new, last), changed=plan.paths)
         if request.preview:
+            with wrapping_unexpected_errors():
+                resource.announce_update(call, before, without_hidden(reveal(new)))
             return proto.provider.UpdateResponse(properties=_predicted(resource, new, last))
-        call, before = self._call(request.urn, request.timeout, new, last), without_hidden(reveal(old))
         live = _create_or_update(resource, call, new, lambda given: resource.update(call, request.id, before, given))
         return proto.provider.UpdateResponse(properties=_state(resource, live, new))
 
@@ -228,6 +232,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             cancelled=self.plugin.cancelled,
             progress=redacted(self._log.progress),
             warn=redacted(self._log.warn),
+            say=redacted(self._log.say),
             last=reveal(last),
         )
 

@@ -41,7 +41,7 @@ SAMPLE = Sample(
         {"minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
-    own={"createdCount", "fleetId", "members", "onStopped", "operationGroupId", "perLocationStatus", "project", "region", "runningCount"},
+    own={"createdCount", "fallbacks", "fleetId", "generation", "lostMembers", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "runningCount", "shortfalls", "updatePolicy"},
     read_method="compute.instances.aggregatedList",
     later_calls=("compute.regionOperations.wait", "compute.instances.aggregatedList"),
     lives={

@@ -10,11 +10,14 @@ from typing import Final
 
 from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances import bulk_insert_rules, count_and_name_rules, membership_rules, source_template_rules
+from gcpx.compute.bulk_instances.creation.shortfalls import Shortfall
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, FLEET_ID_SOURCE
 from gcpx.compute.bulk_instances.health import HEALTH_SOURCE
 from gcpx.compute.bulk_instances.instance_flexibility import InstanceFlexibilityPolicy
 from gcpx.compute.bulk_instances.location_policy import LocationPolicy
 from gcpx.compute.bulk_instances.members import Member
+from gcpx.compute.bulk_instances.rollout import fleet_rules
+from gcpx.compute.bulk_instances.rollout.declaration import LostMember, UpdatePolicy
 from gcpx.compute.documentation import rest
 from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.model.fields import Record, field, output_field, record
@@ -75,6 +78,10 @@ class BulkInstancesModel(Record):
         membership_rules.gcpx_labels_are_reserved,
         membership_rules.membership_label_is_kept,
         membership_rules.membership_names_are_kept,
+        fleet_rules.surge_fits_the_name_pattern,
+        fleet_rules.named_fleets_have_no_surge,
+        fleet_rules.rolling_fleets_keep_a_label,
+        fleet_rules.guest_attributes_are_enabled,
         bulk_insert_rules.boot_disks_are_not_from_snapshots,
         bulk_insert_rules.sole_tenant_nodes_are_not_used,
         bulk_insert_rules.customer_supplied_keys_are_not_used,
@@ -97,6 +104,10 @@ class BulkInstancesModel(Record):
         pattern=FLEET_ID,
         source=FLEET_ID_SOURCE,
     )
+    generation: str = output_field(
+        "The generation that members of a fleet with `strategy: ROLLING` have after the update, as their label `gcpx-generation` tells.",
+        volatile=True,
+    )
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
         "Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.",
         write_only=True,
@@ -109,6 +120,10 @@ class BulkInstancesModel(Record):
     location_policy: LocationPolicy = field(
         "The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.",
         write_only=True,
+    )
+    lost_members: list[LostMember] = output_field(
+        "The members of a fleet that keeps names which do not exist, and are going to be created again under their names.",
+        volatile=True,
     )
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)
     min_count: int = field(
@@ -150,13 +165,26 @@ class BulkInstancesModel(Record):
         pattern=REGION,
         normalize=name_of,
     )
+    removed_keys: dict[str, list[str]] = output_field(
+        "The keys of labels, metadata and other settings that an unfinished update is removing from members.",
+        volatile=True,
+    )
     running_count: int = output_field(
         "The number of instances that are not stopped or suspended.", volatile=True, always=True
+    )
+    shortfalls: list[Shortfall] = output_field(
+        "Why the last creation ended with fewer instances than wanted, one element for each cause and place; empty if it created all.",
+        volatile=True,
+        always=True,
     )
     source_instance_template: str = field(
         "The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.",
         url="global/instanceTemplates",
         write_only=True,
+    )
+    update_policy: UpdatePolicy = field(
+        "How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.",
+        unsent=True,
     )
 
 

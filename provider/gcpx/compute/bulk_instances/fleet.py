@@ -1,21 +1,23 @@
-"""The members of a fleet: find them, and change or delete them in parallel."""
+"""The members of a fleet: find them, and change or delete them side by side."""
 
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import attrs
 
 from gcpx.compute.bulk_instances.fleet_id import membership_labels, membership_pattern, pattern_expression
-from gcpx.compute.collection import Collection
-from gcpx.errors import CancelledError, ProviderError
+from gcpx.compute.operation_batch import BatchRequest, OperationBatch
+from gcpx.compute.operations import Operations
+from gcpx.errors import ProviderError
+from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound
 from gcpx.gcp.list_method import ListMethod
+from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
 
@@ -23,9 +25,43 @@ Instance = dict[str, Any]
 """An instance as the API returns it (REST JSON)."""
 TIMEOUT: Final = 1200.0
 """Seconds that an operation may take if the user sets no custom timeout."""
-_PARALLEL_CHANGES: Final = 16
-_PROGRESS_INTERVAL: Final = 1.0
-"""Seconds between lines of progress, so that logs, which keep all of them, stay short."""
+_VERSION: Final = "beta"
+
+
+@attrs.frozen
+class MemberRequest:
+    """One call of a method of one member, which starts an operation.
+
+    Attributes:
+        member: the member as it was listed.
+        method: `delete`, or a custom method such as `stop` or `setLabels`.
+        body: the JSON of the body; None sends no body.
+        query: the query parameters beside the request ID.
+    """
+
+    member: Instance
+    method: str
+    body: Any = None
+    query: Mapping[str, Any] = attrs.Factory(dict)
+
+    def of_batch(self, project: str) -> BatchRequest:
+        """Write the request, with a request ID of its own, so that it can be sent again."""
+        path = f"zones/{name_of(self.member['zone'])}/instances/{self.member['name']}"
+        url = f"{_VERSION}/projects/{project}/{path.rpartition('/')[0]}/{segment(self.member['name'])}"
+        query = {"requestId": str(uuid.uuid4()), **self.query}
+        if self.method == "delete":
+            request = Request(api=COMPUTE, method="DELETE", path=url, query=query)
+            return BatchRequest(request=request, what=f"delete {path}")
+        request = Request(api=COMPUTE, method="POST", path=f"{url}/{self.method}", query=query, body=self.body)
+        return BatchRequest(request=request, what=f"{self.method} of {path}")
+
+
+@attrs.frozen
+class Failure:
+    """A request that did not succeed, and why."""
+
+    request: MemberRequest
+    error: ProviderError
 
 
 @attrs.frozen
@@ -63,53 +99,54 @@ class Fleet:
         """List the members, ordered by name and number; raises `ApiError` if they cannot be listed."""
         return sorted(filter(self._has_member, self._listed(call)), key=lambda member: name_order(member["name"]))
 
-    def delete(self, call: Call, members: Iterable[Instance]) -> None:
-        """Delete members in parallel; raises as `for_each`."""
-        self.for_each(call, list(members), "deleted", lambda zone, member: zone.delete(call, member["name"]))
+    def read_again(self, call: Call, members: Iterable[Instance]) -> list[Instance]:
+        """Read members once more, by lists of their zones; leaves out those that no longer exist."""
+        members = list(members)
+        ids = {member["id"] for member in members}
+        zones = dict.fromkeys(name_of(member["zone"]) for member in members)
+        found = (instance for zone in zones for instance in self._listed_in(call, zone))
+        return [instance for instance in found if instance["id"] in ids and self._has_member(instance)]
 
-    def for_each(
-        self, call: Call, members: list[Instance], done: str, work: Callable[[Collection, Instance], None]
-    ) -> None:
-        """Do something with members in parallel, and show the progress.
+    def delete(self, call: Call, members: Iterable[Instance]) -> None:
+        """Delete members side by side; raises as `send_all`."""
+        self.send_all(call, [MemberRequest(member, "delete") for member in members], "deleted")
+
+    def send_all(self, call: Call, requests: Sequence[MemberRequest], done: str) -> None:
+        """Send requests as `try_all` does; raises the error of the first failure, once all requests were tried."""
+        for failure in self.try_all(call, requests, done):
+            raise failure.error
+
+    def try_all(self, call: Call, requests: Sequence[MemberRequest], done: str) -> list[Failure]:
+        """Send requests for members side by side, then wait until all their operations have ended.
 
         Args:
-            call: the engine's call; after a cancellation, the remaining members are skipped.
-            members: the members to work on; one that does not exist any more is skipped.
-            done: what happens to them, in messages, such as `deleted`.
-            work: is called with the instances of the member's zone, and the member.
+            call: the engine's call; it shows the progress, and a cancellation ends the wait at once.
+            requests: at most one for each member, because Google refuses a change while another one is running.
+            done: what happens to the members, in messages, such as `deleted`.
 
-        Raises:
-            ProviderError: the first error, once all members have been tried.
+        Returns:
+            The requests that failed, in their order, with their errors: `ApiError`, CancelledError for a request that
+            was not sent, and `Unfinished` for one whose result is not known. `NotFound` is one of them, except for
+            `delete`.
         """
-        failures, shown = [], time.monotonic()
-        with ThreadPoolExecutor(_PARALLEL_CHANGES) as pool:
-            results = pool.map(lambda member: self._try(call, member, done, work), members)
-            for number, failure in enumerate(results, 1):
-                if failure is not None:
-                    failures.append(failure)
-                if time.monotonic() - shown >= _PROGRESS_INTERVAL:
-                    shown = time.monotonic()
-                    call.progress(f"{number:,}/{len(members):,} instances {done}")
-        if failures:
-            raise failures[0]
+        operations = Operations(google=self.google, version=_VERSION, project=self.project)
+        batch = OperationBatch(operations=operations, timeout=TIMEOUT, done=f"instances {done}")
+        errors = batch.run(call, [request.of_batch(self.project) for request in requests])
+        return [
+            Failure(request, error)
+            for request, error in zip(requests, errors, strict=True)
+            if error is not None and not (request.method == "delete" and isinstance(error, NotFound))
+        ]
 
-    def _try(
-        self, call: Call, member: Instance, done: str, work: Callable[[Collection, Instance], None]
-    ) -> ProviderError | None:
-        """Work on one member; return the error, if there is one."""
-        if call.cancelled.is_set():
-            return CancelledError(f"cancelled before {member['name']} was {done}")
-        try:
-            work(self._instances_of(name_of(member["zone"])), member)
-        except NotFound:
-            return None
-        except ProviderError as error:
-            return error
-        return None
+    def _listed_in(self, call: Call, zone: str) -> Iterator[Instance]:
+        """List the instances of one zone that fit the filter, page by page."""
+        path = f"{_VERSION}/projects/{self.project}/zones/{zone}/instances"
+        for page in ListMethod(google=self.google, path=path, query={"filter": self._filter}).pages(call):
+            yield from page.get("items", ())
 
     def _listed(self, call: Call) -> Iterator[Instance]:
         """List the instances of all zones that fit the filter, page by page."""
-        path = f"beta/projects/{self.project}/aggregated/instances"
+        path = f"{_VERSION}/projects/{self.project}/aggregated/instances"
         for page in ListMethod(google=self.google, path=path, query={"filter": self._filter}).pages(call):
             for scope in page.get("items", {}).values():
                 yield from scope.get("instances", ())
@@ -129,10 +166,6 @@ class Fleet:
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
         has_labels = self.labels.items() <= instance.get("labels", {}).items()
         return fits and has_labels and region_of(instance) == self.region
-
-    def _instances_of(self, zone: str) -> Collection:
-        path = f"zones/{zone}/instances"
-        return Collection(google=self.google, version="beta", project=self.project, path=path, timeout=TIMEOUT)
 
 
 def region_of(instance: Instance) -> str:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
 from gcpx.compute.bulk_instances.fleet_id import FALLBACK_LABEL, GENERATION_LABEL
 from gcpx.compute.bulk_instances.health import is_stopped, keeps_stopped, stop_reasons
 from gcpx.compute.bulk_instances.size import is_parked
-from gcpx.compute.operations import Outcome
-from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import object_type
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Live
 
-_CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId")
+_CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
 
 
 def live_fleet(
@@ -33,10 +30,11 @@ def live_fleet(
         members: all its members.
         inputs: its inputs, which say whether it has `count`, `perInstanceProperties` or both, and whether stopped
             members count.
-        creation: the outputs of `creation_outputs` or `last_creation_outputs`.
+        creation: the outputs of `Creation`, or those of `last_creation_outputs`.
     """
     reasons = stop_reasons(call, fleet, members)
     properties = {
+        "shortfalls": [],
         **creation,
         **_size_outputs(members, inputs),
         **_place(fleet),
@@ -58,14 +56,6 @@ def unread_fleet(fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> 
     properties = object_type(BulkInstancesModel).properties
     outputs = {name: last[name] for name, prop in properties.items() if prop.traits.output and name in last}
     return Live.unread(fleet.resource_id, {**outputs, **inputs, **_place(fleet)})
-
-
-def creation_outputs(outcome: Outcome) -> dict[str, Any]:
-    """Return the outputs that describe a creation."""
-    kind = object_type(LocationStatus)
-    locations = {name: codec.from_body(kind, status) for name, status in outcome.per_location.items()}
-    group = outcome.operation.get("operationGroupId")
-    return {"perLocationStatus": locations, **({"operationGroupId": group} if group is not None else {})}
 
 
 def last_creation_outputs(last: dict[str, Any]) -> dict[str, Any]:

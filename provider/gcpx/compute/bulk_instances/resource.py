@@ -10,21 +10,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from gcpx.compute.bulk_instances.bulk_insert import BulkInsert
+from gcpx.compute.bulk_instances.creation.instances import create_instances, was_requested
+from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
 from gcpx.compute.bulk_instances.fleet import Fleet, region_of
-from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, TRACKING_LABEL
+from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, GENERATION_LABEL, TRACKING_LABEL
 from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
-from gcpx.compute.bulk_instances.in_place_changes import change_in_place
-from gcpx.compute.bulk_instances.names import explaining_exhausted_names, have_too_few_names
+from gcpx.compute.bulk_instances.names import have_too_few_names
 from gcpx.compute.bulk_instances.online_checks import fleet_checks
-from gcpx.compute.bulk_instances.outputs import (
-    creation_outputs,
-    imported_fleet,
-    last_creation_outputs,
-    live_fleet,
-    unread_fleet,
-)
+from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.rollout.generation import creation_generation, generation_label, generation_output
+from gcpx.compute.bulk_instances.rollout.outputs import kept_outputs
+from gcpx.compute.bulk_instances.rollout.policy import is_rolling
+from gcpx.compute.bulk_instances.rollout.preview import announce
+from gcpx.compute.bulk_instances.rollout.update import FleetUpdate
 from gcpx.compute.bulk_instances.scaling import plan_scaling
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.size import is_parked
@@ -42,11 +41,14 @@ from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page
 from gcpx.model.rules import Violation, text
+from gcpx.model.values import Path
 
 _ID: Final = re.compile(
     r"projects/(?P<project>[^/]+)/regions/(?P<region>[^/]+)/"
     r"(?:bulkInstances/(?P<tracked>[^/]+)|(?P<found_by>labels/[^/]+=[^/]*|namePattern/[^/]+))"
 )
+_ROLLED: Final = frozenset({"instanceProperties", "instanceFlexibilityPolicy", "sourceInstanceTemplate"})
+"""The inputs whose changes reach the members in batches, if the update policy is ROLLING."""
 
 
 class FleetIdTakenError(ProviderError):
@@ -70,7 +72,8 @@ class BulkInstances(InProject):
     query = BulkInstancesQuery
     autoname = Autoname(property="fleetId", pattern=FLEET_ID[0], max_length=63)
     in_place = frozenset(
-        {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",)}
+        {("count",), ("minCount",), ("perInstanceProperties",), ("locationPolicy",), ("onStopped",), ("updatePolicy",)}
+        | {("fallbacks",), ("placement",)}
         | {("instanceProperties", name) for name in ("labels", "tags", "metadata")}
     )
     id_forms = (
@@ -121,19 +124,24 @@ class BulkInstances(InProject):
         cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(old, new)
         return cannot_coexist or super().must_delete_first(old, new)
 
+    def changes_in_place(self, path: Path, inputs: dict[str, Any]) -> bool:
+        """Also change the properties of instances in place, if the update policy is ROLLING."""
+        return super().changes_in_place(path, inputs) or (is_rolling(inputs) and path[0] in _ROLLED)
+
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict project and region."""
         return {name: inputs.get(name) or default for name, default in self.provider_defaults().items()}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
-        """Create all instances in one call; none for a parked fleet."""
-        scaling = plan_scaling([], {}, inputs)
-        insert = BulkInsert.of(self._fleet(inputs), inputs, scaling)
-        with self._reserve(call, insert.fleet):
-            self._refuse_other_instances(call, insert, scaling.missing)
+        """Create all instances; none for a parked fleet."""
+        scaling, fleet = plan_scaling([], {}, inputs), self._fleet(inputs)
+        generation = creation_generation(call, fleet, inputs)
+        wanted = Wanted(count=scaling.missing, names=scaling.missing_names, labels=generation_label(generation))
+        with self._reserve(call, fleet):
+            self._refuse_other_instances(call, fleet, inputs, wanted)
             if is_parked(inputs):
-                return live_fleet(call, insert.fleet, [], inputs, {})
-            return self._grow(call, insert, inputs)
+                return live_fleet(call, fleet, [], inputs, generation_output(generation))
+            return self._grow(call, fleet, inputs, wanted)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the fleet from its members; None if it has none, unless it is parked.
@@ -146,20 +154,17 @@ class BulkInstances(InProject):
             return None
         if inputs is None:
             return imported_fleet(call, fleet, members, imported_inputs(call, fleet, members))
-        return live_fleet(call, fleet, members, inputs, last_creation_outputs(call.last))
+        known = {**last_creation_outputs(call.last), **kept_outputs(call.last, inputs, members)}
+        return live_fleet(call, fleet, members, inputs, known)
+
+    def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
+        """Say what an update does to which members."""
+        del old
+        announce(call, new)
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
-        """Delete surplus members, change labels, tags and metadata of the others, and create missing ones."""
-        fleet = self._parse(resource_id)
-        members = fleet.members(call)
-        scaling = plan_scaling(members, old, new)
-        fleet.delete(call, scaling.surplus)
-        changed = change_in_place(call, fleet, scaling.kept, old, new)
-        if scaling.missing:
-            return self._grow(call, BulkInsert.of(fleet, new, scaling), new)
-        if scaling.surplus or changed:
-            members = fleet.members(call)
-        return live_fleet(call, fleet, members, new, last_creation_outputs(call.last))
+        """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
+        return FleetUpdate(call, self._parse(resource_id), old, new).run()
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete every member."""
@@ -195,23 +200,24 @@ class BulkInstances(InProject):
         finally:
             self._creating.pop(fleet.resource_id, None)
 
-    def _refuse_other_instances(self, call: Call, insert: BulkInsert, wanted: int) -> None:
+    def _refuse_other_instances(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> None:
         """Refuse instances that already exist, unless an earlier run created them and its response was lost."""
-        members = insert.fleet.members(call)
-        if members and (len(members) > wanted or not insert.was_requested(call)):
+        members = fleet.members(call)
+        if members and (len(members) > wanted.count or not was_requested(call, fleet, inputs, wanted)):
             words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
-            raise FleetIdTakenError(insert.fleet, words)
+            raise FleetIdTakenError(fleet, words)
 
-    def _grow(self, call: Call, insert: BulkInsert, inputs: dict[str, Any]) -> Live:
-        """Create the missing instances, and read the fleet back."""
-        fleet = insert.fleet
+    def _grow(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> Live:
+        """Create the instances of a new fleet, and read it back."""
         unread = unread_fleet(fleet, inputs, call.last)
-        with keeping_state(lambda _: unread) as creation:
-            with explaining_exhausted_names(call, fleet, insert.body):
-                outcome = insert.run(call)
-            creation.created(outcome=outcome.error or "it was created")
-            live = live_fleet(call, fleet, fleet.members(call), inputs, creation_outputs(outcome))
-        report_shortfall(call, inputs, live, outcome)
+        with keeping_state(lambda _: unread) as progress:
+            creation = create_instances(call, fleet, inputs, [], wanted)
+            if creation.refusal is not None:
+                raise creation.refusal
+            progress.created(outcome=creation.error or "it was created")
+            outputs = {**creation.outputs, **generation_output(wanted.labels.get(GENERATION_LABEL, ""))}
+            live = live_fleet(call, fleet, fleet.members(call), inputs, outputs)
+        report_shortfall(call, inputs, live, creation)
         return live
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:

@@ -1,8 +1,7 @@
 """How a fleet scales: which members are deleted, and how many instances are created, under which names.
 
-A fleet with a name pattern grows with higher numbers, which Google chooses, and shrinks from the highest number down.
-If the pattern has too few higher numbers, the lowest free ones are used instead. A fleet of named instances
-(`perInstanceProperties`) has exactly the instances that its inputs name.
+A fleet with a name pattern grows with higher numbers, which Google chooses, and shrinks from the highest number down. A
+fleet of named instances (`perInstanceProperties`) has exactly the instances that its inputs name.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from typing import Any
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Instance, name_order
-from gcpx.compute.bulk_instances.names import free_names, runs_out
 from gcpx.compute.bulk_instances.size import FleetSize, is_parked
 
 
@@ -24,7 +22,7 @@ class Scaling:
         members: the members that exist.
         surplus: those of them to delete.
         missing: the number of instances to create.
-        missing_names: their names; empty if Google chooses them by the name pattern.
+        missing_names: their names; empty if a name pattern gives them.
     """
 
     members: list[Instance]
@@ -48,16 +46,13 @@ def plan_scaling(members: list[Instance], old: dict[str, Any], new: dict[str, An
         return Scaling(members=members, surplus=members)
     if new.get("perInstanceProperties"):
         return _by_name(members, old.get("perInstanceProperties") or {}, new["perInstanceProperties"])
-    return _by_count(members, FleetSize.of(new).wanted, new["namePattern"])
+    return _by_count(members, FleetSize.of(new).wanted)
 
 
-def _by_count(members: list[Instance], wanted: int, pattern: str) -> Scaling:
-    """Plan for numbered instances."""
+def _by_count(members: list[Instance], wanted: int) -> Scaling:
     highest_first = sorted(members, key=lambda member: name_order(member["name"]), reverse=True)
     surplus = highest_first[: max(0, len(members) - wanted)]
-    missing, in_use = max(0, wanted - len(members)), {member["name"] for member in members}
-    names = free_names(pattern, in_use, missing) if missing and runs_out(pattern, in_use, missing) else []
-    return Scaling(members=members, surplus=surplus, missing=missing, missing_names=names)
+    return Scaling(members=members, surplus=surplus, missing=max(0, wanted - len(members)))
 
 
 def _by_name(members: list[Instance], old: dict[str, Any], new: dict[str, Any]) -> Scaling:

@@ -1,0 +1,76 @@
+"""The ways in which a fleet's instances are created: with its own properties, then with those of each fallback."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.creation.wanted import Wanted
+from gcpx.compute.bulk_instances.fleet_id import FALLBACK_LABEL
+from gcpx.model.links import name_of
+from gcpx.model.rules import nested
+
+_DIRECT: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
+"""The properties of a fallback that are instance properties of the same name."""
+
+
+@attrs.frozen(kw_only=True)
+class Attempt:
+    """One way to create instances.
+
+    Attributes:
+        name: what it is called in messages: `fallbacks[0]`, or empty for the fleet's own properties.
+        inputs: the fleet's inputs with what the fallback changes.
+        labels: the labels that tell from which fallback a member comes.
+        is_last: whether no other attempt follows.
+    """
+
+    name: str = ""
+    inputs: dict[str, Any]
+    labels: dict[str, str] = attrs.Factory(dict)
+    is_last: bool
+
+
+def attempts(inputs: dict[str, Any], wanted: Wanted) -> list[Attempt]:
+    """List the attempts to create instances in their order; fallbacks in other zones than the wanted one are left out."""
+    own = Attempt(inputs=inputs, is_last=False)
+    found = [own, *(
+        Attempt(name=f"fallbacks[{index}]", inputs=with_fallback(inputs, fallback), labels={FALLBACK_LABEL: str(index)}, is_last=False)
+        for index, fallback in enumerate(inputs.get("fallbacks") or ())
+        if wanted.zone is None or not fallback.get("zones") or wanted.zone in map(name_of, fallback["zones"])
+    )]  # fmt: skip
+    return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
+
+
+def with_fallback(inputs: dict[str, Any], fallback: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs of a fleet with what a fallback changes in them; both may hold unknowns."""
+    changed = {name: fallback[name] for name in _DIRECT if fallback.get(name) is not None}
+    if fallback.get("provisioningModel") is not None:
+        scheduling = nested(nested(inputs, "instanceProperties"), "scheduling")
+        changed["scheduling"] = _provisioned(scheduling, fallback["provisioningModel"])
+    merged = dict(inputs)
+    if changed:
+        merged["instanceProperties"] = {**nested(inputs, "instanceProperties"), **changed}
+    if fallback.get("machineType") is not None or fallback.get("instanceFlexibilityPolicy") is not None:
+        merged["instanceFlexibilityPolicy"] = fallback.get("instanceFlexibilityPolicy")
+    if fallback.get("zones"):
+        merged["locationPolicy"] = _in_zones(nested(inputs, "locationPolicy"), fallback["zones"])
+    return merged
+
+
+def _provisioned(scheduling: dict[str, Any], model: Any) -> dict[str, Any]:
+    """Return scheduling with another provisioning model, and without what only the former one has.
+
+    What is removed is null, which also removes it from a template.
+    """
+    removed = [] if model == "SPOT" else ["preemptible", "preemptionNoticeDuration"]
+    if model == "STANDARD" and not any(scheduling.get(name) for name in ("maxRunDuration", "terminationTime")):
+        removed.append("instanceTerminationAction")
+    return {**scheduling, "provisioningModel": model, **dict.fromkeys(removed)}
+
+
+def _in_zones(policy: dict[str, Any], zones: Any) -> dict[str, Any]:
+    """Return a location policy that allows only these zones; the target shape stays."""
+    listed = [{"zone": f"zones/{name_of(zone)}"} for zone in zones if isinstance(zone, str)]
+    return {**{name: value for name, value in policy.items() if name != "locations"}, "zones": listed}

@@ -1,0 +1,217 @@
+"""Create instances of a fleet by a sequence of bulk creations, until all exist or nothing more can be tried."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import attrs
+
+from gcpx.compute.bulk_instances.bulk_insert import BulkInsert
+from gcpx.compute.bulk_instances.bulk_insert_body import BulkInsertBody
+from gcpx.compute.bulk_instances.creation.attempts import Attempt, attempts
+from gcpx.compute.bulk_instances.creation.batches import Batch, batches
+from gcpx.compute.bulk_instances.creation.causes import Reason
+from gcpx.compute.bulk_instances.creation.diagnosis import Diagnosis
+from gcpx.compute.bulk_instances.creation.placement_groups import PlacementGroup, placement_groups
+from gcpx.compute.bulk_instances.creation.result import Creation
+from gcpx.compute.bulk_instances.creation.wanted import Wanted
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.names import explaining_exhausted_names
+from gcpx.compute.bulk_instances.size import FleetSize
+from gcpx.compute.operations import Outcome
+from gcpx.errors import safe_message
+from gcpx.gcp.errors import ApiError, Unfinished
+from gcpx.model.call import Call
+from gcpx.model.links import name_of
+from gcpx.model.rules import nested, text
+
+
+def create_instances(
+    call: Call, fleet: Fleet, inputs: dict[str, Any], existing: list[Instance], wanted: Wanted
+) -> Creation:
+    """Create instances with the fleet's own properties, then with those of its fallbacks for what is still missing.
+
+    The request IDs are derived from the fleet, its inputs, `existing` and `wanted`, so another run with the same
+    arguments finds what an earlier one created.
+
+    Args:
+        call: the engine's call.
+        fleet: the fleet that the instances join.
+        inputs: its inputs, without secrets and unknowns.
+        existing: its members.
+        wanted: the instances to create.
+
+    Returns:
+        How it ended, whether all instances were created or not. An error that Google gave is in it.
+
+    Raises:
+        Unfinished: an instance was created, or may have been, and what happened then is not known.
+        ProviderError: nothing was created, because the user cancelled or a request could not be sent.
+    """
+    run = _Run(call, fleet, existing, wanted, FleetSize.of(inputs), placement_groups(inputs, existing))
+    try:
+        run.make(attempts(inputs, wanted))
+    except Unfinished:
+        raise
+    except Exception as error:
+        if run.created:
+            raise Unfinished(f"{run.created:,} instances were created; {safe_message(error)}") from error
+        raise
+    return run.result()
+
+
+def was_requested(call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
+    """Return whether an earlier run began to create these instances for a new fleet; raises `ApiError`.
+
+    An attempt of which no instance remains is followed by the next one, which asks for as many instances.
+    """
+    run = _Run(call, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
+    inserts = (run.first_insert(attempt) for attempt in attempts(inputs, wanted))
+    return any(insert is not None and insert.was_requested(call) for insert in inserts)
+
+
+@attrs.define
+class _Run:
+    """One run of a sequence of bulk creations.
+
+    Attributes:
+        created: how many instances it has created.
+        shortfalls: what could not be created, by the reason.
+        error: the last error of Google's.
+        stopped: whether an error shows that further attempts cannot help.
+        outcomes: how the operations ended.
+    """
+
+    call: Call
+    fleet: Fleet
+    existing: list[Instance]
+    wanted: Wanted
+    size: FleetSize
+    groups: list[PlacementGroup]
+    created: int = 0
+    shortfalls: Counter[Reason] = attrs.Factory(Counter)
+    error: ApiError | None = None
+    stopped: bool = False
+    outcomes: list[Outcome] = attrs.Factory(list)
+
+    def make(self, tried: list[Attempt]) -> None:
+        """Make the attempts one after the other, until all instances exist or an error stops it."""
+        names = self.wanted.names
+        for attempt in tried:
+            if attempt.name and self._missing:
+                self.call.progress(f"{self._missing:,} instances are missing; trying {attempt.name}")
+                names = self._missing_names(names)
+            if not self._missing:
+                return
+            self._attempt(attempt, names)
+            if self.stopped:
+                return
+
+    def first_insert(self, attempt: Attempt) -> BulkInsert | None:
+        """Return the first request of an attempt, if nothing was created before it."""
+        batch = next(batches(self._missing, self.wanted.names, self.groups), None)
+        return None if batch is None else self._insert(attempt, batch, 0, self._zone(batch, []))
+
+    def result(self) -> Creation:
+        """Describe how the run ended."""
+        complete = not self._missing
+        return Creation.of(
+            outcomes=self.outcomes,
+            created=self.created,
+            shortfalls=Counter() if complete else self.shortfalls,
+            error=None if complete else self.error,
+            stopped=self.stopped,
+        )
+
+    @property
+    def _missing(self) -> int:
+        return self.wanted.count - self.created
+
+    def _missing_names(self, names: list[str]) -> list[str]:
+        """Return those of the names that no member has, and count the others as created."""
+        if not names:
+            return []
+        taken = {member["name"] for member in self.fleet.members(self.call)}
+        missing = [name for name in names if name not in taken]
+        self.created = self.wanted.count - len(missing)
+        return missing
+
+    def _attempt(self, attempt: Attempt, names: list[str]) -> None:
+        """Send the requests of one attempt, until one creates fewer instances than it asks for."""
+        zones: list[str] = []
+        for number, batch in enumerate(batches(self._missing, names, self.groups)):
+            insert = self._insert(attempt, batch, number, self._zone(batch, zones))
+            outcome = self._send(insert)
+            created = insert.created_by(outcome) if outcome else 0
+            if outcome is not None:
+                zones = _used_zones(outcome) if _in_one_zone(attempt) else []
+                self._count(batch, created, _used_zones(outcome))
+            if created < batch.count:
+                return
+
+    def _insert(self, attempt: Attempt, batch: Batch, number: int, zone: str | None) -> BulkInsert:
+        body = BulkInsertBody(
+            count=batch.count,
+            minimum=self._minimum(attempt, batch),
+            names=batch.names,
+            zone=zone,
+            labels={**self.wanted.labels, **attempt.labels},
+            placement_policy=batch.group.policy if batch.group else "",
+        )
+        written = body.write(self.fleet, attempt.inputs)
+        return BulkInsert(fleet=self.fleet, body=written, existing=self.existing, created=self.created, number=number)
+
+    def _zone(self, batch: Batch, used: list[str]) -> str | None:
+        """Return the zone that a request has to use: the wanted one, its group's, or that of the request before it."""
+        of_group = batch.group.zone if batch.group else next(iter(used), None)
+        return self.wanted.zone or of_group
+
+    def _minimum(self, attempt: Attempt, batch: Batch) -> int:
+        """Return the fewest instances that a request may create.
+
+        A request that others follow may create so few that they can still reach the fleet's minimum.
+        """
+        existing = len(self.existing) + self.created
+        if not attempt.is_last:
+            return 0
+        if batch.later:
+            return max(0, min(batch.count, self.size.minimum - existing - batch.later))
+        return self.size.request_minimum(batch.count, existing)
+
+    def _send(self, insert: BulkInsert) -> Outcome | None:
+        """Send a request and wait for its operation; None if Google refused it. What it fell short of is recorded."""
+        asked = int(insert.body["count"])
+        diagnosis = Diagnosis(self.call, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
+        try:
+            with explaining_exhausted_names(self.call, self.fleet, insert.body):
+                outcome = insert.run(self.call)
+        except ApiError as error:
+            self._fall_short(diagnosis.of_refusal(error, asked), error)
+            return None
+        self.outcomes.append(outcome)
+        created = insert.created_by(outcome)
+        if created < asked:
+            self._fall_short(diagnosis.of_outcome(outcome, asked - created), outcome.error)
+        return outcome
+
+    def _fall_short(self, reasons: Counter[Reason], error: ApiError | None) -> None:
+        self.shortfalls.update(reasons)
+        self.error = error
+        self.stopped = not any(reason.is_shortage for reason in reasons)
+
+    def _count(self, batch: Batch, created: int, zones: list[str]) -> None:
+        self.created += created
+        if batch.group is not None and created:
+            batch.group.free -= created
+            batch.group.zone = batch.group.zone or next(iter(zones), None)
+
+
+def _in_one_zone(attempt: Attempt) -> bool:
+    """Return whether all instances of an attempt are to be in one zone, as Google chooses."""
+    return text(nested(attempt.inputs, "locationPolicy"), "targetShape") in {"", "ANY_SINGLE_ZONE"}
+
+
+def _used_zones(outcome: Outcome) -> list[str]:
+    """Return the zones in which an operation created instances."""
+    return [name_of(name) for name, status in outcome.per_location.items() if status.get("createdVmCount")]

@@ -1,0 +1,84 @@
+"""How the creation of a fleet's instances ended."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from gcpx.compute.bulk_insert_status import LocationStatus
+from gcpx.compute.bulk_instances.creation.shortfalls import Shortfalls, shortfall_lines, shortfall_outputs
+from gcpx.compute.operations import Outcome
+from gcpx.gcp.errors import ApiError
+from gcpx.model import codec
+from gcpx.model.fields import object_type
+
+
+@attrs.frozen(kw_only=True)
+class Creation:
+    """How a creation ended, whether all instances were created or not.
+
+    Attributes:
+        created: how many instances were created.
+        error: why fewer were created than wanted, if Google said so as an error.
+        stopped: the error is not a shortage, so nothing that followed was tried.
+        explanation: lines that say for each cause how many instances are missing, and what to do next; or empty.
+        outputs: engine values of the outputs `perLocationStatus`, `operationGroupId` and `shortfalls`.
+    """
+
+    created: int
+    error: ApiError | None
+    stopped: bool
+    explanation: str
+    outputs: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, *, outcomes: list[Outcome], created: int, shortfalls: Shortfalls, error: ApiError | None, stopped: bool
+    ) -> Creation:
+        """Describe a creation by how its operations ended, and by what it fell short of."""
+        groups = [
+            outcome.operation["operationGroupId"] for outcome in outcomes if "operationGroupId" in outcome.operation
+        ]
+        outputs = {
+            "perLocationStatus": _location_outputs(outcomes),
+            **({"operationGroupId": groups[-1]} if groups else {}),
+            "shortfalls": shortfall_outputs(shortfalls),
+        }
+        explanation = shortfall_lines(shortfalls)
+        return cls(created=created, error=error, stopped=stopped, explanation=explanation, outputs=outputs)
+
+    @property
+    def shortfalls(self) -> list[dict[str, Any]]:
+        """The engine values of the output `shortfalls`."""
+        found: list[dict[str, Any]] = self.outputs["shortfalls"]
+        return found
+
+    @property
+    def explained_error(self) -> ApiError | None:
+        """The error with a line for each cause; None if there was no error."""
+        if self.error is None or not self.explanation:
+            return self.error
+        return self.error.with_hint(f"\n{self.explanation}")
+
+    @property
+    def refusal(self) -> ApiError | None:
+        """The error of a last request that Google did not accept, if nothing was created; otherwise None."""
+        if self.error is None or self.error.operation is not None or self.created:
+            return None
+        return self.explained_error
+
+
+def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
+    """Add up the status of each location over several operations; the state is that of the last."""
+    numbers: dict[str, Counter[str]] = {}
+    states: dict[str, dict[str, Any]] = {}
+    for outcome in outcomes:
+        for name, status in outcome.per_location.items():
+            values = codec.from_body(object_type(LocationStatus), status)
+            counts = {key: value for key, value in values.items() if isinstance(value, int)}
+            numbers.setdefault(name, Counter()).update(counts)
+            states[name] = {key: value for key, value in values.items() if key not in counts}
+    return {name: {**dict(counts), **states[name]} for name, counts in numbers.items()}

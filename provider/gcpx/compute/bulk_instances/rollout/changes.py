@@ -1,0 +1,78 @@
+"""Change, restart, start and delete members: many side by side, each kind of request in one round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance, MemberRequest
+from gcpx.compute.bulk_instances.health import is_stopped
+from gcpx.compute.bulk_instances.rollout.settings import LABELS, ON_RUNNING, ON_STOPPED, Setting, Target
+from gcpx.gcp.errors import NotFound, PreconditionFailed
+from gcpx.model.call import Call
+
+_SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
+
+
+@attrs.frozen
+class MemberChanges:
+    """The changes of one update.
+
+    All methods raise the first `ProviderError`, once all members were tried. Members that no longer exist are skipped.
+
+    Attributes:
+        settings: what changes on running members, in this order.
+    """
+
+    call: Call
+    fleet: Fleet
+    target: Target
+    settings: tuple[Setting, ...] = (*ON_RUNNING, LABELS)
+
+    def delete(self, members: Sequence[Instance]) -> None:
+        """Delete members."""
+        self._send([MemberRequest(member, "delete") for member in members], "deleted")
+
+    def refresh(self, members: Sequence[Instance]) -> None:
+        """Change members while they run; the label that says so comes last."""
+        for setting in self.settings:
+            self._set(setting, members)
+
+    def restart(self, members: Sequence[Instance]) -> None:
+        """Stop members that run, change them, start them, and change what can only be said then: that it is done."""
+        running = [member for member in members if not is_stopped(member)]
+        self._send([MemberRequest(member, "stop") for member in running], "stopped")
+        for setting in ON_STOPPED:
+            self._set(setting, members)
+        self.start(members)
+        self._set(LABELS, members)
+
+    def start(self, members: Sequence[Instance]) -> None:
+        """Start members that were stopped, and resume those that were suspended."""
+        method = {True: "resume", False: "start"}
+        self._send([MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members], "started")
+
+    def _set(self, setting: Setting, members: Iterable[Instance]) -> None:
+        """Give members a setting; those that changed since they were listed are read and tried once more."""
+        behind = [member for member in members if self.target.differs(setting, member)]
+        failures = self.fleet.try_all(self.call, [self._request(setting, member) for member in behind], "changed")
+        stale = {str(item.request.member["id"]) for item in failures if isinstance(item.error, PreconditionFailed)}
+        _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))
+        if stale:
+            current = [member for member in self.fleet.members(self.call) if str(member["id"]) in stale]
+            self._send([self._request(setting, member) for member in current], "changed")
+
+    def _request(self, setting: Setting, member: Instance) -> MemberRequest:
+        return MemberRequest(member, setting.method, self.target.body(setting, member))
+
+    def _send(self, requests: list[MemberRequest], done: str) -> None:
+        if requests:
+            failures = self.fleet.try_all(self.call, requests, done)
+            _raise_first(item for item in failures if not isinstance(item.error, NotFound))
+
+
+def _raise_first(failures: Iterable[Failure]) -> None:
+    for failure in failures:
+        raise failure.error

@@ -1,0 +1,60 @@
+"""Rules between an update policy and the rest of a fleet's inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gcpx.compute.bulk_instances.rollout.policy import Policy, is_rolling
+from gcpx.compute.bulk_instances.rollout.policy_rules import SOURCE
+from gcpx.model.rules import Violation, elements, nested, rule, text
+from gcpx.model.values import UNKNOWN, has_unknown
+
+
+@rule("namePattern must have room for count and maxSurge", SOURCE)
+def surge_fits_the_name_pattern(values: dict[str, Any]) -> list[Violation]:
+    """Refuse a surge whose instances would find no free number."""
+    digits = text(values, "namePattern").count("#")
+    if not digits or not is_rolling(values) or has_unknown(values.get("updatePolicy")):
+        return []
+    policy = Policy.of(values)
+    names = 10**digits - 1
+    if not policy.surge or policy.wanted > names or policy.wanted + policy.surge <= names:
+        return []
+    words = (
+        f"must leave room in namePattern, which has {names:,} names: use at most {names - policy.wanted:,}, or more #"
+    )
+    return [("updatePolicy.maxSurge", words)]
+
+
+@rule("updatePolicy.maxSurge must be 0 with perInstanceProperties", SOURCE)
+def named_fleets_have_no_surge(values: dict[str, Any]) -> list[Violation]:
+    """Refuse a surge, whose instances would have no names."""
+    surge = nested(values, "updatePolicy").get("maxSurge")
+    if not values.get("perInstanceProperties") or surge in {None, UNKNOWN, 0, "0", "0%"}:
+        return []
+    return [("updatePolicy.maxSurge", "must be 0 with perInstanceProperties, which name every instance")]
+
+
+@rule("instanceProperties.labels must not be null with strategy: ROLLING, which needs a label", SOURCE)
+def rolling_fleets_keep_a_label(values: dict[str, Any]) -> list[Violation]:
+    """Refuse to remove all labels, because one of them tells the generation of a member."""
+    properties = nested(values, "instanceProperties")
+    if not is_rolling(values) or properties.get("labels", {}) is not None or not values.get("sourceInstanceTemplate"):
+        return []
+    words = "must not be null with strategy: ROLLING, which marks members by a label: set each label to null"
+    return [(("instanceProperties", "labels"), words)]
+
+
+@rule("ready.guestAttribute needs the metadata enable-guest-attributes: TRUE", SOURCE, warns=True)
+def guest_attributes_are_enabled(values: dict[str, Any]) -> list[Violation]:
+    """Warn about instances whose metadata does not enable guest attributes; the project's may."""
+    ready = nested(nested(values, "updatePolicy"), "ready")
+    properties = nested(values, "instanceProperties")
+    metadata = properties.get("metadata")
+    if not text(ready, "guestAttribute") or has_unknown(metadata) or values.get("sourceInstanceTemplate"):
+        return []
+    items = {item.get("key"): item.get("value") for _, item in elements(nested(properties, "metadata"), "items")}
+    if str(items.get("enable-guest-attributes", "")).upper() == "TRUE":
+        return []
+    words = "needs the metadata enable-guest-attributes: TRUE on the instances, here or in the project"
+    return [("updatePolicy.ready.guestAttribute", words)]

@@ -1,0 +1,88 @@
+"""The generation of a member: which properties it was created with, or was last changed to, as a label.
+
+A generation has three parts, one for each of the levels of `levels`: `1f0c2a9b-77aa01bc-d4e5f601`. Members whose label
+has another part than the fleet's generation are behind, and the part says what they need at the most. Anybody can read
+that from Google, whatever happened to the run that changed them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from gcpx.compute.bulk_instances.fleet import Fleet
+from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL, RESERVED_LABELS
+from gcpx.compute.bulk_instances.rollout.levels import CHANGES, Level, by_level
+from gcpx.compute.bulk_instances.rollout.policy import is_rolling
+from gcpx.compute.bulk_instances.rollout.properties import merged_properties
+from gcpx.model.call import Call
+from gcpx.model.links import path_of
+
+_PART: Final = "[0-9a-f]{8}"
+_FORM: Final = re.compile(f"({_PART})-({_PART})-({_PART})")
+_ORDER: Final = (Level.REPLACE, Level.RESTART, Level.REFRESH)
+_SERVER_FIELDS: Final = frozenset({"kind", "fingerprint"})
+"""Fields that Google adds to a template's properties, and that say nothing about instances."""
+
+
+def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
+    """Return the generation of instance properties.
+
+    Args:
+        properties: the instance properties with those of the template (REST JSON).
+        last: the generation before a change; empty if there was none.
+        changed: the levels at which the change made a difference; the other parts of `last` stay, so that another
+            spelling of the same value is no new generation.
+    """
+    kept, parts = _parts(last), by_level(properties)
+    return "-".join(
+        kept[level] if level in kept and level not in changed else _hash(_plain(parts[level])) for level in _ORDER
+    )
+
+
+def need_of(label: str, wanted: str) -> Level:
+    """Return what a member with this label needs at the most, to reach the wanted generation."""
+    parts, goal = _parts(label), _parts(wanted)
+    return max((level for level in CHANGES if parts.get(level) != goal.get(level)), default=Level.NONE)
+
+
+def recorded_generation(instance: Mapping[str, Any]) -> str:
+    """Read the generation from the label of an instance (REST JSON); empty without one."""
+    return str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
+
+
+def creation_generation(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> str:
+    """Return the generation of a new fleet; empty if it is not rolling. Raises `ApiError` if its template is unreadable."""
+    return generation_of(merged_properties(call, fleet, inputs)) if is_rolling(inputs) else ""
+
+
+def generation_label(generation: str) -> dict[str, str]:
+    """Return the label of a generation, as a map; empty without one."""
+    return {GENERATION_LABEL: generation} if generation else {}
+
+
+def generation_output(generation: str) -> dict[str, Any]:
+    """Return the output that tells a fleet's generation; empty without one."""
+    return {"generation": generation} if generation else {}
+
+
+def _parts(generation: str) -> dict[Level, str]:
+    found = _FORM.fullmatch(generation)
+    return dict(zip(_ORDER, found.groups(), strict=True)) if found else {}
+
+
+def _hash(part: Any) -> str:
+    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:8]
+
+
+def _plain(value: Any) -> Any:
+    """Drop what says nothing about instances, and write links in their short form."""
+    if isinstance(value, dict):
+        dropped = _SERVER_FIELDS | RESERVED_LABELS
+        return {key: _plain(item) for key, item in value.items() if key not in dropped and item is not None}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return path_of(value) if isinstance(value, str) and value.startswith("https://") else value

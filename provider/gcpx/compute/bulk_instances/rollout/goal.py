@@ -1,0 +1,165 @@
+"""What an update brings a fleet to, and what each member needs for that."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance, name_order
+from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
+from gcpx.compute.bulk_instances.health import is_stopped
+from gcpx.compute.bulk_instances.rollout.generation import generation_of, need_of, recorded_generation
+from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
+from gcpx.compute.bulk_instances.rollout.plan import Member
+from gcpx.compute.bulk_instances.rollout.policy import Policy
+from gcpx.compute.bulk_instances.rollout.properties import rolled_properties, set_properties
+from gcpx.compute.bulk_instances.rollout.settings import LABELS, ON_RUNNING, ON_STOPPED, Setting, Target
+from gcpx.compute.bulk_instances.size import FleetSize
+from gcpx.errors import UserError
+from gcpx.model.call import Call
+from gcpx.model.rules import nested
+
+_RUNNING: Final = "RUNNING"
+_WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
+"""What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
+
+
+class TooDisruptiveError(UserError):
+    """A change needs more than the update policy allows."""
+
+    def __init__(self, need: Level, most: Level) -> None:
+        super().__init__(
+            f"updatePolicy.mostDisruptiveAction: {most.name} does not allow this change, which needs {need.name}; "
+            f"raise it to {need.name}, or leave the properties as they were"
+        )
+
+
+@attrs.frozen(kw_only=True)
+class Goal:
+    """What an update brings a fleet to.
+
+    Attributes:
+        inputs: the fleet's new inputs.
+        policy: how it gets there.
+        generation: the generation that members shall have; empty if the fleet is not rolling.
+        base: the generation before the update, which members without a label have.
+        before: the properties before the update (REST JSON).
+        target: what members shall have set.
+        rehosted: the names of members that had a host name of their own, and shall have none.
+    """
+
+    inputs: dict[str, Any]
+    policy: Policy
+    generation: str
+    base: str
+    before: dict[str, Any]
+    target: Target
+    rehosted: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]) -> Goal:
+        """Find what an update from old to new inputs brings the fleet to.
+
+        Raises:
+            ApiError: the template of a rolling fleet cannot be read.
+        """
+        policy = Policy.of(new)
+        before, after = (rolled_properties if policy.rolling else set_properties)(call, fleet, old, new)
+        levels = frozenset(levels_of(call.changed))
+        base = (call.last.get("generation") or generation_of(before)) if policy.rolling else ""
+        generation = generation_of(after, base, levels) if policy.rolling else ""
+        labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
+        target = Target.after(before, after, labels, _removed_before(call))
+        return cls(
+            inputs=new,
+            policy=policy,
+            generation=generation,
+            base=base,
+            before=before,
+            target=target,
+            rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
+        )
+
+    def reversed(self, old: dict[str, Any]) -> Goal:
+        """Return the goal that brings members that have reached this one back to the old inputs."""
+        added = {item.name: frozenset(item.read(self.target.wanted)) for item in (LABELS, *ON_STOPPED)}
+        before = self.before
+        labels = {**self.target.labels, GENERATION_LABEL: self.base}
+        target = Target.after(self.target.wanted, before, labels, added)
+        return attrs.evolve(
+            self,
+            inputs=old,
+            policy=attrs.evolve(Policy.of(old), rolling=True),
+            generation=self.base,
+            base=self.generation,
+            target=target,
+        )
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        """What is set on running members."""
+        return (*ON_RUNNING, LABELS) if self.policy.rolling else _WITHOUT_ROLLING
+
+    def is_current(self, instance: Instance) -> bool:
+        """Return whether a member has reached the generation, by its label."""
+        return not self.generation or need_of(recorded_generation(instance) or self.base, self.generation) is Level.NONE
+
+    @property
+    def wanted(self) -> int:
+        """The number of members that the fleet shall have."""
+        return FleetSize.of(self.inputs).wanted
+
+    def member(self, instance: Instance, *, ready: bool) -> Member:
+        """Describe an instance for the plan; raises TooDisruptiveError."""
+        names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
+        return Member(
+            name=instance["name"],
+            order=name_order(instance["name"]),
+            need=self._need(instance),
+            available=ready and instance.get("status") == _RUNNING,
+            stopped=stopped,
+            unwanted=bool(names) and (instance["name"] not in names or not self.wanted),
+        )
+
+    def _need(self, instance: Instance) -> Level:
+        if is_stopped(instance) and self.policy.replaces_stopped:
+            return Level.REPLACE
+        if self._has_other_hostname(instance):
+            return Level.REPLACE
+        return self._allowed(self._behind(instance)) if self.policy.rolling else self._unset(instance, _WITHOUT_ROLLING)
+
+    def _behind(self, instance: Instance) -> Level:
+        """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
+        need = need_of(recorded_generation(instance) or self.base, self.generation)
+        if need is Level.NONE:
+            return self._unset(instance, (LABELS, *ON_RUNNING))
+        is_set = need is Level.RESTART and not any(self.target.differs(item, instance) for item in ON_STOPPED)
+        if is_set and instance.get("status") == _RUNNING and self.policy.least < Level.RESTART:
+            need = Level.REFRESH  # an interrupted rollout has restarted it already
+        return max(need, self.policy.least)
+
+    def _unset(self, instance: Instance, settings: tuple[Setting, ...]) -> Level:
+        return Level.REFRESH if any(self.target.differs(item, instance) for item in settings) else Level.NONE
+
+    def _allowed(self, need: Level) -> Level:
+        if need is Level.RESTART and not self.policy.unavailable:
+            need = Level.REPLACE  # a surge, without which nothing may be taken away, needs new members
+        if need > self.policy.most:
+            raise TooDisruptiveError(need, self.policy.most)
+        return need
+
+    def _has_other_hostname(self, instance: Instance) -> bool:
+        name, wanted = instance["name"], _hostnames(self.inputs).get(instance["name"])
+        return instance.get("hostname") != wanted and (wanted is not None or name in self.rehosted)
+
+
+def _hostnames(inputs: dict[str, Any]) -> dict[str, str]:
+    """Return the host names that inputs give to members, by name."""
+    named = inputs.get("perInstanceProperties") or {}
+    return {name: own["hostname"] for name, own in named.items() if own and own.get("hostname") is not None}
+
+
+def _removed_before(call: Call) -> dict[str, frozenset[str]]:
+    """Return the keys that an unfinished update was removing."""
+    return {name: frozenset(keys) for name, keys in (call.last.get("removedKeys") or {}).items()}

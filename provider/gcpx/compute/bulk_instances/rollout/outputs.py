@@ -1,0 +1,46 @@
+"""The outputs of a fleet that tell how far a rollout got."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gcpx.compute.bulk_instances.fleet import Instance
+from gcpx.compute.bulk_instances.rollout.generation import generation_output
+from gcpx.compute.bulk_instances.rollout.goal import Goal
+from gcpx.compute.bulk_instances.rollout.policy import Policy
+from gcpx.model.links import name_of
+
+_KEPT: Final = ("generation", "removedKeys")
+"""The outputs of the last update that a refresh keeps."""
+
+
+def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -> dict[str, Any]:
+    """Return the outputs that the next update needs to go on.
+
+    Args:
+        last: the outputs before the update.
+        goal: what the update brings the fleet to.
+        members: the members after it.
+    """
+    outputs = generation_output(goal.generation)
+    if goal.target.removed and not all(goal.is_current(member) for member in members):
+        outputs["removedKeys"] = {name: sorted(keys) for name, keys in goal.target.removed.items()}
+    lost = lost_members(last, goal.inputs, members)
+    return {**outputs, "lostMembers": lost} if lost else outputs
+
+
+def kept_outputs(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> dict[str, Any]:
+    """Return what a refresh keeps of these outputs, and which members were lost since."""
+    kept = {name: last[name] for name in _KEPT if last.get(name) is not None}
+    lost = lost_members(last, inputs, members)
+    return {**kept, "lostMembers": lost} if lost else kept
+
+
+def lost_members(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> list[dict[str, str]]:
+    """Return the names and zones of members that do not exist any more, if the fleet keeps names and is short."""
+    policy, existing = Policy.of(inputs), {member["name"] for member in members}
+    if not policy.keep_names:
+        return []
+    known = {item["name"]: name_of(item["zone"]) for key in ("members", "lostMembers") for item in last.get(key) or ()}
+    short = max(0, policy.wanted - len(members))
+    return [{"name": name, "zone": zone} for name, zone in known.items() if name not in existing][:short]

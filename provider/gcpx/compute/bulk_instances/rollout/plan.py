@@ -1,0 +1,198 @@
+"""What a rollout does next, decided from nothing but the members as they are.
+
+Every step is planned anew from the members, so a rollout that was interrupted anywhere goes on from what it reached. No
+step takes away more running members than the policy allows. The same plan, carried out on paper, is the preview.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.rollout.levels import Level
+from gcpx.compute.bulk_instances.rollout.policy import Policy
+
+_MOST_STEPS: Final = 20_000
+
+
+@attrs.frozen
+class Member:
+    """A member as a plan sees it.
+
+    Attributes:
+        name: its name.
+        order: sorts members by the number in their name.
+        need: what has to be done so that it has the wanted properties.
+        available: it is running and ready.
+        stopped: it was stopped, and does not start on its own.
+        unwanted: its name is none of those that the fleet shall have.
+        note: what to say about it beside its name, such as why it was stopped.
+    """
+
+    name: str
+    order: tuple[str, int, str]
+    need: Level = Level.NONE
+    available: bool = True
+    stopped: bool = False
+    unwanted: bool = False
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.note})" if self.note else self.name
+
+
+@attrs.frozen(kw_only=True)
+class Step:
+    """What is done at once; the next step begins when all that it touched are ready.
+
+    Attributes:
+        delete: members to delete, because they are replaced or surplus.
+        restart: members to stop, change and start; those that are stopped are only changed and started.
+        refresh: members to change while they run.
+        start: members to start.
+        create: the number of instances to create.
+    """
+
+    delete: list[Member] = attrs.Factory(list)
+    restart: list[Member] = attrs.Factory(list)
+    refresh: list[Member] = attrs.Factory(list)
+    start: list[Member] = attrs.Factory(list)
+    create: int = 0
+
+    def __bool__(self) -> bool:
+        return bool(self.delete or self.restart or self.refresh or self.start or self.create)
+
+    @property
+    def disturbed(self) -> list[Member]:
+        """The running members that the step takes away, for good or for a while."""
+        return [member for member in (*self.delete, *self.restart) if member.available]
+
+
+@attrs.frozen
+class Work:
+    """Everything that is left to do with the members as they are.
+
+    Attributes:
+        replaced: members that new ones replace.
+        surplus: members of which there are too many.
+        restarted, refreshed, started: as in `Step`.
+        missing: the number of instances to create, those that replace others included.
+    """
+
+    replaced: list[Member]
+    surplus: list[Member]
+    restarted: list[Member]
+    refreshed: list[Member]
+    started: list[Member]
+    missing: int
+
+    def __bool__(self) -> bool:
+        return any((self.replaced, self.surplus, self.restarted, self.refreshed, self.started, self.missing))
+
+
+def work_left(members: list[Member], wanted: int, policy: Policy) -> Work:
+    """Find everything that is left to do, up to the pause of the policy."""
+    chosen = _chosen(members, policy)
+    replaced = [member for member in chosen if member.need is Level.REPLACE]
+    surplus = _surplus(members, wanted, replaced)
+    leaving = {member.name for member in (*replaced, *surplus)}
+    staying = [member for member in chosen if member.name not in leaving]
+    restarted = [member for member in staying if member.need is Level.RESTART]
+    return Work(
+        replaced=replaced,
+        surplus=surplus,
+        restarted=restarted,
+        refreshed=[member for member in staying if member.need is Level.REFRESH],
+        started=_to_start(members, policy, leaving | {member.name for member in restarted}),
+        missing=max(0, wanted - (len(members) - len(leaving))),
+    )
+
+
+def next_step(members: list[Member], wanted: int, policy: Policy) -> Step:
+    """Plan the next step; an empty one means that nothing can be done, or that nothing is left to do."""
+    work = work_left(members, wanted, policy)
+    spare = _spare(members, wanted, policy)
+    delete = _within(spare, [*work.surplus, *work.replaced])
+    spare -= sum(member.available for member in delete)
+    room = wanted + policy.surge - (len(members) - len(delete))
+    return Step(
+        delete=delete,
+        restart=_within(spare, work.restarted),
+        refresh=work.refreshed,
+        start=work.started,
+        create=max(0, min(work.missing, room)),
+    )
+
+
+def steps(members: list[Member], wanted: int, policy: Policy) -> Iterator[tuple[Step, int]]:
+    """Carry out the plan on paper, as if nothing went wrong; yield each step with the fewest members that run."""
+    for number in range(_MOST_STEPS):
+        step = next_step(members, wanted, policy)
+        if not step:
+            return
+        running = sum(member.available for member in members)
+        yield step, running - len(step.disturbed)
+        members = _after(members, step, number)
+
+
+def _after(members: list[Member], step: Step, number: int) -> list[Member]:
+    deleted = {member.name for member in step.delete}
+    changed = {member.name for member in (*step.restart, *step.refresh)}
+    begun = {member.name for member in (*step.restart, *step.start)}
+    kept = [
+        attrs.evolve(
+            member,
+            need=Level.NONE if member.name in changed else member.need,
+            available=member.available or member.name in begun,
+            stopped=member.stopped and member.name not in begun,
+        )
+        for member in members
+        if member.name not in deleted
+    ]
+    return kept + [Member(f"{number}/{index}", ("~", number, str(index))) for index in range(step.create)]
+
+
+def _chosen(members: list[Member], policy: Policy) -> list[Member]:
+    """Choose the members to change: all that are behind, or as many as there may be before the pause.
+
+    Those that do not run anyway come first.
+    """
+    behind = [member for member in members if member.need and not member.unwanted]
+    behind.sort(key=lambda member: (member.available, member.order))
+    if policy.pause_after is None:
+        return behind
+    done = sum(not member.need for member in members if not member.unwanted)
+    return behind[: max(0, policy.pause_after - done)]
+
+
+def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list[Member]:
+    """Choose the members of which there are too many: unwanted ones, then those behind, then the highest numbers.
+
+    Members that are about to be replaced come first: a surge leaves as many of them as it has added.
+    """
+    unwanted = [member for member in members if member.unwanted]
+    leaving = {member.name for member in replaced}
+    rest = [member for member in members if not member.unwanted and member.name not in leaving]
+    rest.sort(key=lambda member: (member.need, member.order), reverse=True)
+    return unwanted + rest[: max(0, len(rest) - wanted)]
+
+
+def _to_start(members: list[Member], policy: Policy, others: set[str]) -> list[Member]:
+    if not policy.starts:
+        return []
+    return [member for member in members if member.stopped and member.name not in others]
+
+
+def _spare(members: list[Member], wanted: int, policy: Policy) -> int:
+    """Count the running members that may be taken away. Members that are stopped on purpose are not missed."""
+    kept = 0 if policy.starts or policy.replaces_stopped else sum(member.stopped for member in members)
+    return sum(member.available for member in members) - (wanted - kept - policy.unavailable)
+
+
+def _within(spare: int, members: list[Member]) -> list[Member]:
+    """Take the members that do not run, and as many running ones as can be spared."""
+    idle = [member for member in members if not member.available]
+    running = [member for member in members if member.available]
+    return idle + running[: max(0, spare)]

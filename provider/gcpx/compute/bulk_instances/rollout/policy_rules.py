@@ -1,0 +1,52 @@
+"""Rules within an update policy."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from gcpx.model.numbers import as_integer_or_percentage
+from gcpx.model.rules import Violation, rule, text
+from gcpx.model.values import UNKNOWN
+
+SOURCE: Final = "[declaration.py](provider/gcpx/compute/bulk_instances/rollout/declaration.py): rolling updates"
+"""The source of rules about update policies, which gcpx defines itself, as a link in RULES.md."""
+ACTIONS: Final = ("REFRESH", "RESTART", "REPLACE")
+"""What a rollout does with a member, the least disruptive first."""
+
+
+@rule("the properties of updatePolicy require strategy: ROLLING", SOURCE)
+def rollouts_need_the_rolling_strategy(values: dict[str, Any]) -> list[Violation]:
+    """Refuse settings that would have no effect."""
+    if values.get("strategy") in {"ROLLING", UNKNOWN}:
+        return []
+    given = sorted(name for name, value in values.items() if name != "strategy" and value is not None)
+    return [(name, "requires strategy: ROLLING") for name in given]
+
+
+@rule("maxSurge and maxUnavailable must not both be 0", SOURCE)
+def replacing_needs_an_instance_to_spare(values: dict[str, Any]) -> list[Violation]:
+    """Refuse a policy under which no member could ever be changed."""
+    if not _is_zero(values.get("maxUnavailable")) or not _is_zero(values.get("maxSurge", 0)):
+        return []
+    return [("maxUnavailable", "must be at least 1 if maxSurge is 0, because no member could be changed otherwise")]
+
+
+@rule("keepNames requires maxSurge: 0", SOURCE)
+def names_are_kept_without_surge(values: dict[str, Any]) -> list[Violation]:
+    """Refuse a surge, whose instances would need names that are still in use."""
+    if values.get("keepNames") is not True or values.get("maxSurge") in {None, UNKNOWN} or _is_zero(values["maxSurge"]):
+        return []
+    return [("maxSurge", "must be 0 with keepNames, because the old instance has to free its name first")]
+
+
+@rule("minimalAction must not be more disruptive than mostDisruptiveAction", SOURCE)
+def least_action_is_not_above_the_most(values: dict[str, Any]) -> list[Violation]:
+    """Refuse a policy that forbids the least that it asks for."""
+    least, most = text(values, "minimalAction") or ACTIONS[0], text(values, "mostDisruptiveAction") or ACTIONS[-1]
+    if not {least, most} <= set(ACTIONS) or ACTIONS.index(least) <= ACTIONS.index(most):
+        return []
+    return [("minimalAction", f"must not be more disruptive than mostDisruptiveAction, {most}")]
+
+
+def _is_zero(value: Any) -> bool:
+    return as_integer_or_percentage(value) in {0, "0%"}

@@ -1,0 +1,170 @@
+"""Carry out a rollout: plan a step from the members as they are, do it, wait until they are ready, and plan the next."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+import attrs
+
+from gcpx.compute.bulk_instances.creation.instances import create_instances
+from gcpx.compute.bulk_instances.creation.result import Creation
+from gcpx.compute.bulk_instances.creation.wanted import Wanted
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
+from gcpx.compute.bulk_instances.rollout.goal import Goal
+from gcpx.compute.bulk_instances.rollout.levels import Level
+from gcpx.compute.bulk_instances.rollout.names import instances_to_create
+from gcpx.compute.bulk_instances.rollout.plan import Member, Step, next_step, steps, work_left
+from gcpx.compute.bulk_instances.rollout.readiness import Readiness
+from gcpx.compute.bulk_instances.rollout.words import describe_step
+from gcpx.errors import ProviderError
+from gcpx.gcp.errors import Unfinished
+from gcpx.model.call import Call
+
+_MOST_STARTS: Final = 3
+_MORE_STEPS: Final = 20
+
+
+class RolloutError(ProviderError):
+    """A rollout cannot go on."""
+
+    code = "ABORTED"
+
+
+@attrs.define
+class Rollout:
+    """One run of a rollout.
+
+    Attributes:
+        members: the members as they were last read.
+        wanted: the number of members to reach; lower than the goal's if Google has no room for more.
+        creation: the last creation, if there was one.
+        touched: whether anything was changed.
+    """
+
+    call: Call
+    fleet: Fleet
+    goal: Goal
+    members: list[Instance]
+    wanted: int
+    changes: MemberChanges
+    readiness: Readiness
+    creation: Creation | None = None
+    touched: bool = False
+    _starts: Counter[str] = attrs.Factory(Counter)
+
+    @classmethod
+    def of(cls, call: Call, fleet: Fleet, goal: Goal, members: list[Instance]) -> Rollout:
+        """Prepare a rollout that brings members to a goal."""
+        readiness = Readiness(call, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
+        readiness.trust([member for member in members if not goal.is_current(member)])
+        changes = MemberChanges(call, fleet, goal.target, goal.settings)
+        return cls(call, fleet, goal, members, goal.wanted, changes, readiness)
+
+    def run(self) -> None:
+        """Bring the members to the goal, or to the pause of the policy.
+
+        Raises:
+            ProviderError: a step failed; `members` may be out of date.
+        """
+        planned = len(list(steps(self._planned(), self.wanted, self.goal.policy)))
+        for number in range(1, planned * 2 + _MORE_STEPS):
+            step = self._next_step()
+            if not step:
+                return
+            if planned > 1:
+                self.call.progress(f"batch {number} of {max(number, planned)}: {describe_step(step)}")
+            self._carry_out(step)
+        raise RolloutError(
+            f"members of {self.fleet.id} keep disappearing: {len(self.members):,} of {self.wanted:,} exist after "
+            f"{number:,} batches; run `pulumi up` to go on"
+        )
+
+    def _planned(self) -> list[Member]:
+        return [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
+
+    def _next_step(self) -> Step:
+        """Plan the next step; an empty one ends the rollout."""
+        policy = self.goal.policy
+        step, work = next_step(self._planned(), self.wanted, policy), work_left(self._planned(), self.wanted, policy)
+        if step or not work:
+            return step
+        self.members = self.readiness.wait(self.members)
+        step = next_step(self._planned(), self.wanted, policy)
+        if not step and work_left(self._planned(), self.wanted, policy):
+            raise self._stuck()
+        return step
+
+    def _stuck(self) -> RolloutError:
+        running = sum(member.available for member in self._planned())
+        return RolloutError(
+            f"the rollout cannot go on: {running:,} of {self.wanted:,} members run, and updatePolicy lets "
+            f"{self.goal.policy.unavailable:,} be unavailable; repair the others, or raise maxUnavailable or maxSurge, "
+            "then run `pulumi up` to go on"
+        )
+
+    def _carry_out(self, step: Step) -> None:
+        self.touched |= bool(step.refresh or step.start or step.restart or step.delete)
+        by_name = {member["name"]: member for member in self.members}
+
+        def instances(members: list[Member]) -> list[Instance]:
+            return [by_name[member.name] for member in members]
+
+        self.readiness.forget(instances([*step.restart, *step.start]))
+        self.changes.refresh(instances(step.refresh))
+        self._start(instances(step.start))
+        self.changes.restart(instances(step.restart))
+        self.changes.delete(instances(step.delete))
+        if step.create:
+            self._create(step, instances(step.delete))
+        else:
+            self.members = self._after(step)
+        if self.goal.policy.rolling and (step.create or step.restart or step.start):
+            self.members = self.readiness.wait(self.members)
+
+    def _after(self, step: Step) -> list[Instance]:
+        """Return the members after a step that creates none; they are read anew if any other was changed."""
+        if step.restart or step.refresh or step.start:
+            return self.fleet.members(self.call)
+        deleted = {member.name for member in step.delete}
+        return [member for member in self.members if member["name"] not in deleted]
+
+    def _start(self, members: list[Instance]) -> None:
+        self._starts.update(member["name"] for member in members)
+        restless = [name for name, times in self._starts.items() if times > _MOST_STARTS]
+        if restless:
+            raise RolloutError(f"{restless[0]} was started {_MOST_STARTS} times and has stopped again each time")
+        self.changes.start(members)
+
+    def _create(self, step: Step, deleted: list[Instance]) -> None:
+        """Create what the step asks for; if there is no room, fail in the middle of a replacement, else do with less."""
+        gone = {member["name"] for member in deleted}
+        kept = [member for member in self.members if member["name"] not in gone]
+        for wanted in instances_to_create(self.call, self.goal, kept, deleted, step.create):
+            self.creation = self._created(kept, wanted)
+            before, kept = len(kept), self.fleet.members(self.call)
+            self.members = kept
+            if len(kept) - before < wanted.count:
+                self._accept_less(step, len(kept) - before, wanted.count)
+
+    def _created(self, kept: list[Instance], wanted: Wanted) -> Creation:
+        try:
+            creation = create_instances(self.call, self.fleet, self.goal.inputs, kept, wanted)
+        except Unfinished:
+            self.touched = True
+            raise
+        if creation.refusal is not None:
+            raise creation.refusal
+        self.touched = True
+        return creation
+
+    def _accept_less(self, step: Step, created: int, wanted: int) -> None:
+        replaces = any(member.need is Level.REPLACE for member in self._planned()) or any(
+            member.need is Level.REPLACE for member in step.delete
+        )
+        if replaces and self.goal.policy.rolling:
+            reason = self.creation.error if self.creation is not None else None
+            words = f"{created:,} of {wanted:,} instances could be created{f': {reason}' if reason else ''}"
+            raise RolloutError(words)
+        self.wanted = len(self.members)

@@ -1,0 +1,128 @@
+"""An update of a fleet: bring the members to the new inputs, or say how far it got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import attrs
+
+from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
+from gcpx.compute.bulk_instances.outputs import last_creation_outputs, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
+from gcpx.compute.bulk_instances.rollout.generation import recorded_generation
+from gcpx.compute.bulk_instances.rollout.goal import Goal
+from gcpx.compute.bulk_instances.rollout.outputs import rollout_outputs
+from gcpx.compute.bulk_instances.rollout.rollout import Rollout
+from gcpx.compute.bulk_instances.rollout.settings import LABELS, Target
+from gcpx.compute.bulk_instances.shortfall import report_shortfall
+from gcpx.errors import CancelledError, ProviderError
+from gcpx.model.call import Call
+from gcpx.model.resource import Live, PartialError
+
+
+@attrs.frozen
+class FleetUpdate:
+    """One update, from old inputs to new ones."""
+
+    call: Call
+    fleet: Fleet
+    old: dict[str, Any]
+    new: dict[str, Any]
+
+    def run(self) -> Live:
+        """Carry the update out, and describe the fleet.
+
+        Raises:
+            PartialError: it failed after something was changed, or the fleet is smaller than its minimum.
+            ProviderError: it failed before anything was changed, or what was changed has been rolled back.
+        """
+        rollout = self._rollout(Goal.of(self.call, self.fleet, self.old, self.new), self.fleet.members(self.call))
+        try:
+            rollout.run()
+        except ProviderError as error:
+            raise self._failure(rollout, error) from error
+        live = self._live(rollout)
+        if rollout.creation is not None:
+            report_shortfall(self.call, self.new, live, rollout.creation)
+        self._warn_of_pause(rollout)
+        return live
+
+    def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
+        """Prepare a rollout; members without a generation are first given the one that they have."""
+        unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
+        if not unlabelled or goal.base == goal.generation:
+            return Rollout.of(self.call, self.fleet, goal, members)
+        stamp = Target({}, labels={GENERATION_LABEL: goal.base})
+        MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
+        rollout = Rollout.of(self.call, self.fleet, goal, self.fleet.members(self.call))
+        rollout.touched = True
+        return rollout
+
+    def _failure(self, rollout: Rollout, error: ProviderError) -> Exception:
+        """Return what a failed rollout raises, after rolling it back if the policy says so."""
+        if not rollout.touched:
+            return error
+        cancelled = isinstance(error, CancelledError) or self.call.cancelled.is_set()
+        if rollout.goal.policy.rolls_back and self.call.changed and not cancelled:
+            return self._rolled_back(rollout, error)
+        return PartialError(self._live_or_unread(rollout), f"{self._reached(rollout)}: {error}")
+
+    def _rolled_back(self, rollout: Rollout, error: ProviderError) -> Exception:
+        """Bring the members that were changed back to the old inputs."""
+        self.call.warn(f"the rollout failed, and is being rolled back: {error}")
+        back = Rollout.of(self.call, self.fleet, rollout.goal.reversed(self.old), self.fleet.members(self.call))
+        try:
+            back.run()
+        except ProviderError as failure:
+            words = f"the rollout failed: {error}\nIt could not be rolled back: {failure}"
+            return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout)}")
+        return _RolledBackError(error)
+
+    def _reached(self, rollout: Rollout) -> str:
+        """Say how far a rollout got, and what to do next."""
+        try:
+            members = self.fleet.members(self.call)
+        except ProviderError:
+            members = rollout.members
+        if not rollout.goal.generation:
+            return f"{len(members):,} of {rollout.goal.wanted:,} instances exist; run `pulumi up` to go on"
+        current = sum(rollout.goal.is_current(member) for member in members)
+        return (
+            f"{current:,} of {rollout.goal.wanted:,} members have the new properties, {len(members):,} exist; "
+            "run `pulumi up` to go on from there"
+        )
+
+    def _live(self, rollout: Rollout) -> Live:
+        creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self.call.last)
+        more = rollout_outputs(self.call.last, rollout.goal, rollout.members)
+        return live_fleet(self.call, self.fleet, rollout.members, self.new, {**creation, **more})
+
+    def _live_or_unread(self, rollout: Rollout) -> Live:
+        try:
+            rollout.members = self.fleet.members(self.call)
+            return self._live(rollout)
+        except ProviderError:
+            return unread_fleet(self.fleet, self.new, self.call.last)
+
+    def _warn_of_pause(self, rollout: Rollout) -> None:
+        behind = _names(member for member in rollout.members if not rollout.goal.is_current(member))
+        if rollout.goal.policy.pause_after is not None and behind:
+            self.call.warn(
+                f"the rollout has paused: {len(rollout.members) - len(behind):,} of {len(rollout.members):,} members have the "
+                "new properties; raise or remove updatePolicy.pauseAfter to go on, or set the properties back"
+            )
+
+
+class _RolledBackError(ProviderError):
+    """A rollout failed, and the members have the previous properties again."""
+
+    code = "ABORTED"
+
+    def __init__(self, error: ProviderError) -> None:
+        super().__init__(f"the rollout failed and was rolled back; the members have the previous properties: {error}")
+
+
+def _names(members: Iterable[Instance]) -> list[str]:
+    return [member["name"] for member in members]

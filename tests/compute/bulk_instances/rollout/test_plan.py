@@ -1,0 +1,180 @@
+"""The plan of a rollout, without any cloud: what it never does, whatever happens between two steps."""
+
+from __future__ import annotations
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gcpx.compute.bulk_instances.rollout.levels import Level
+from gcpx.compute.bulk_instances.rollout.plan import Member, Step, next_step, steps, work_left
+from gcpx.compute.bulk_instances.rollout.policy import Policy
+
+
+def fleet(count: int, need: Level = Level.NONE, **traits: bool) -> list[Member]:
+    return [Member(f"web-{number}", ("web-", number, ""), need, **traits) for number in range(1, count + 1)]
+
+
+def rolling(wanted: int, **traits: object) -> Policy:
+    return Policy(**{"wanted": wanted, "rolling": True, "unavailable": 1, **traits})  # type: ignore[arg-type]
+
+
+def summary(members: list[Member], policy: Policy) -> list[tuple[list[str], int, int]]:
+    """Return each step as the names that are deleted, the number that is created, and the fewest that run."""
+    return [
+        ([member.name for member in step.delete], step.create, running)
+        for step, running in steps(members, policy.wanted, policy)
+    ]
+
+
+def test_a_replacement_without_surge_deletes_a_batch_and_creates_as_many():
+    assert summary(fleet(4, Level.REPLACE), rolling(4, unavailable=2)) == [
+        (["web-1", "web-2"], 2, 2),
+        (["web-3", "web-4"], 2, 2),
+    ]
+
+
+def test_a_surge_creates_before_it_deletes_and_leaves_no_surplus():
+    assert summary(fleet(3, Level.REPLACE), rolling(3, unavailable=0, surge=2)) == [
+        ([], 2, 3),
+        (["web-1", "web-2"], 1, 3),
+        (["web-3"], 0, 3),
+    ]
+
+
+def test_restarts_are_made_in_batches_and_refreshes_at_once():
+    restarted = list(steps(fleet(5, Level.RESTART), 5, rolling(5, unavailable=2)))
+    assert [len(step.restart) for step, _ in restarted] == [2, 2, 1]
+    assert [running for _, running in restarted] == [3, 3, 4]
+    refreshed = list(steps(fleet(5, Level.REFRESH), 5, rolling(5)))
+    assert [(len(step.refresh), running) for step, running in refreshed] == [(5, 5)]
+
+
+def test_only_members_that_are_behind_are_touched():
+    members = [*fleet(3), Member("web-9", ("web-", 9, ""), Level.REPLACE)]
+    assert summary(members, rolling(4)) == [(["web-9"], 1, 3)]
+
+
+def test_members_that_do_not_run_are_replaced_first_and_at_once():
+    members = [*fleet(3, Level.REPLACE), Member("web-4", ("web-", 4, ""), Level.REPLACE, available=False)]
+    step = next_step(members, 4, rolling(4))
+    assert [member.name for member in step.delete] == ["web-4"], "another one would leave too few"
+
+
+def test_a_pause_ends_the_rollout_when_enough_members_are_current_and_a_higher_one_goes_on():
+    members = fleet(5, Level.REPLACE)
+    assert summary(members, rolling(5, pause_after=2)) == [(["web-1"], 1, 4), (["web-2"], 1, 4)]
+    paused = [*fleet(5, Level.REPLACE)[2:], *(Member(f"new-{n}", ("new-", n, "")) for n in range(2))]
+    assert summary(paused, rolling(5, pause_after=2)) == []
+    assert len(summary(paused, rolling(5, pause_after=3))) == 1
+
+
+def test_a_surge_that_pauses_leaves_the_wanted_number():
+    members = fleet(5, Level.REPLACE)
+    for step, _ in steps(members, 5, rolling(5, unavailable=0, surge=2, pause_after=3)):
+        members = carried_out(members, step)
+    assert len(members) == 5
+    assert sum(not member.need for member in members) == 3
+
+
+def test_scaling_down_deletes_the_highest_numbers_and_scaling_up_creates():
+    assert summary(fleet(5), rolling(3, unavailable=3)) == [(["web-5", "web-4"], 0, 3)]
+    assert summary(fleet(3), rolling(5)) == [([], 2, 3)]
+
+
+@pytest.mark.parametrize(("policy", "started"), [({}, 1), ({"starts": False}, 0)])
+def test_stopped_members_are_started_unless_they_are_kept(policy, started):
+    members = [*fleet(3), Member("web-4", ("web-", 4, ""), available=False, stopped=True)]
+    assert sum(len(step.start) for step, _ in steps(members, 4, rolling(4, **policy))) == started
+
+
+def test_members_that_are_kept_stopped_are_not_missed_by_a_rollout():
+    members = [*fleet(3, Level.REPLACE), Member("web-4", ("web-", 4, ""), available=False, stopped=True)]
+    assert [running for _, _, running in summary(members, rolling(4, starts=False))] == [2, 2, 2]
+
+
+def test_a_rollout_waits_while_too_few_members_run():
+    members = [*fleet(3, Level.REPLACE), Member("web-4", ("web-", 4, ""), available=False)]
+    assert not next_step(members, 4, rolling(4))
+    assert work_left(members, 4, rolling(4))
+
+
+def carried_out(members: list[Member], step: Step, born: int = 0) -> list[Member]:
+    """Do what a step says, as the executor does."""
+    gone = {member.name for member in step.delete}
+    changed, begun = {m.name for m in (*step.restart, *step.refresh)}, {m.name for m in (*step.restart, *step.start)}
+    kept = [
+        attrs.evolve(
+            member,
+            need=Level.NONE if member.name in changed else member.need,
+            available=member.available or member.name in begun,
+            stopped=member.stopped and member.name not in begun,
+        )
+        for member in members
+        if member.name not in gone
+    ]
+    number = 1 + max((member.order[1] for member in kept), default=0) + born
+    return kept + [Member(f"web-{number + n}", ("web-", number + n, "")) for n in range(step.create)]
+
+
+MEMBERS = st.lists(
+    st.tuples(st.sampled_from(Level), st.sampled_from(["available", "coming", "stopped"])), min_size=0, max_size=12
+)
+EVENTS = st.lists(st.tuples(st.sampled_from(["preempt", "delete", "none", "none"]), st.integers(0, 11)), max_size=8)
+
+
+@given(
+    members=MEMBERS,
+    wanted=st.integers(0, 10),
+    unavailable=st.integers(0, 4),
+    surge=st.integers(0, 4),
+    pause=st.none() | st.integers(0, 10),
+    starts=st.booleans(),
+    events=EVENTS,
+)
+def test_no_step_takes_more_than_may_be_missing_whatever_happens_and_the_end_is_reached(
+    members, wanted, unavailable, surge, pause, starts, events
+):
+    policy = rolling(
+        wanted, unavailable=max(unavailable, 0 if surge else 1), surge=surge, pause_after=pause, starts=starts
+    )
+    now = [
+        Member(f"web-{number}", ("web-", number, ""), need, state == "available", state == "stopped")
+        for number, (need, state) in enumerate(members, 1)
+    ]
+    now = [
+        attrs.evolve(m, need=Level.REPLACE) if m.need is Level.RESTART and not policy.unavailable else m for m in now
+    ]
+    most = max(len(now), wanted + surge)
+    pending = list(events)
+    for _ in range(200):
+        step = next_step(now, wanted, policy)
+        kept = 0 if starts else sum(member.stopped for member in now)
+        running = sum(member.available for member in now)
+        if step.disturbed:
+            assert running - len(step.disturbed) >= wanted - kept - policy.unavailable
+        now = carried_out(now, step)
+        assert len(now) <= most
+        if not step:
+            if not work_left(now, wanted, policy):
+                break
+            now = [attrs.evolve(member, available=not member.stopped) for member in now]
+        if pending:
+            now = happened(now, *pending.pop())
+    else:
+        pytest.fail("the rollout never ends")
+    assert len(now) == wanted
+    behind = sum(bool(member.need) for member in now)
+    assert behind == 0 if pause is None else behind <= max(0, wanted - pause)
+
+
+def happened(members: list[Member], event: str, index: int) -> list[Member]:
+    if event == "none" or index >= len(members):
+        return members
+    if event == "delete":
+        return members[:index] + members[index + 1 :]
+    return [
+        attrs.evolve(member, available=False, stopped=True) if place == index else member
+        for place, member in enumerate(members)
+    ]
