@@ -252,3 +252,21 @@ def test_a_member_whose_host_failed_and_that_was_restarted_is_not_stopped(engine
     cloud.post("/_emulator/host-error", {"instances": [instance_path("web-002")]})
 
     assert engine.refresh(created).outputs == created.outputs
+
+
+@pytest.mark.parametrize(
+    ("on_stopped", "running", "same"), [("START", 3, True), ("REPLACE", 3, False), ("KEEP", 2, True)]
+)
+def test_an_update_after_a_refresh_does_with_stopped_members_as_the_input_says(
+    engine, cloud, on_stopped, running, same
+):
+    program = fleet(onStopped=on_stopped)
+    created = engine.create(FLEET, "workers", program)
+    cloud.post(f"/compute/v1/{instance_path('web-002')}/stop", {})
+    updated = engine.update(engine.refresh(created), program)
+
+    assert (updated.outputs["createdCount"], updated.outputs["runningCount"]) == (3, running)
+    assert (_by_name(updated, "id").get("web-002") == _by_name(created, "id")["web-002"]) is same
+    assert set(_by_name(updated, "stopReason").values()) == ({None} if running == 3 else {None, "REQUESTED"})
+    assert engine.refresh(updated) == updated
+    assert not engine.diff(updated, program).detailedDiff

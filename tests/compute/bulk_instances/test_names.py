@@ -114,3 +114,14 @@ def test_growth_that_finds_too_few_higher_numbers_because_of_other_instances_say
 
     assert "namePattern: z-# has too few names for 2 more instances" in failed[0].message
     assert "z-9" in failed[0].message
+
+
+def test_a_rolling_replacement_of_a_fleet_with_a_full_pattern_uses_the_names_that_it_frees(engine, cloud):
+    rolling = {"updatePolicy": {"strategy": "ROLLING", "maxUnavailable": 3, "maxSurge": 0}}
+    created = engine.create(FLEET, "workers", {**fleet(9, namePattern="z-#"), **rolling})
+    changed = {**fleet(9, namePattern="z-#", canIpForward=True), **rolling}
+    assert not engine.diff(created, changed).replaces
+    updated = engine.update(created, changed)
+
+    assert member_names(updated) == member_names(created)
+    assert cloud.get(instance_path("z-1"))["canIpForward"] is True
