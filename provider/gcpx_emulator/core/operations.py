@@ -79,6 +79,10 @@ class Operations:
     latency: float = 0.0
     timers: list[Callable[[], None]] = attrs.Factory(list)
 
+    def now(self) -> float:
+        """Return the time in seconds since 1970."""
+        return self.clock.now()
+
     def start(self, operation: Operation, group: Sequence[Operation] = ()) -> Json:
         """Start an operation, and others that run as long as it does; return it as it is shown at the start.
 
