@@ -42,8 +42,8 @@ SAMPLE = Sample(
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
     own={"createdCount", "fleetId", "members", "operationGroupId", "perLocationStatus", "project", "region"},
-    read_method="compute.instances.aggregatedList",
-    later_calls=("compute.regionOperations.wait", "compute.instances.aggregatedList"),
+    read_method="compute.instances.list",
+    later_calls=("compute.regionOperations.wait", "compute.instances.list"),
     lives={
         "fleet": Life(
             inputs=fleet(fleetId="workers", labels={"role": "worker"}),

@@ -21,7 +21,7 @@ _MISSING: Final = object()
 
 def change_in_place(
     call: Call, fleet: Fleet, members: list[Instance], old: dict[str, Any], new: dict[str, Any]
-) -> bool:
+) -> None:
     """Set labels, tags and metadata on the members that do not have them as wanted.
 
     Values that others added stay.
@@ -33,9 +33,6 @@ def change_in_place(
         old: the inputs of the last update.
         new: the inputs of this update.
 
-    Returns:
-        Whether any member had to be changed.
-
     Raises:
         ProviderError: the first error of a member, once all members have been tried.
     """
@@ -44,7 +41,6 @@ def change_in_place(
     for failure in failures:
         if not isinstance(failure.error, NotFound):
             raise failure.error
-    return any(change.of(setting).is_needed(member) for setting in _SETTINGS for member in members)
 
 
 def _set_all(call: Call, fleet: Fleet, change: _SettingChange, members: list[Instance]) -> list[Failure]:

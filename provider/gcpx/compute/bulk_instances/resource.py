@@ -24,6 +24,7 @@ from gcpx.compute.bulk_instances.outputs import (
     live_fleet,
     unread_fleet,
 )
+from gcpx.compute.bulk_instances.region_zones import RegionZones
 from gcpx.compute.bulk_instances.scaling import plan_scaling
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
@@ -81,6 +82,7 @@ class BulkInstances(InProject):
         super().__init__(google, lookups)
         self._creating: dict[str, str] = {}
         """The resource IDs of the fleets that are being created, with the URNs of their resources."""
+        self._zones = RegionZones()
 
     def problems(self, inputs: dict[str, Any]) -> list[Violation]:
         """Require a project and a region; with the provider's region, check the template's too."""
@@ -146,12 +148,10 @@ class BulkInstances(InProject):
         members = fleet.members(call)
         scaling = plan_scaling(members, old, new)
         fleet.delete(call, scaling.surplus)
-        changed = change_in_place(call, fleet, scaling.kept, old, new)
+        change_in_place(call, fleet, scaling.kept, old, new)
         if scaling.missing:
             return self._grow(call, BulkInsert.of(fleet, new, scaling), new)
-        if scaling.surplus or changed:
-            members = fleet.members(call)
-        return live_fleet(fleet, members, new, last_creation_outputs(call.last))
+        return live_fleet(fleet, scaling.kept, new, last_creation_outputs(call.last))
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete every member."""
@@ -207,7 +207,7 @@ class BulkInstances(InProject):
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
         region = place_or_default(self._google.settings, "region", inputs)
-        return Fleet(self._google, self._project(inputs) or "", name_of(region or ""), inputs["fleetId"])
+        return Fleet(self._google, self._project(inputs) or "", name_of(region or ""), inputs["fleetId"], self._zones)
 
     def _parse(self, resource_id: str) -> Fleet:
         found = _ID.fullmatch(path_of(resource_id))
@@ -215,4 +215,4 @@ class BulkInstances(InProject):
         if found is None or not FLEET_ID[0].fullmatch(fleet_id):
             raise InvalidId(self.token, resource_id, self.id_forms)
         fleet_id = fleet_id.removeprefix(f"labels/{TRACKING_LABEL}=")
-        return Fleet(self._google, found["project"], found["region"], fleet_id)
+        return Fleet(self._google, found["project"], found["region"], fleet_id, self._zones)
