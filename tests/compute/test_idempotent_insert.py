@@ -64,7 +64,7 @@ def test_what_an_earlier_run_created_is_kept_in_the_state_if_it_cannot_be_read(e
     first = engine.create(token, "name", inputs)
     read = cloud.calls()[-1]
     if token == FLEET:
-        cloud.fail(read)  # without a fault: the fleet is read once before it is created
+        cloud.fail(read, times=3)  # without a fault: the fleet's three zones are read before it is created
     cloud.fail(read, times=10, status=403)
     with failing() as failed:
         engine.create(token, "name", inputs)

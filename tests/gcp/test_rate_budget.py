@@ -59,6 +59,7 @@ def _server(pauses, allowed):
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet, so that no acknowledgement is waited for
 
         def do_GET(self):
             accepted = "storage" in self.path or quota.accepts(pauses.now)

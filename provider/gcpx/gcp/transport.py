@@ -100,7 +100,8 @@ class Transport:
 
     def _headers(self, url: str, scope: str, *, renew_token: bool) -> dict[str, str]:
         settings = self._settings
-        headers = {"User-Agent": f"pulumi-gcpx/{__version__}"}
+        # Google compresses responses only for user agents that contain `gzip`.
+        headers = {"User-Agent": f"pulumi-gcpx/{__version__} (gzip)"}
         if settings.quota_project:
             headers["X-Goog-User-Project"] = settings.quota_project
         if settings.request_reason:

@@ -9,13 +9,14 @@ from fleets import instance_path, member_names
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 BULK = "compute.regionInstances.bulkInsert"
-LIST = "compute.instances.aggregatedList"
+FIRST_LIST = "compute.instances.aggregatedList"
+ZONE_LIST = "compute.instances.list"
 
 
 def test_a_fleet_is_created_in_one_call(engine, cloud):
     created = engine.create(FLEET, "workers", fleet())
 
-    assert cloud.calls() == [LIST, BULK, "compute.regionOperations.wait", LIST]
+    assert cloud.calls() == [FIRST_LIST, BULK, "compute.regionOperations.wait", *[ZONE_LIST] * 3]
     assert cloud.requests(BULK)[0]["path"] == f"/compute/beta/projects/{PROJECT}/regions/us-east1/instances/bulkInsert"
     assert cloud.requests(BULK)[0]["body"]["instanceProperties"]["labels"]["gcpx-bulk"] == created.outputs["fleetId"]
     assert created.id == f"projects/{PROJECT}/regions/us-east1/bulkInstances/{created.outputs['fleetId']}"

@@ -47,7 +47,7 @@ def test_a_stopped_member_tells_its_status_and_why_it_is_stopped(engine, cloud, 
     assert _by_name(found, "status") == {"web-001": "RUNNING", "web-002": status, "web-003": "RUNNING"}
     assert _by_name(found, "stopReason") == {"web-001": None, "web-002": reason, "web-003": None}
     assert (found.outputs["createdCount"], found.outputs["runningCount"]) == (3, 2)
-    assert cloud.calls() == [LIST, OPERATIONS]
+    assert cloud.calls("compute.zoneOperations") == [OPERATIONS]
 
 
 def test_a_member_at_the_end_of_its_run_time_tells_so(engine, cloud):
@@ -143,7 +143,7 @@ def test_each_zone_with_stopped_members_is_listed_once(engine, cloud):
     found = _refreshed(engine, cloud, created)
 
     assert {name for name, reason in _by_name(found, "stopReason").items() if reason == "PREEMPTED"} == set(stopped)
-    assert cloud.calls() == [LIST, OPERATIONS, OPERATIONS]
+    assert cloud.calls("compute.zoneOperations") == [OPERATIONS, OPERATIONS]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from fleets import instance_path
 from programs import FLEET, fleet
 
-LIST = "compute.instances.aggregatedList"
+LIST = "compute.instances.list"
 
 
 def test_labels_tags_and_metadata_change_on_the_running_instances(engine, cloud):

@@ -247,3 +247,38 @@ def test_resources_that_create_the_same_fleet_at_once_create_it_once(engine, clo
     assert set(codes) == {grpc.StatusCode.OK, grpc.StatusCode.ALREADY_EXISTS}
     assert [driver.plain(found.properties)["createdCount"] for found in made] == [2]
     assert cloud.emulator.store.counts()["instances"] == 2
+
+
+def test_the_first_list_of_a_process_names_the_zones_for_later_ones(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(count=6, locationPolicy={"targetShape": "BALANCED"}))
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        cloud.emulator.requests.kept.clear()
+        assert another.refresh(created) == another.refresh(created) == created
+
+    assert cloud.calls() == ["compute.instances.aggregatedList", *["compute.instances.list"] * 3]
+    assert cloud.requests("compute.instances.aggregatedList")[0]["query"]["includeAllScopes"] == "true"
+    zones = {entry["path"].split("/")[-2] for entry in cloud.requests("compute.instances.list")}
+    assert zones == {"us-east1-b", "us-east1-c", "us-east1-d"}
+
+
+def test_after_a_zone_is_gone_all_zones_are_listed_at_once_again(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet())
+    cloud.fail("compute.instances.list", status=404, message="The zone was not found")
+    cloud.emulator.requests.kept.clear()
+
+    assert engine.refresh(created) == created
+    assert cloud.calls()[-1] == "compute.instances.aggregatedList"
+    cloud.emulator.requests.kept.clear()
+    assert engine.refresh(created) == created
+    assert cloud.calls() == ["compute.instances.list"] * 3
+
+
+def test_members_are_listed_at_once_if_the_list_names_no_zone_of_the_region(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet())
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        cloud.fail("compute.instances.aggregatedList", body="{}")
+        assert another.refresh(created) is None
+        cloud.emulator.requests.kept.clear()
+        assert another.refresh(created) == created
+
+    assert cloud.calls() == ["compute.instances.aggregatedList"]

@@ -6,7 +6,7 @@ from fleets import instance_path, member_names
 from programs import FLEET, fleet
 
 BULK = "compute.regionInstances.bulkInsert"
-LIST = "compute.instances.aggregatedList"
+ZONE_LIST = "compute.instances.list"
 
 
 def test_a_fleet_grows_in_one_call_and_shrinks_from_the_highest_number_down(engine, cloud):
@@ -26,17 +26,19 @@ def test_a_fleet_grows_in_one_call_and_shrinks_from_the_highest_number_down(engi
     assert grown_again.outputs["createdCount"] == 5, "the same growth later is another request"
 
 
-def test_a_thousand_members_are_read_in_two_pages_and_ten_of_them_deleted_in_ten_calls(engine, cloud):
+def test_a_thousand_members_are_read_by_pages_of_zones_and_ten_of_them_deleted_in_ten_calls(engine, cloud):
     created = engine.create(FLEET, "many", fleet(count=1000, namePattern="m-####"))
     assert created.outputs["createdCount"] == 1000
     cloud.emulator.requests.kept.clear()
     engine.refresh(created)
-    assert cloud.calls() == [LIST, LIST]
+    assert cloud.calls() == [ZONE_LIST] * 4, "two pages of one zone, and one of each of the two others"
+    cloud.clock.advance(60)
     cloud.emulator.requests.kept.clear()
-    engine.update(created, fleet(count=990, namePattern="m-####"))
+    shrunk = engine.update(created, fleet(count=990, namePattern="m-####"))
 
-    assert len(cloud.calls("compute.instances.delete")) == 10
-    assert "compute.instances.get" not in cloud.calls()
+    deletions, operations = ["compute.instances.delete"] * 10, ["compute.zoneOperations.list"]
+    assert cloud.calls() == [*[ZONE_LIST] * 4, *deletions, *operations], "the members that stay are not read again"
+    assert engine.refresh(shrunk) == shrunk
 
 
 def test_a_lost_member_is_drift_and_is_created_again(engine, cloud):

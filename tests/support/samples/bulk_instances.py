@@ -42,8 +42,8 @@ SAMPLE = Sample(
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
     own={"createdCount", "fallbacks", "fleetId", "generation", "lostMembers", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "runningCount", "shortfalls", "updatePolicy"},
-    read_method="compute.instances.aggregatedList",
-    later_calls=("compute.regionOperations.wait", "compute.instances.aggregatedList"),
+    read_method="compute.instances.list",
+    later_calls=("compute.regionOperations.wait", "compute.instances.list"),
     lives={
         "fleet": Life(
             inputs=fleet(fleetId="workers", labels={"role": "worker"}),

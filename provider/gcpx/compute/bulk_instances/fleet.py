@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import attrs
 
 from gcpx.compute.bulk_instances.fleet_id import membership_labels, membership_pattern, pattern_expression
+from gcpx.compute.bulk_instances.region_zones import RegionZones
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operations
 from gcpx.errors import ProviderError
@@ -26,6 +28,7 @@ Instance = dict[str, Any]
 TIMEOUT: Final = 1200.0
 """Seconds that an operation may take if the user sets no custom timeout."""
 _VERSION: Final = "beta"
+_PARALLEL_LISTS: Final = 4
 
 
 @attrs.frozen
@@ -72,12 +75,14 @@ class Fleet:
         project: the project's ID or number.
         region: the region's name, such as `us-east1`.
         id: the fleet ID, in one of the forms of `fleet_id`.
+        zones: the zones of regions, which all fleets of a process share.
     """
 
     google: GoogleClient
     project: str
     region: str
     id: str
+    zones: RegionZones = attrs.field(factory=RegionZones, eq=False, repr=False)
 
     @property
     def resource_id(self) -> str:
@@ -96,16 +101,27 @@ class Fleet:
         return membership_pattern(self.id)
 
     def members(self, call: Call) -> list[Instance]:
-        """List the members, ordered by name and number; raises `ApiError` if they cannot be listed."""
-        return sorted(filter(self._has_member, self._listed(call)), key=lambda member: name_order(member["name"]))
+        """List the members, ordered by name and number; raises `ApiError` if they cannot be listed.
+
+        The first list of a region in a process is an aggregated one, which counts as a heavy-weight read, and names the
+        region's zones. Later ones list each zone, side by side.
+        """
+        zones = self.zones.of(self.project, self.region)
+        try:
+            found = self._listed_in(call, zones) if zones else self._listed(call)
+        except NotFound:
+            if not zones:
+                raise
+            self.zones.forget(self.project, self.region)
+            found = self._listed(call)
+        return sorted(filter(self._has_member, found), key=lambda member: name_order(member["name"]))
 
     def read_again(self, call: Call, members: Iterable[Instance]) -> list[Instance]:
         """Read members once more, by lists of their zones; leaves out those that no longer exist."""
         members = list(members)
         ids = {member["id"] for member in members}
-        zones = dict.fromkeys(name_of(member["zone"]) for member in members)
-        found = (instance for zone in zones for instance in self._listed_in(call, zone))
-        return [instance for instance in found if instance["id"] in ids and self._has_member(instance)]
+        zones = list(dict.fromkeys(name_of(member["zone"]) for member in members))
+        return [member for member in self._listed_in(call, zones) if member["id"] in ids and self._has_member(member)]
 
     def delete(self, call: Call, members: Iterable[Instance]) -> None:
         """Delete members side by side; raises as `send_all`."""
@@ -138,18 +154,33 @@ class Fleet:
             if error is not None and not (request.method == "delete" and isinstance(error, NotFound))
         ]
 
-    def _listed_in(self, call: Call, zone: str) -> Iterator[Instance]:
-        """List the instances of one zone that fit the filter, page by page."""
-        path = f"{_VERSION}/projects/{self.project}/zones/{zone}/instances"
-        for page in ListMethod(google=self.google, path=path, query={"filter": self._filter}).pages(call):
-            yield from page.get("items", ())
+    def _listed_in(self, call: Call, zones: Iterable[str]) -> list[Instance]:
+        """List the instances of zones that fit the filter."""
+        with ThreadPoolExecutor(_PARALLEL_LISTS) as pool:
+            return [
+                instance
+                for found in pool.map(lambda zone: self._listed_in_zone(call, zone), zones)
+                for instance in found
+            ]
 
-    def _listed(self, call: Call) -> Iterator[Instance]:
-        """List the instances of all zones that fit the filter, page by page."""
-        path = f"{_VERSION}/projects/{self.project}/aggregated/instances"
-        for page in ListMethod(google=self.google, path=path, query={"filter": self._filter}).pages(call):
-            for scope in page.get("items", {}).values():
-                yield from scope.get("instances", ())
+    def _listed_in_zone(self, call: Call, zone: str) -> list[Instance]:
+        pages = self._list_method(f"zones/{zone}/instances").pages(call)
+        return [instance for page in pages for instance in page.get("items", ())]
+
+    def _listed(self, call: Call) -> list[Instance]:
+        """List the instances of all zones that fit the filter; learn the zones of the region."""
+        scopes = [
+            scope
+            for page in self._list_method("aggregated/instances", includeAllScopes=True).pages(call)
+            for scope in page.get("items", {}).items()
+        ]
+        instances = [instance for _, scope in scopes for instance in scope.get("instances", ())]
+        self.zones.learn(self.project, self.region, {name for name, _ in scopes})
+        return instances
+
+    def _list_method(self, path: str, **query: Any) -> ListMethod:
+        path = f"{_VERSION}/projects/{self.project}/{path}"
+        return ListMethod(google=self.google, path=path, query={"filter": self._filter, **query})
 
     @property
     def _filter(self) -> str:

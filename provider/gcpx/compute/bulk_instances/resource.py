@@ -20,6 +20,7 @@ from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
 from gcpx.compute.bulk_instances.names import explained_refusal, have_too_few_names
 from gcpx.compute.bulk_instances.online_checks import fleet_checks
 from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.region_zones import RegionZones
 from gcpx.compute.bulk_instances.rollout.generation import creation_generation, generation_label, generation_output
 from gcpx.compute.bulk_instances.rollout.outputs import kept_outputs
 from gcpx.compute.bulk_instances.rollout.policy import is_rolling
@@ -86,6 +87,7 @@ class BulkInstances(InProject):
         super().__init__(google, lookups)
         self._creating: dict[str, str] = {}
         """The resource IDs of the fleets that are being created, with the URNs of their resources."""
+        self._zones = RegionZones()
 
     def problems(self, inputs: dict[str, Any]) -> list[Violation]:
         """Require a project and a region; with the provider's region, check the template's too."""
@@ -223,7 +225,7 @@ class BulkInstances(InProject):
 
     def _fleet(self, inputs: dict[str, Any]) -> Fleet:
         region = place_or_default(self._google.settings, "region", inputs)
-        return Fleet(self._google, self._project(inputs) or "", name_of(region or ""), inputs["fleetId"])
+        return Fleet(self._google, self._project(inputs) or "", name_of(region or ""), inputs["fleetId"], self._zones)
 
     def _parse(self, resource_id: str) -> Fleet:
         found = _ID.fullmatch(path_of(resource_id))
@@ -231,4 +233,4 @@ class BulkInstances(InProject):
         if found is None or not FLEET_ID[0].fullmatch(fleet_id):
             raise InvalidId(self.token, resource_id, self.id_forms)
         fleet_id = fleet_id.removeprefix(f"labels/{TRACKING_LABEL}=")
-        return Fleet(self._google, found["project"], found["region"], fleet_id)
+        return Fleet(self._google, found["project"], found["region"], fleet_id, self._zones)

@@ -54,6 +54,7 @@ class Rollout:
     creation: Creation | None = None
     touched: bool = False
     _starts: Counter[str] = attrs.Factory(Counter)
+    _refreshed: set[str] = attrs.Factory(set)
 
     @classmethod
     def of(cls, call: Call, fleet: Fleet, goal: Goal, members: list[Instance]) -> Rollout:
@@ -83,7 +84,13 @@ class Rollout:
         )
 
     def _planned(self) -> list[Member]:
-        return [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
+        planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
+        return [
+            attrs.evolve(member, need=Level.NONE)
+            if member.name in self._refreshed and member.need is Level.REFRESH
+            else member
+            for member in planned
+        ]
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -114,6 +121,7 @@ class Rollout:
 
         self.readiness.forget(instances([*step.restart, *step.start]))
         self.changes.refresh(instances(step.refresh))
+        self._refreshed |= {member.name for member in step.refresh}
         self._start(instances(step.start))
         if step.restart:
             self.changes.restart(instances(step.restart))
@@ -126,11 +134,17 @@ class Rollout:
             self.members = self.readiness.wait(self.members)
 
     def _after(self, step: Step) -> list[Instance]:
-        """Return the members after a step that creates none; they are read anew if any other was changed."""
-        if step.restart or step.refresh or step.start:
+        """Return the members after a step that creates none; they are read anew if any was started."""
+        if step.restart or step.start:
             return self.fleet.members(self.call)
         deleted = {member.name for member in step.delete}
-        return [member for member in self.members if member["name"] not in deleted]
+        return [self._known(member) for member in self.members if member["name"] not in deleted]
+
+    def _known(self, member: Instance) -> Instance:
+        """Return a member with the labels that gcpx has set on it since it was read."""
+        if member["name"] not in self._refreshed:
+            return member
+        return {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
 
     def _start(self, members: list[Instance]) -> None:
         self._starts.update(member["name"] for member in members)
