@@ -32,6 +32,10 @@ class EngineLog:
         """Show a line in the resource's Info column; the next line replaces it."""
         self._send(proto.engine.LogSeverity.INFO, urn, message, ephemeral=True)
 
+    def inform(self, urn: str, message: str) -> None:
+        """Print a line with the resource's name, which stays in the output."""
+        self._send(proto.engine.LogSeverity.INFO, urn, message, ephemeral=False)
+
     def warn(self, urn: str, message: str) -> None:
         """Print a warning with the resource's name."""
         self._send(proto.engine.LogSeverity.WARNING, urn, message, ephemeral=False)

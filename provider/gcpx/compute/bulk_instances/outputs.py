@@ -23,7 +23,6 @@ def live_fleet(fleet: Fleet, members: list[Instance], inputs: dict[str, Any], cr
         creation: the outputs of `Creation`, or those of `last_creation_outputs`.
     """
     properties = {
-        "shortfalls": [],
         **creation,
         **_size_outputs(members, inputs),
         **_place(fleet),
