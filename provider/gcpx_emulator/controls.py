@@ -38,6 +38,7 @@ class Controls:
         endpoints: list[tuple[str, _Endpoint, list[str]]] = [
             ("faults", self._faults, ["GET", "POST", "DELETE"]),
             ("requests", self._requests, ["GET", "DELETE"]),
+            ("rates", self._rates, ["GET", "POST"]),
             ("deliveries", self._deliveries, ["GET"]),
             ("tokens", self._sign_token, ["POST"]),
             ("keys/rotate", self._rotate_keys, ["POST"]),
@@ -62,6 +63,12 @@ class Controls:
         if request.method == "DELETE":
             kept.clear()
         return JSONResponse(list(kept))
+
+    async def _rates(self, request: Request) -> Response:
+        """Set the rate quotas, or read them with the numbers of requests."""
+        if request.method == "POST":
+            self.emulator.rates.set(await request.body())
+        return JSONResponse(self.emulator.rates.show())
 
     def _setting(self, setting: Setting) -> _Endpoint:
         """Set a setting, or read it."""

@@ -9,6 +9,7 @@ from gcpx_emulator.core.call import Cloud
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Faults
 from gcpx_emulator.core.operations import Operations
+from gcpx_emulator.core.rates import Rates
 from gcpx_emulator.core.request_log import RequestLog
 from gcpx_emulator.core.signing import Signer
 from gcpx_emulator.core.store import Store
@@ -22,7 +23,8 @@ class Emulator:
     """The state of one emulator.
 
     Attributes:
-        clock: the clock of everything but operations, which have one of their own; at first both are the same.
+        clock: the clock of everything but operations and rates, which share one of their own; at first both clocks are
+            the same.
     """
 
     store: Store = attrs.Factory(Store)
@@ -31,12 +33,14 @@ class Emulator:
     requests: RequestLog = attrs.Factory(RequestLog)
     uploads: Uploads = attrs.Factory(Uploads)
     operations: Operations = attrs.field(init=False)
+    rates: Rates = attrs.field(init=False)
     signer: Signer = attrs.field(init=False)
     pusher: Pusher = attrs.field(init=False)
     cloud: Cloud = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         self.operations = Operations(self.store, show, self.clock)
+        self.rates = Rates(self.operations.now)
         self.signer = Signer(self.now)
         self.pusher = Pusher(self.store, self.signer, self.now)
         self.cloud = Cloud(
@@ -55,5 +59,6 @@ class Emulator:
         """Delete everything but the signing keys."""
         self.store.reset()
         self.faults.queue.clear()
+        self.rates.set(b"")
         self.requests.kept.clear()
         self.pusher.reset()

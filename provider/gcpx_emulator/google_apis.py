@@ -89,6 +89,7 @@ class GoogleApis:
         handler = HANDLERS.get(incoming.method.id)
         if handler is None:
             raise ApiError(501, f"{incoming.method.id} is not emulated")
+        self.emulator.rates.take(incoming.method, incoming.path.get("project", ""))
         call = self._call(incoming)
         check_permissions(call)
         self.emulator.operations.settle()

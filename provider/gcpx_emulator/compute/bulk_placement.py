@@ -40,7 +40,7 @@ class Placement:
         """The different errors."""
         found: list[Json] = []
         for error in (error for errors in self.errors.values() for error in errors):
-            if error not in found[-1:] and error not in found:
+            if error not in found:
                 found.append(error)
         return found
 

@@ -136,7 +136,7 @@ class Call(call.Call):
 
         The works of a group become operations in the scopes of their targets, which end when this one ends.
         """
-        begins, request_id = self.operations.clock.now(), self.query.get("requestId")
+        begins, request_id = self.operations.now(), self.query.get("requestId")
         name = f"operation-{int(begins * 1000)}-{uuid.uuid4().hex[:8]}"
         failed = attrs.evolve(work, failure=self.failure or work.failure)
         client_id = {"clientOperationId": request_id} if request_id else {}
@@ -150,7 +150,7 @@ class Call(call.Call):
 
     def _new_operation(self, name: str, scope: str, work: Work, own: Json) -> Operation:
         """Write an operation; `own` are its numeric ID and other fields that only this one has."""
-        begins, project = self.operations.clock.now(), self.path["project"]
+        begins, project = self.operations.now(), self.path["project"]
         failure, effects = work.outcome()
         body = self._body(name, scope, work) | own | {"insertTime": timestamp(begins)} | failure
         place = {"name": name, "project": project, "scope": scope}

@@ -61,12 +61,13 @@ def _newest(call: Call, project: str, family: str) -> Json | None:
 
 
 def _images(call: Call, project: str) -> list[Json]:
-    public = [_public_image(call, project, name) for name in image_names(project)]
+    owner = attrs.evolve(call, path={"project": project})
+    public = [_public_image(owner, project, name) for name in image_names(project)]
     return [*public, *call.store.list(f"projects/{project}/global/images")]
 
 
-def _public_image(call: Call, project: str, name: str) -> Json:
-    owner = attrs.evolve(call, path={"project": project})
+def _public_image(owner: Call, project: str, name: str) -> Json:
+    """Describe a public image; `owner` is a call in its project."""
     fields: Json = {**_DEFAULTS, "status": "READY"}
     if "arm64" in name:
         fields["architecture"] = "ARM64"
@@ -75,7 +76,7 @@ def _public_image(call: Call, project: str, name: str) -> Json:
         fields["family"] = families[0]
     state = DEPRECATED.get(project, {}).get(name)
     if state:
-        replacement = call.url(f"{owner.project}/global/images/{REPLACEMENT}")
+        replacement = owner.url(f"{owner.project}/global/images/{REPLACEMENT}")
         fields["deprecated"] = {"state": state, "replacement": replacement}
     return predefined_resource(owner, "image", "global/images", name, **fields)
 

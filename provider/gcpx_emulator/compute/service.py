@@ -16,6 +16,7 @@ from gcpx_emulator.compute import (
     operations,
     permissions,
     predefined_resources,
+    rate_quotas,
     reservations,
     resource_policies,
 )

@@ -29,6 +29,7 @@ _REASON: Final[Mapping[int, str]] = {
     501: "notImplemented",
     503: "backendError",
 }
+_USAGE_LIMITS: Final = frozenset({"quotaExceeded", "rateLimitExceeded"})
 
 
 class ApiError(Exception):
@@ -38,25 +39,29 @@ class ApiError(Exception):
         status: the HTTP status.
         message: the explanation for people.
         reason: Google's short name of the error, such as `notFound`.
+        details: typed details, such as an `ErrorInfo`.
     """
 
-    def __init__(self, status: int, message: str, reason: str | None = None) -> None:
+    def __init__(
+        self, status: int, message: str, reason: str | None = None, details: list[dict[str, Any]] | None = None
+    ) -> None:
         super().__init__(message)
         self.status = status
         # The message may repeat parts of the request that are not valid Unicode.
         self.message = message.encode(errors="backslashreplace").decode()
         self.reason = reason or _REASON.get(status, "backendError")
+        self.details = details or []
 
     def body(self) -> dict[str, Any]:
         """Return the body of the response."""
-        return {
-            "error": {
-                "code": self.status,
-                "message": self.message,
-                "status": _STATUS.get(self.status, "UNKNOWN"),
-                "errors": [{"domain": "global", "reason": self.reason, "message": self.message}],
-            }
+        domain = "usageLimits" if self.reason in _USAGE_LIMITS else "global"
+        error = {
+            "code": self.status,
+            "message": self.message,
+            "status": _STATUS.get(self.status, "UNKNOWN"),
+            "errors": [{"domain": domain, "reason": self.reason, "message": self.message}],
         }
+        return {"error": error | ({"details": self.details} if self.details else {})}
 
 
 def invalid(field: str, value: Any, why: str) -> ApiError:

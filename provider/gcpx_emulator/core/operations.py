@@ -75,6 +75,10 @@ class Operations:
     clock: Clock = attrs.Factory(Clock)
     latency: float = 0.0
 
+    def now(self) -> float:
+        """Return the time in seconds since 1970."""
+        return self.clock.now()
+
     def start(self, operation: Operation, group: Sequence[Operation] = ()) -> Json:
         """Start an operation, and others that run as long as it does; return it as it is shown at the start.
 

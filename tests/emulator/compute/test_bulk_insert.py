@@ -8,6 +8,8 @@ from google.cloud import compute_v1
 from google_clients import connect, instance_properties
 from programs import DEBIAN, PROJECT, ZONE
 
+from gcpx_emulator.compute.locations import ZONES
+
 
 def _bulk(cloud, **more):
     resource = compute_v1.BulkInsertInstanceResource(instance_properties=instance_properties(labels={"a": "b"}), **more)
@@ -23,6 +25,24 @@ def test_instances_are_created_in_bulk_and_listed_over_all_zones(cloud):
     found = [item.name for _, scope in instances.aggregated_list(request=request) for item in scope.instances]
 
     assert sorted(found) == [f"w-00{number}" for number in range(1, 7)]
+
+
+def test_every_page_of_an_aggregated_list_has_all_zones(cloud, http):
+    _bulk(cloud, count=3, name_pattern="w-###", location_policy={"target_shape": "BALANCED"}).result()
+    found, token, pages = [], None, 0
+    while token != "":
+        page = {"pageToken": token} if token else {}
+        answer = http.get(
+            f"/compute/v1/projects/{PROJECT}/aggregated/instances", params={"maxResults": 1, **page}
+        ).json()
+        empty = [scope for scope in answer["items"].values() if "instances" not in scope]
+        assert len(answer["items"]) == len(ZONES)
+        assert {scope["warning"]["code"] for scope in empty} == {"NO_RESULTS_ON_PAGE"}
+        found += [name for name, scope in answer["items"].items() if "instances" in scope]
+        token, pages = answer.get("nextPageToken", ""), pages + 1
+
+    assert found == ["zones/us-east1-b", "zones/us-east1-c", "zones/us-east1-d"]
+    assert pages == 3
 
 
 def test_a_bulk_creation_that_falls_short_is_rolled_back(cloud):
