@@ -41,14 +41,8 @@ class Pauses:
 
     def call(self, timeout: float | None = None) -> Call:
         """Return a call that pauses here."""
-        return Call(
-            urn="",
-            timeout=timeout,
-            cancelled=self,
-            progress=self.lines.append,
-            warn=self.lines.append,
-            say=self.lines.append,
-        )
+        say = self.lines.append
+        return Call(urn="", timeout=timeout, cancelled=self, progress=say, inform=say, warn=say)
 
     def google(self, settings: Settings) -> GoogleClient:
         """Return a client that reads the time here."""

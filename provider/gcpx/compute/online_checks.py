@@ -20,7 +20,7 @@ def instance_checks(checks: OnlineChecks, properties: dict[str, Any], path: Path
         properties: instance properties from inputs, which may contain unknown values.
         path: where the properties are in the inputs.
     """
-    yield partial(_check_machine_type, checks, text(properties, "machineType"), (*path, "machineType"))
+    yield partial(check_machine_type, checks, text(properties, "machineType"), (*path, "machineType"))
     for index, disk in elements(properties, "disks"):
         image_path = (*path, "disks", index, "initializeParams", "sourceImage")
         image = text(nested(disk, "initializeParams"), "sourceImage")
@@ -33,7 +33,7 @@ def instance_checks(checks: OnlineChecks, properties: dict[str, Any], path: Path
         yield partial(checks.check_link, subnetwork, subnetworks, (*interface_path, "subnetwork"))
 
 
-def _check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Violation]:
+def check_machine_type(checks: OnlineChecks, machine_type: str, path: Path) -> list[Violation]:
     """Check that a zone of the region, or any zone, has a machine type. Custom types are skipped: no list has them."""
     name, region = name_of(machine_type), checks.region
     if not name or "custom-" in name or not checks.project:

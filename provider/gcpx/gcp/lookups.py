@@ -42,12 +42,19 @@ class Lookups:
 
         Returns None if it does not exist, and `{}` with a warning if Google cannot be asked, as without permission.
         """
-        key = (f"{api.name}/{path}", repr(sorted(query.items())))
+        return self._once(call, Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE))
+
+    def ask(self, call: Call, path: str, body: dict[str, Any]) -> _Found:
+        """Send a question of Compute that changes nothing, as a POST with a body; returns what `get` does."""
+        return self._once(call, Request(api=COMPUTE, method="POST", path=path, body=body, patience=_PATIENCE))
+
+    def _once(self, call: Call, request: Request) -> _Found:
+        """Send a request, unless the same one was sent before."""
+        key = (f"{request.api.name}/{request.path}", repr((sorted(request.query.items()), request.body)))
         with self._lock:
             is_first = key not in self._found
             found = self._found.setdefault(key, Future())
         if is_first:
-            request = Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE)
             self._fill(found, key, call, request)
         return found.result()
 

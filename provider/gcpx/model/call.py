@@ -20,8 +20,8 @@ class Call:
         timeout: the user's custom timeout in seconds; None without one.
         cancelled: set when the user asks to stop; every wait watches it.
         progress: shows a line in the engine's Info column; the next line replaces it.
+        inform: prints a line with the resource's name, which stays in the output.
         warn: prints a warning with the resource's name.
-        say: prints a line with the resource's name.
         last: the outputs in state before this call, with secrets revealed.
         changed: in an update, the paths of the inputs that differ.
     """
@@ -30,7 +30,7 @@ class Call:
     timeout: float | None
     cancelled: threading.Event
     progress: Callable[[str], None]
+    inform: Callable[[str], None]
     warn: Callable[[str], None]
-    say: Callable[[str], None]
     last: dict[str, Any] = attrs.Factory(dict)
     changed: tuple[Path, ...] = ()

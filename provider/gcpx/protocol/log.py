@@ -32,8 +32,8 @@ class EngineLog:
         """Show a line in the resource's Info column; the next line replaces it."""
         self._send(proto.engine.LogSeverity.INFO, urn, message, ephemeral=True)
 
-    def say(self, urn: str, message: str) -> None:
-        """Print a line with the resource's name."""
+    def inform(self, urn: str, message: str) -> None:
+        """Print a line with the resource's name, which stays in the output."""
         self._send(proto.engine.LogSeverity.INFO, urn, message, ephemeral=False)
 
     def warn(self, urn: str, message: str) -> None:

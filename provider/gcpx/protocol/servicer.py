@@ -231,8 +231,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             timeout=timeout or None,
             cancelled=self.plugin.cancelled,
             progress=redacted(self._log.progress),
+            inform=redacted(self._log.inform),
             warn=redacted(self._log.warn),
-            say=redacted(self._log.say),
             last=reveal(last),
         )
 

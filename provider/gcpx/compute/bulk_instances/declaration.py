@@ -204,7 +204,6 @@ class BulkInstancesModel(Record):
     shortfalls: list[Shortfall] = output_field(
         "Why the last creation ended with fewer instances than wanted, one element for each cause and place; empty if it created all.",
         volatile=True,
-        always=True,
     )
     source_instance_template: str = field(
         "The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.",

@@ -34,7 +34,6 @@ def live_fleet(
     """
     reasons = stop_reasons(call, fleet, members)
     properties = {
-        "shortfalls": [],
         **creation,
         **_size_outputs(members, inputs),
         **_place(fleet),

@@ -34,7 +34,7 @@ def announce(call: Call, new: dict[str, Any]) -> None:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
     if lines:
-        call.say("\n".join(["What this update does:", *(f"- {line}" for line in lines)]))
+        call.inform("\n".join(["What this update does:", *(f"- {line}" for line in lines)]))
 
 
 def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], changed: Level) -> Member:
