@@ -37,6 +37,8 @@ __all__ = [
     'DisplayDeviceArgsDict',
     'DurationArgs',
     'DurationArgsDict',
+    'FallbackArgs',
+    'FallbackArgsDict',
     'GuestOsFeatureArgs',
     'GuestOsFeatureArgsDict',
     'InstanceFlexibilityPolicyArgs',
@@ -65,6 +67,10 @@ __all__ = [
     'NetworkPerformanceConfigArgsDict',
     'PerInstancePropertiesArgs',
     'PerInstancePropertiesArgsDict',
+    'PlacementArgs',
+    'PlacementArgsDict',
+    'ReadinessArgs',
+    'ReadinessArgsDict',
     'ReservationAffinityArgs',
     'ReservationAffinityArgsDict',
     'SchedulingArgs',
@@ -89,6 +95,8 @@ __all__ = [
     'StructuredEntriesArgsDict',
     'TagsArgs',
     'TagsArgsDict',
+    'UpdatePolicyArgs',
+    'UpdatePolicyArgsDict',
     'WorkloadIdentityConfigArgs',
     'WorkloadIdentityConfigArgsDict',
 ]
@@ -1626,6 +1634,143 @@ class DurationArgs:
     @seconds.setter
     def seconds(self, value: pulumi.Input[Optional[_builtins.int]]):
         pulumi.set(self, "seconds", value)
+
+
+class FallbackArgsDict(TypedDict):
+    """
+    What is different for the instances that are created with this fallback; everything else is the fleet's.
+    """
+    instance_flexibility_policy: NotRequired[pulumi.Input[Optional['InstanceFlexibilityPolicyArgsDict']]]
+    """
+    Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+    """
+    machine_type: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
+    """
+    min_cpu_platform: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The oldest CPU platform to run on, such as `Intel Ice Lake`.
+    """
+    provisioning_model: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+    """
+    reservation_affinity: NotRequired[pulumi.Input[Optional['ReservationAffinityArgsDict']]]
+    """
+    The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
+    """
+    zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]]
+    """
+    The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
+    """
+
+@pulumi.input_type
+class FallbackArgs:
+    """
+    What is different for the instances that are created with this fallback; everything else is the fleet's.
+    """
+    def __init__(__self__, *,
+                 instance_flexibility_policy: pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']] = None,
+                 machine_type: pulumi.Input[Optional[_builtins.str]] = None,
+                 min_cpu_platform: pulumi.Input[Optional[_builtins.str]] = None,
+                 provisioning_model: pulumi.Input[Optional[_builtins.str]] = None,
+                 reservation_affinity: pulumi.Input[Optional['ReservationAffinityArgs']] = None,
+                 zones: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
+        """
+        What is different for the instances that are created with this fallback; everything else is the fleet's.
+
+        :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        :param pulumi.Input[_builtins.str] machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
+        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
+        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] zones: The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
+        """
+        if instance_flexibility_policy is not None:
+            pulumi.set(__self__, "instance_flexibility_policy", instance_flexibility_policy)
+        if machine_type is not None:
+            pulumi.set(__self__, "machine_type", machine_type)
+        if min_cpu_platform is not None:
+            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
+        if provisioning_model is not None:
+            pulumi.set(__self__, "provisioning_model", provisioning_model)
+        if reservation_affinity is not None:
+            pulumi.set(__self__, "reservation_affinity", reservation_affinity)
+        if zones is not None:
+            pulumi.set(__self__, "zones", zones)
+
+    @_builtins.property
+    @pulumi.getter(name="instanceFlexibilityPolicy")
+    def instance_flexibility_policy(self) -> pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']]:
+        """
+        Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        """
+        return pulumi.get(self, "instance_flexibility_policy")
+
+    @instance_flexibility_policy.setter
+    def instance_flexibility_policy(self, value: pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']]):
+        pulumi.set(self, "instance_flexibility_policy", value)
+
+    @_builtins.property
+    @pulumi.getter(name="machineType")
+    def machine_type(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
+        """
+        return pulumi.get(self, "machine_type")
+
+    @machine_type.setter
+    def machine_type(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "machine_type", value)
+
+    @_builtins.property
+    @pulumi.getter(name="minCpuPlatform")
+    def min_cpu_platform(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The oldest CPU platform to run on, such as `Intel Ice Lake`.
+        """
+        return pulumi.get(self, "min_cpu_platform")
+
+    @min_cpu_platform.setter
+    def min_cpu_platform(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "min_cpu_platform", value)
+
+    @_builtins.property
+    @pulumi.getter(name="provisioningModel")
+    def provisioning_model(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        """
+        return pulumi.get(self, "provisioning_model")
+
+    @provisioning_model.setter
+    def provisioning_model(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "provisioning_model", value)
+
+    @_builtins.property
+    @pulumi.getter(name="reservationAffinity")
+    def reservation_affinity(self) -> pulumi.Input[Optional['ReservationAffinityArgs']]:
+        """
+        The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
+        """
+        return pulumi.get(self, "reservation_affinity")
+
+    @reservation_affinity.setter
+    def reservation_affinity(self, value: pulumi.Input[Optional['ReservationAffinityArgs']]):
+        pulumi.set(self, "reservation_affinity", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def zones(self) -> pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]:
+        """
+        The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
+        """
+        return pulumi.get(self, "zones")
+
+    @zones.setter
+    def zones(self, value: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]):
+        pulumi.set(self, "zones", value)
 
 
 class GuestOsFeatureArgsDict(TypedDict):
@@ -3187,6 +3332,139 @@ class PerInstancePropertiesArgs:
         pulumi.set(self, "hostname", value)
 
 
+class PlacementArgsDict(TypedDict):
+    """
+    Groups of members, each of which shares one compact placement policy.
+    """
+    policies: pulumi.Input[Sequence[pulumi.Input[_builtins.str]]]
+    """
+    The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
+    """
+    size: NotRequired[pulumi.Input[Optional[_builtins.int]]]
+    """
+    The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+    """
+
+@pulumi.input_type
+class PlacementArgs:
+    """
+    Groups of members, each of which shares one compact placement policy.
+    """
+    def __init__(__self__, *,
+                 policies: pulumi.Input[Sequence[pulumi.Input[_builtins.str]]],
+                 size: pulumi.Input[Optional[_builtins.int]] = None):
+        """
+        Groups of members, each of which shares one compact placement policy.
+
+        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
+        :param pulumi.Input[_builtins.int] size: The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        """
+        pulumi.set(__self__, "policies", policies)
+        if size is not None:
+            pulumi.set(__self__, "size", size)
+
+    @_builtins.property
+    @pulumi.getter
+    def policies(self) -> pulumi.Input[Sequence[pulumi.Input[_builtins.str]]]:
+        """
+        The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
+        """
+        return pulumi.get(self, "policies")
+
+    @policies.setter
+    def policies(self, value: pulumi.Input[Sequence[pulumi.Input[_builtins.str]]]):
+        pulumi.set(self, "policies", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def size(self) -> pulumi.Input[Optional[_builtins.int]]:
+        """
+        The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        """
+        return pulumi.get(self, "size")
+
+    @size.setter
+    def size(self, value: pulumi.Input[Optional[_builtins.int]]):
+        pulumi.set(self, "size", value)
+
+
+class ReadinessArgsDict(TypedDict):
+    """
+    When a member that was created, restarted or started is ready, so that the next batch may begin.
+    """
+    guest_attribute: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
+    """
+    status: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
+    """
+    within: NotRequired[pulumi.Input[Optional[_builtins.int]]]
+    """
+    The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+    """
+
+@pulumi.input_type
+class ReadinessArgs:
+    """
+    When a member that was created, restarted or started is ready, so that the next batch may begin.
+    """
+    def __init__(__self__, *,
+                 guest_attribute: pulumi.Input[Optional[_builtins.str]] = None,
+                 status: pulumi.Input[Optional[_builtins.str]] = None,
+                 within: pulumi.Input[Optional[_builtins.int]] = None):
+        """
+        When a member that was created, restarted or started is ready, so that the next batch may begin.
+
+        :param pulumi.Input[_builtins.str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
+        :param pulumi.Input[_builtins.str] status: The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
+        :param pulumi.Input[_builtins.int] within: The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+        """
+        if guest_attribute is not None:
+            pulumi.set(__self__, "guest_attribute", guest_attribute)
+        if status is not None:
+            pulumi.set(__self__, "status", status)
+        if within is not None:
+            pulumi.set(__self__, "within", within)
+
+    @_builtins.property
+    @pulumi.getter(name="guestAttribute")
+    def guest_attribute(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
+        """
+        return pulumi.get(self, "guest_attribute")
+
+    @guest_attribute.setter
+    def guest_attribute(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "guest_attribute", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def status(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
+        """
+        return pulumi.get(self, "status")
+
+    @status.setter
+    def status(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "status", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def within(self) -> pulumi.Input[Optional[_builtins.int]]:
+        """
+        The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+        """
+        return pulumi.get(self, "within")
+
+    @within.setter
+    def within(self, value: pulumi.Input[Optional[_builtins.int]]):
+        pulumi.set(self, "within", value)
+
+
 class ReservationAffinityArgsDict(TypedDict):
     """
     The reservations that instances consume.
@@ -4229,6 +4507,203 @@ class TagsArgs:
     @items.setter
     def items(self, value: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]]):
         pulumi.set(self, "items", value)
+
+
+class UpdatePolicyArgsDict(TypedDict):
+    """
+    How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
+    """
+    keep_names: NotRequired[pulumi.Input[Optional[_builtins.bool]]]
+    """
+    Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+    """
+    max_surge: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
+    """
+    How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+    """
+    max_unavailable: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
+    """
+    How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+    """
+    minimal_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+    """
+    most_disruptive_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+    """
+    on_failure: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
+    """
+    pause_after: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
+    """
+    Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+    """
+    ready: NotRequired[pulumi.Input[Optional['ReadinessArgsDict']]]
+    """
+    When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+    """
+    strategy: NotRequired[pulumi.Input[Optional[_builtins.str]]]
+    """
+    `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+    """
+
+@pulumi.input_type
+class UpdatePolicyArgs:
+    """
+    How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
+    """
+    def __init__(__self__, *,
+                 keep_names: pulumi.Input[Optional[_builtins.bool]] = None,
+                 max_surge: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
+                 max_unavailable: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
+                 minimal_action: pulumi.Input[Optional[_builtins.str]] = None,
+                 most_disruptive_action: pulumi.Input[Optional[_builtins.str]] = None,
+                 on_failure: pulumi.Input[Optional[_builtins.str]] = None,
+                 pause_after: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
+                 ready: pulumi.Input[Optional['ReadinessArgs']] = None,
+                 strategy: pulumi.Input[Optional[_builtins.str]] = None):
+        """
+        How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
+
+        :param pulumi.Input[_builtins.bool] keep_names: Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+        :param pulumi.Input[Union[_builtins.int, _builtins.str]] max_surge: How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        :param pulumi.Input[Union[_builtins.int, _builtins.str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        :param pulumi.Input[_builtins.str] minimal_action: The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        :param pulumi.Input[_builtins.str] most_disruptive_action: The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        :param pulumi.Input[_builtins.str] on_failure: What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
+        :param pulumi.Input[Union[_builtins.int, _builtins.str]] pause_after: Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+        :param pulumi.Input['ReadinessArgs'] ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        :param pulumi.Input[_builtins.str] strategy: `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        """
+        if keep_names is not None:
+            pulumi.set(__self__, "keep_names", keep_names)
+        if max_surge is not None:
+            pulumi.set(__self__, "max_surge", max_surge)
+        if max_unavailable is not None:
+            pulumi.set(__self__, "max_unavailable", max_unavailable)
+        if minimal_action is not None:
+            pulumi.set(__self__, "minimal_action", minimal_action)
+        if most_disruptive_action is not None:
+            pulumi.set(__self__, "most_disruptive_action", most_disruptive_action)
+        if on_failure is not None:
+            pulumi.set(__self__, "on_failure", on_failure)
+        if pause_after is not None:
+            pulumi.set(__self__, "pause_after", pause_after)
+        if ready is not None:
+            pulumi.set(__self__, "ready", ready)
+        if strategy is not None:
+            pulumi.set(__self__, "strategy", strategy)
+
+    @_builtins.property
+    @pulumi.getter(name="keepNames")
+    def keep_names(self) -> pulumi.Input[Optional[_builtins.bool]]:
+        """
+        Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+        """
+        return pulumi.get(self, "keep_names")
+
+    @keep_names.setter
+    def keep_names(self, value: pulumi.Input[Optional[_builtins.bool]]):
+        pulumi.set(self, "keep_names", value)
+
+    @_builtins.property
+    @pulumi.getter(name="maxSurge")
+    def max_surge(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
+        """
+        How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        """
+        return pulumi.get(self, "max_surge")
+
+    @max_surge.setter
+    def max_surge(self, value: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]):
+        pulumi.set(self, "max_surge", value)
+
+    @_builtins.property
+    @pulumi.getter(name="maxUnavailable")
+    def max_unavailable(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
+        """
+        How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        """
+        return pulumi.get(self, "max_unavailable")
+
+    @max_unavailable.setter
+    def max_unavailable(self, value: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]):
+        pulumi.set(self, "max_unavailable", value)
+
+    @_builtins.property
+    @pulumi.getter(name="minimalAction")
+    def minimal_action(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        """
+        return pulumi.get(self, "minimal_action")
+
+    @minimal_action.setter
+    def minimal_action(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "minimal_action", value)
+
+    @_builtins.property
+    @pulumi.getter(name="mostDisruptiveAction")
+    def most_disruptive_action(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        """
+        return pulumi.get(self, "most_disruptive_action")
+
+    @most_disruptive_action.setter
+    def most_disruptive_action(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "most_disruptive_action", value)
+
+    @_builtins.property
+    @pulumi.getter(name="onFailure")
+    def on_failure(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
+        """
+        return pulumi.get(self, "on_failure")
+
+    @on_failure.setter
+    def on_failure(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "on_failure", value)
+
+    @_builtins.property
+    @pulumi.getter(name="pauseAfter")
+    def pause_after(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
+        """
+        Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+        """
+        return pulumi.get(self, "pause_after")
+
+    @pause_after.setter
+    def pause_after(self, value: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]):
+        pulumi.set(self, "pause_after", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def ready(self) -> pulumi.Input[Optional['ReadinessArgs']]:
+        """
+        When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        """
+        return pulumi.get(self, "ready")
+
+    @ready.setter
+    def ready(self, value: pulumi.Input[Optional['ReadinessArgs']]):
+        pulumi.set(self, "ready", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def strategy(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        """
+        return pulumi.get(self, "strategy")
+
+    @strategy.setter
+    def strategy(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "strategy", value)
 
 
 class WorkloadIdentityConfigArgsDict(TypedDict):

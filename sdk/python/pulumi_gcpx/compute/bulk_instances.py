@@ -25,33 +25,43 @@ class BulkInstancesArgs:
     """
     def __init__(__self__, *,
                  count: pulumi.Input[Optional[_builtins.int]] = None,
+                 fallbacks: pulumi.Input[Optional[Sequence[pulumi.Input['FallbackArgs']]]] = None,
                  fleet_id: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_flexibility_policy: pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']] = None,
                  instance_properties: pulumi.Input[Optional['InstancePropertiesArgs']] = None,
                  location_policy: pulumi.Input[Optional['LocationPolicyArgs']] = None,
                  min_count: pulumi.Input[Optional[_builtins.int]] = None,
                  name_pattern: pulumi.Input[Optional[_builtins.str]] = None,
+                 on_stopped: pulumi.Input[Optional[_builtins.str]] = None,
                  per_instance_properties: pulumi.Input[Optional[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]]] = None,
+                 placement: pulumi.Input[Optional['PlacementArgs']] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
-                 source_instance_template: pulumi.Input[Optional[_builtins.str]] = None):
+                 source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
+                 update_policy: pulumi.Input[Optional['UpdatePolicyArgs']] = None):
         """
         The set of arguments for constructing a BulkInstances resource.
 
-        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
+        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input['FallbackArgs']]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.
         :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
         :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
-        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
+        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
+        :param pulumi.Input[_builtins.str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
+        :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
+        :param pulumi.Input['UpdatePolicyArgs'] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
         """
         if count is not None:
             pulumi.set(__self__, "count", count)
+        if fallbacks is not None:
+            pulumi.set(__self__, "fallbacks", fallbacks)
         if fleet_id is not None:
             pulumi.set(__self__, "fleet_id", fleet_id)
         if instance_flexibility_policy is not None:
@@ -64,26 +74,44 @@ class BulkInstancesArgs:
             pulumi.set(__self__, "min_count", min_count)
         if name_pattern is not None:
             pulumi.set(__self__, "name_pattern", name_pattern)
+        if on_stopped is not None:
+            pulumi.set(__self__, "on_stopped", on_stopped)
         if per_instance_properties is not None:
             pulumi.set(__self__, "per_instance_properties", per_instance_properties)
+        if placement is not None:
+            pulumi.set(__self__, "placement", placement)
         if project is not None:
             pulumi.set(__self__, "project", project)
         if region is not None:
             pulumi.set(__self__, "region", region)
         if source_instance_template is not None:
             pulumi.set(__self__, "source_instance_template", source_instance_template)
+        if update_policy is not None:
+            pulumi.set(__self__, "update_policy", update_policy)
 
     @_builtins.property
     @pulumi.getter
     def count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
+        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         """
         return pulumi.get(self, "count")
 
     @count.setter
     def count(self, value: pulumi.Input[Optional[_builtins.int]]):
         pulumi.set(self, "count", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def fallbacks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['FallbackArgs']]]]:
+        """
+        What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.
+        """
+        return pulumi.get(self, "fallbacks")
+
+    @fallbacks.setter
+    def fallbacks(self, value: pulumi.Input[Optional[Sequence[pulumi.Input['FallbackArgs']]]]):
+        pulumi.set(self, "fallbacks", value)
 
     @_builtins.property
     @pulumi.getter(name="fleetId")
@@ -149,13 +177,25 @@ class BulkInstancesArgs:
     @pulumi.getter(name="namePattern")
     def name_pattern(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
+        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
         """
         return pulumi.get(self, "name_pattern")
 
     @name_pattern.setter
     def name_pattern(self, value: pulumi.Input[Optional[_builtins.str]]):
         pulumi.set(self, "name_pattern", value)
+
+    @_builtins.property
+    @pulumi.getter(name="onStopped")
+    def on_stopped(self) -> pulumi.Input[Optional[_builtins.str]]:
+        """
+        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        """
+        return pulumi.get(self, "on_stopped")
+
+    @on_stopped.setter
+    def on_stopped(self, value: pulumi.Input[Optional[_builtins.str]]):
+        pulumi.set(self, "on_stopped", value)
 
     @_builtins.property
     @pulumi.getter(name="perInstanceProperties")
@@ -168,6 +208,18 @@ class BulkInstancesArgs:
     @per_instance_properties.setter
     def per_instance_properties(self, value: pulumi.Input[Optional[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]]]):
         pulumi.set(self, "per_instance_properties", value)
+
+    @_builtins.property
+    @pulumi.getter
+    def placement(self) -> pulumi.Input[Optional['PlacementArgs']]:
+        """
+        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.
+        """
+        return pulumi.get(self, "placement")
+
+    @placement.setter
+    def placement(self, value: pulumi.Input[Optional['PlacementArgs']]):
+        pulumi.set(self, "placement", value)
 
     @_builtins.property
     @pulumi.getter
@@ -205,11 +257,23 @@ class BulkInstancesArgs:
     def source_instance_template(self, value: pulumi.Input[Optional[_builtins.str]]):
         pulumi.set(self, "source_instance_template", value)
 
+    @_builtins.property
+    @pulumi.getter(name="updatePolicy")
+    def update_policy(self) -> pulumi.Input[Optional['UpdatePolicyArgs']]:
+        """
+        How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
+        """
+        return pulumi.get(self, "update_policy")
+
+    @update_policy.setter
+    def update_policy(self, value: pulumi.Input[Optional['UpdatePolicyArgs']]):
+        pulumi.set(self, "update_policy", value)
+
 
 @pulumi.type_token("gcpx:compute:BulkInstances")
 class BulkInstances(pulumi.CustomResource):
     """
-    A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
+    A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `onStopped`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
     ## Example Usage
 
@@ -260,19 +324,23 @@ class BulkInstances(pulumi.CustomResource):
                  resource_name: str,
                  opts: Optional[pulumi.ResourceOptions] = None,
                  count: pulumi.Input[Optional[_builtins.int]] = None,
+                 fallbacks: pulumi.Input[Optional[Sequence[pulumi.Input[Union['FallbackArgs', 'FallbackArgsDict']]]]] = None,
                  fleet_id: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_flexibility_policy: pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]] = None,
                  instance_properties: pulumi.Input[Optional[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']]] = None,
                  location_policy: pulumi.Input[Optional[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']]] = None,
                  min_count: pulumi.Input[Optional[_builtins.int]] = None,
                  name_pattern: pulumi.Input[Optional[_builtins.str]] = None,
+                 on_stopped: pulumi.Input[Optional[_builtins.str]] = None,
                  per_instance_properties: pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]]] = None,
+                 placement: pulumi.Input[Optional[Union['PlacementArgs', 'PlacementArgsDict']]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
                  source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
+                 update_policy: pulumi.Input[Optional[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']]] = None,
                  __props__=None):
         """
-        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
+        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `onStopped`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
         ## Example Usage
 
@@ -321,17 +389,21 @@ class BulkInstances(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
+        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[Union['FallbackArgs', 'FallbackArgsDict']]]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.
         :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
         :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
         :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
-        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
+        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
+        :param pulumi.Input[_builtins.str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
+        :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
+        :param pulumi.Input[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']] update_policy: How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
         """
         ...
     @overload
@@ -340,7 +412,7 @@ class BulkInstances(pulumi.CustomResource):
                  args: Optional[BulkInstancesArgs] = None,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
+        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `onStopped`, `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in place; every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
         ## Example Usage
 
@@ -403,16 +475,20 @@ class BulkInstances(pulumi.CustomResource):
                  resource_name: str,
                  opts: Optional[pulumi.ResourceOptions] = None,
                  count: pulumi.Input[Optional[_builtins.int]] = None,
+                 fallbacks: pulumi.Input[Optional[Sequence[pulumi.Input[Union['FallbackArgs', 'FallbackArgsDict']]]]] = None,
                  fleet_id: pulumi.Input[Optional[_builtins.str]] = None,
                  instance_flexibility_policy: pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]] = None,
                  instance_properties: pulumi.Input[Optional[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']]] = None,
                  location_policy: pulumi.Input[Optional[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']]] = None,
                  min_count: pulumi.Input[Optional[_builtins.int]] = None,
                  name_pattern: pulumi.Input[Optional[_builtins.str]] = None,
+                 on_stopped: pulumi.Input[Optional[_builtins.str]] = None,
                  per_instance_properties: pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]]] = None,
+                 placement: pulumi.Input[Optional[Union['PlacementArgs', 'PlacementArgsDict']]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
                  source_instance_template: pulumi.Input[Optional[_builtins.str]] = None,
+                 update_policy: pulumi.Input[Optional[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']]] = None,
                  __props__=None):
         opts = pulumi.ResourceOptions.merge(_utilities.get_resource_opts_defaults(), opts)
         if not isinstance(opts, pulumi.ResourceOptions):
@@ -423,20 +499,29 @@ class BulkInstances(pulumi.CustomResource):
             __props__ = BulkInstancesArgs.__new__(BulkInstancesArgs)
 
             __props__.__dict__["count"] = count
+            __props__.__dict__["fallbacks"] = fallbacks
             __props__.__dict__["fleet_id"] = fleet_id
             __props__.__dict__["instance_flexibility_policy"] = instance_flexibility_policy
             __props__.__dict__["instance_properties"] = instance_properties
             __props__.__dict__["location_policy"] = location_policy
             __props__.__dict__["min_count"] = min_count
             __props__.__dict__["name_pattern"] = name_pattern
+            __props__.__dict__["on_stopped"] = on_stopped
             __props__.__dict__["per_instance_properties"] = per_instance_properties
+            __props__.__dict__["placement"] = placement
             __props__.__dict__["project"] = project
             __props__.__dict__["region"] = region
             __props__.__dict__["source_instance_template"] = source_instance_template
+            __props__.__dict__["update_policy"] = update_policy
             __props__.__dict__["created_count"] = None
+            __props__.__dict__["generation"] = None
+            __props__.__dict__["lost_members"] = None
             __props__.__dict__["members"] = None
             __props__.__dict__["operation_group_id"] = None
             __props__.__dict__["per_location_status"] = None
+            __props__.__dict__["removed_keys"] = None
+            __props__.__dict__["running_count"] = None
+            __props__.__dict__["shortfalls"] = None
         super(BulkInstances, __self__).__init__(
             'gcpx:compute:BulkInstances',
             resource_name,
@@ -461,26 +546,35 @@ class BulkInstances(pulumi.CustomResource):
 
         __props__.__dict__["count"] = None
         __props__.__dict__["created_count"] = None
+        __props__.__dict__["fallbacks"] = None
         __props__.__dict__["fleet_id"] = None
+        __props__.__dict__["generation"] = None
         __props__.__dict__["instance_flexibility_policy"] = None
         __props__.__dict__["instance_properties"] = None
         __props__.__dict__["location_policy"] = None
+        __props__.__dict__["lost_members"] = None
         __props__.__dict__["members"] = None
         __props__.__dict__["min_count"] = None
         __props__.__dict__["name_pattern"] = None
+        __props__.__dict__["on_stopped"] = None
         __props__.__dict__["operation_group_id"] = None
         __props__.__dict__["per_instance_properties"] = None
         __props__.__dict__["per_location_status"] = None
+        __props__.__dict__["placement"] = None
         __props__.__dict__["project"] = None
         __props__.__dict__["region"] = None
+        __props__.__dict__["removed_keys"] = None
+        __props__.__dict__["running_count"] = None
+        __props__.__dict__["shortfalls"] = None
         __props__.__dict__["source_instance_template"] = None
+        __props__.__dict__["update_policy"] = None
         return BulkInstances(resource_name, opts=opts, __props__=__props__)
 
     @_builtins.property
     @pulumi.getter
     def count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed. Must be at least 1. Changes in place.
+        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         """
         return pulumi.get(self, "count")
 
@@ -488,9 +582,17 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="createdCount")
     def created_count(self) -> pulumi.Output[_builtins.int]:
         """
-        The number of instances that exist.
+        The number of instances that exist, whether they run or are stopped.
         """
         return pulumi.get(self, "created_count")
+
+    @_builtins.property
+    @pulumi.getter
+    def fallbacks(self) -> pulumi.Output[Optional[Sequence['outputs.FallbackResponse']]]:
+        """
+        What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.
+        """
+        return pulumi.get(self, "fallbacks")
 
     @_builtins.property
     @pulumi.getter(name="fleetId")
@@ -499,6 +601,14 @@ class BulkInstances(pulumi.CustomResource):
         The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         """
         return pulumi.get(self, "fleet_id")
+
+    @_builtins.property
+    @pulumi.getter
+    def generation(self) -> pulumi.Output[Optional[_builtins.str]]:
+        """
+        The generation that members of a fleet with `strategy: ROLLING` have after the update, as their label `gcpx-generation` tells.
+        """
+        return pulumi.get(self, "generation")
 
     @_builtins.property
     @pulumi.getter(name="instanceFlexibilityPolicy")
@@ -525,6 +635,14 @@ class BulkInstances(pulumi.CustomResource):
         return pulumi.get(self, "location_policy")
 
     @_builtins.property
+    @pulumi.getter(name="lostMembers")
+    def lost_members(self) -> pulumi.Output[Optional[Sequence['outputs.LostMember']]]:
+        """
+        The members of a fleet that keeps names which do not exist, and are going to be created again under their names.
+        """
+        return pulumi.get(self, "lost_members")
+
+    @_builtins.property
     @pulumi.getter
     def members(self) -> pulumi.Output[Sequence['outputs.Member']]:
         """
@@ -544,9 +662,17 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="namePattern")
     def name_pattern(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use. Requires `count`. Conflicts with `perInstanceProperties`.
+        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
         """
         return pulumi.get(self, "name_pattern")
+
+    @_builtins.property
+    @pulumi.getter(name="onStopped")
+    def on_stopped(self) -> pulumi.Output[Optional[_builtins.str]]:
+        """
+        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        """
+        return pulumi.get(self, "on_stopped")
 
     @_builtins.property
     @pulumi.getter(name="operationGroupId")
@@ -574,6 +700,14 @@ class BulkInstances(pulumi.CustomResource):
 
     @_builtins.property
     @pulumi.getter
+    def placement(self) -> pulumi.Output[Optional['outputs.Placement']]:
+        """
+        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.
+        """
+        return pulumi.get(self, "placement")
+
+    @_builtins.property
+    @pulumi.getter
     def project(self) -> pulumi.Output[_builtins.str]:
         """
         The ID or number of the project, such as `my-project`. Default: the provider's project.
@@ -589,10 +723,42 @@ class BulkInstances(pulumi.CustomResource):
         return pulumi.get(self, "region")
 
     @_builtins.property
+    @pulumi.getter(name="removedKeys")
+    def removed_keys(self) -> pulumi.Output[Optional[Mapping[str, Sequence[_builtins.str]]]]:
+        """
+        The keys of labels, metadata and other settings that an unfinished update is removing from members.
+        """
+        return pulumi.get(self, "removed_keys")
+
+    @_builtins.property
+    @pulumi.getter(name="runningCount")
+    def running_count(self) -> pulumi.Output[_builtins.int]:
+        """
+        The number of instances that are not stopped or suspended.
+        """
+        return pulumi.get(self, "running_count")
+
+    @_builtins.property
+    @pulumi.getter
+    def shortfalls(self) -> pulumi.Output[Optional[Sequence['outputs.Shortfall']]]:
+        """
+        Why the last creation ended with fewer instances than wanted, one element for each cause and place; empty if it created all.
+        """
+        return pulumi.get(self, "shortfalls")
+
+    @_builtins.property
     @pulumi.getter(name="sourceInstanceTemplate")
     def source_instance_template(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
         The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
         """
         return pulumi.get(self, "source_instance_template")
+
+    @_builtins.property
+    @pulumi.getter(name="updatePolicy")
+    def update_policy(self) -> pulumi.Output[Optional['outputs.UpdatePolicy']]:
+        """
+        How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members, such as `{strategy: ROLLING, maxUnavailable: 2}`. Default: such a change replaces the whole fleet. Changes in place.
+        """
+        return pulumi.get(self, "update_policy")
 

@@ -34,6 +34,7 @@ __all__ = [
     'EffectiveInstanceMetadata',
     'ErrorDetail',
     'ErrorInfo',
+    'FallbackResponse',
     'FileContentBuffer',
     'GuestOsFeature',
     'HealthInfo',
@@ -56,6 +57,7 @@ __all__ = [
     'LocationPolicyLocation',
     'LocationPolicyZone',
     'LocationStatus',
+    'LostMember',
     'MachineImageParams',
     'Member',
     'MetadataItem',
@@ -66,8 +68,10 @@ __all__ = [
     'OperationErrors',
     'PerInstancePropertiesResponse',
     'PhysicalHostTopology',
+    'Placement',
     'Quota',
     'QuotaExceededInfo',
+    'Readiness',
     'Region',
     'ReservationAffinity',
     'ReservationConsumptionInfo',
@@ -86,6 +90,7 @@ __all__ = [
     'ShieldedInstanceIntegrityPolicy',
     'ShieldedVmConfig',
     'ShieldedVmIntegrityPolicy',
+    'Shortfall',
     'ShutdownDetails',
     'SourceDiskEncryptionKeyResponse',
     'SourceInstanceParams',
@@ -95,6 +100,7 @@ __all__ = [
     'TagsResponse',
     'TopologyAttributes',
     'UpcomingMaintenance',
+    'UpdatePolicy',
     'VersionProgress',
     'WarningData',
     'WorkloadIdentityConfig',
@@ -1853,6 +1859,115 @@ class ErrorInfo(dict):
         The reason, such as `RESOURCE_NOT_READY`.
         """
         return pulumi.get(self, "reason")
+
+
+@pulumi.output_type
+class FallbackResponse(dict):
+    """
+    What is different for the instances that are created with this fallback; everything else is the fleet's.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "instanceFlexibilityPolicy":
+            suggest = "instance_flexibility_policy"
+        elif key == "machineType":
+            suggest = "machine_type"
+        elif key == "minCpuPlatform":
+            suggest = "min_cpu_platform"
+        elif key == "provisioningModel":
+            suggest = "provisioning_model"
+        elif key == "reservationAffinity":
+            suggest = "reservation_affinity"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in FallbackResponse. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        FallbackResponse.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        FallbackResponse.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 instance_flexibility_policy: Optional['outputs.InstanceFlexibilityPolicyResponse'] = None,
+                 machine_type: Optional[_builtins.str] = None,
+                 min_cpu_platform: Optional[_builtins.str] = None,
+                 provisioning_model: Optional[_builtins.str] = None,
+                 reservation_affinity: Optional['outputs.ReservationAffinity'] = None,
+                 zones: Optional[Sequence[_builtins.str]] = None):
+        """
+        What is different for the instances that are created with this fallback; everything else is the fleet's.
+
+        :param 'InstanceFlexibilityPolicyResponse' instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        :param _builtins.str machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
+        :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
+        :param _builtins.str provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        :param 'ReservationAffinity' reservation_affinity: The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
+        :param Sequence[_builtins.str] zones: The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
+        """
+        if instance_flexibility_policy is not None:
+            pulumi.set(__self__, "instance_flexibility_policy", instance_flexibility_policy)
+        if machine_type is not None:
+            pulumi.set(__self__, "machine_type", machine_type)
+        if min_cpu_platform is not None:
+            pulumi.set(__self__, "min_cpu_platform", min_cpu_platform)
+        if provisioning_model is not None:
+            pulumi.set(__self__, "provisioning_model", provisioning_model)
+        if reservation_affinity is not None:
+            pulumi.set(__self__, "reservation_affinity", reservation_affinity)
+        if zones is not None:
+            pulumi.set(__self__, "zones", zones)
+
+    @_builtins.property
+    @pulumi.getter(name="instanceFlexibilityPolicy")
+    def instance_flexibility_policy(self) -> Optional['outputs.InstanceFlexibilityPolicyResponse']:
+        """
+        Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
+        """
+        return pulumi.get(self, "instance_flexibility_policy")
+
+    @_builtins.property
+    @pulumi.getter(name="machineType")
+    def machine_type(self) -> Optional[_builtins.str]:
+        """
+        The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
+        """
+        return pulumi.get(self, "machine_type")
+
+    @_builtins.property
+    @pulumi.getter(name="minCpuPlatform")
+    def min_cpu_platform(self) -> Optional[_builtins.str]:
+        """
+        The oldest CPU platform to run on, such as `Intel Ice Lake`.
+        """
+        return pulumi.get(self, "min_cpu_platform")
+
+    @_builtins.property
+    @pulumi.getter(name="provisioningModel")
+    def provisioning_model(self) -> Optional[_builtins.str]:
+        """
+        How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        """
+        return pulumi.get(self, "provisioning_model")
+
+    @_builtins.property
+    @pulumi.getter(name="reservationAffinity")
+    def reservation_affinity(self) -> Optional['outputs.ReservationAffinity']:
+        """
+        The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
+        """
+        return pulumi.get(self, "reservation_affinity")
+
+    @_builtins.property
+    @pulumi.getter
+    def zones(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
+        """
+        return pulumi.get(self, "zones")
 
 
 @pulumi.output_type
@@ -3876,6 +3991,40 @@ class LocationStatus(dict):
 
 
 @pulumi.output_type
+class LostMember(dict):
+    """
+    A member that does not exist at the moment, and is going to be created again.
+    """
+    def __init__(__self__, *,
+                 name: _builtins.str,
+                 zone: _builtins.str):
+        """
+        A member that does not exist at the moment, and is going to be created again.
+
+        :param _builtins.str name: The name of the instance.
+        :param _builtins.str zone: The name of the instance's zone, such as `us-east1-b`.
+        """
+        pulumi.set(__self__, "name", name)
+        pulumi.set(__self__, "zone", zone)
+
+    @_builtins.property
+    @pulumi.getter
+    def name(self) -> _builtins.str:
+        """
+        The name of the instance.
+        """
+        return pulumi.get(self, "name")
+
+    @_builtins.property
+    @pulumi.getter
+    def zone(self) -> _builtins.str:
+        """
+        The name of the instance's zone, such as `us-east1-b`.
+        """
+        return pulumi.get(self, "zone")
+
+
+@pulumi.output_type
 class MachineImageParams(dict):
     """
     Parameters of the creation, which Google does not store.
@@ -3958,6 +4107,8 @@ class Member(dict):
             suggest = "external_address"
         elif key == "internalAddress":
             suggest = "internal_address"
+        elif key == "stopReason":
+            suggest = "stop_reason"
 
         if suggest:
             pulumi.log.warn(f"Key '{key}' not found in Member. Access the value via the '{suggest}' property getter instead.")
@@ -3977,7 +4128,10 @@ class Member(dict):
                  status: _builtins.str,
                  zone: _builtins.str,
                  external_address: Optional[_builtins.str] = None,
-                 internal_address: Optional[_builtins.str] = None):
+                 fallback: Optional[_builtins.int] = None,
+                 generation: Optional[_builtins.str] = None,
+                 internal_address: Optional[_builtins.str] = None,
+                 stop_reason: Optional[_builtins.str] = None):
         """
         One instance of the fleet.
 
@@ -3987,7 +4141,10 @@ class Member(dict):
         :param _builtins.str status: The instance's state, such as `RUNNING`.
         :param _builtins.str zone: The name of the instance's zone, such as `us-east1-b`.
         :param _builtins.str external_address: The external IPv4 address of the first network interface; missing if it has none.
+        :param _builtins.int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
+        :param _builtins.str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
         :param _builtins.str internal_address: The internal IPv4 address of the first network interface.
+        :param _builtins.str stop_reason: Why the instance is stopped: `PREEMPTED` by Google, `RUN_LIMIT` at the end of its run time, `HOST_ERROR` of Google's machine, `GUEST` by its own operating system, `REQUESTED` by someone who stopped or suspended it; missing if it is not stopped, or if Google does not tell.
         """
         pulumi.set(__self__, "id", id)
         pulumi.set(__self__, "name", name)
@@ -3996,8 +4153,14 @@ class Member(dict):
         pulumi.set(__self__, "zone", zone)
         if external_address is not None:
             pulumi.set(__self__, "external_address", external_address)
+        if fallback is not None:
+            pulumi.set(__self__, "fallback", fallback)
+        if generation is not None:
+            pulumi.set(__self__, "generation", generation)
         if internal_address is not None:
             pulumi.set(__self__, "internal_address", internal_address)
+        if stop_reason is not None:
+            pulumi.set(__self__, "stop_reason", stop_reason)
 
     @_builtins.property
     @pulumi.getter
@@ -4048,12 +4211,36 @@ class Member(dict):
         return pulumi.get(self, "external_address")
 
     @_builtins.property
+    @pulumi.getter
+    def fallback(self) -> Optional[_builtins.int]:
+        """
+        The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
+        """
+        return pulumi.get(self, "fallback")
+
+    @_builtins.property
+    @pulumi.getter
+    def generation(self) -> Optional[_builtins.str]:
+        """
+        The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
+        """
+        return pulumi.get(self, "generation")
+
+    @_builtins.property
     @pulumi.getter(name="internalAddress")
     def internal_address(self) -> Optional[_builtins.str]:
         """
         The internal IPv4 address of the first network interface.
         """
         return pulumi.get(self, "internal_address")
+
+    @_builtins.property
+    @pulumi.getter(name="stopReason")
+    def stop_reason(self) -> Optional[_builtins.str]:
+        """
+        Why the instance is stopped: `PREEMPTED` by Google, `RUN_LIMIT` at the end of its run time, `HOST_ERROR` of Google's machine, `GUEST` by its own operating system, `REQUESTED` by someone who stopped or suspended it; missing if it is not stopped, or if Google does not tell.
+        """
+        return pulumi.get(self, "stop_reason")
 
 
 @pulumi.output_type
@@ -4720,6 +4907,41 @@ class PhysicalHostTopology(dict):
 
 
 @pulumi.output_type
+class Placement(dict):
+    """
+    Groups of members, each of which shares one compact placement policy.
+    """
+    def __init__(__self__, *,
+                 policies: Sequence[_builtins.str],
+                 size: Optional[_builtins.int] = None):
+        """
+        Groups of members, each of which shares one compact placement policy.
+
+        :param Sequence[_builtins.str] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
+        :param _builtins.int size: The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        """
+        pulumi.set(__self__, "policies", policies)
+        if size is not None:
+            pulumi.set(__self__, "size", size)
+
+    @_builtins.property
+    @pulumi.getter
+    def policies(self) -> Sequence[_builtins.str]:
+        """
+        The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
+        """
+        return pulumi.get(self, "policies")
+
+    @_builtins.property
+    @pulumi.getter
+    def size(self) -> Optional[_builtins.int]:
+        """
+        The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        """
+        return pulumi.get(self, "size")
+
+
+@pulumi.output_type
 class Quota(dict):
     """
     One quota of a region.
@@ -4858,6 +5080,71 @@ class QuotaExceededInfo(dict):
         `IN_PROGRESS` while another limit is being introduced.
         """
         return pulumi.get(self, "rollout_status")
+
+
+@pulumi.output_type
+class Readiness(dict):
+    """
+    When a member that was created, restarted or started is ready, so that the next batch may begin.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "guestAttribute":
+            suggest = "guest_attribute"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in Readiness. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        Readiness.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        Readiness.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 guest_attribute: Optional[_builtins.str] = None,
+                 status: Optional[_builtins.str] = None,
+                 within: Optional[_builtins.int] = None):
+        """
+        When a member that was created, restarted or started is ready, so that the next batch may begin.
+
+        :param _builtins.str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
+        :param _builtins.str status: The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
+        :param _builtins.int within: The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+        """
+        if guest_attribute is not None:
+            pulumi.set(__self__, "guest_attribute", guest_attribute)
+        if status is not None:
+            pulumi.set(__self__, "status", status)
+        if within is not None:
+            pulumi.set(__self__, "within", within)
+
+    @_builtins.property
+    @pulumi.getter(name="guestAttribute")
+    def guest_attribute(self) -> Optional[_builtins.str]:
+        """
+        The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
+        """
+        return pulumi.get(self, "guest_attribute")
+
+    @_builtins.property
+    @pulumi.getter
+    def status(self) -> Optional[_builtins.str]:
+        """
+        The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
+        """
+        return pulumi.get(self, "status")
+
+    @_builtins.property
+    @pulumi.getter
+    def within(self) -> Optional[_builtins.int]:
+        """
+        The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+        """
+        return pulumi.get(self, "within")
 
 
 @pulumi.output_type
@@ -6340,6 +6627,109 @@ class ShieldedVmIntegrityPolicy(dict):
 
 
 @pulumi.output_type
+class Shortfall(dict):
+    """
+    Instances that could not be created for one reason.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "machineType":
+            suggest = "machine_type"
+        elif key == "zonesWithRoom":
+            suggest = "zones_with_room"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in Shortfall. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        Shortfall.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        Shortfall.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 cause: Optional[_builtins.str] = None,
+                 count: Optional[_builtins.int] = None,
+                 machine_type: Optional[_builtins.str] = None,
+                 message: Optional[_builtins.str] = None,
+                 zone: Optional[_builtins.str] = None,
+                 zones_with_room: Optional[Sequence[_builtins.str]] = None):
+        """
+        Instances that could not be created for one reason.
+
+        :param _builtins.str cause: Why the instances could not be created: `STOCK_OUT` if the zone has no capacity, `QUOTA` if a quota is used up, `ADDRESSES` if the subnetwork has no free address, `PERMISSION` if a permission is missing, `OTHER` for every other reason.
+        :param _builtins.int count: The number of instances that could not be created.
+        :param _builtins.str machine_type: The machine type of the instances; missing if it is not known.
+        :param _builtins.str message: Why the instances could not be created, and what to do next.
+        :param _builtins.str zone: The name of the zone; missing if it is not known.
+        :param Sequence[_builtins.str] zones_with_room: The names of the zones that have capacity, as Google says; empty if it names none.
+        """
+        if cause is not None:
+            pulumi.set(__self__, "cause", cause)
+        if count is not None:
+            pulumi.set(__self__, "count", count)
+        if machine_type is not None:
+            pulumi.set(__self__, "machine_type", machine_type)
+        if message is not None:
+            pulumi.set(__self__, "message", message)
+        if zone is not None:
+            pulumi.set(__self__, "zone", zone)
+        if zones_with_room is not None:
+            pulumi.set(__self__, "zones_with_room", zones_with_room)
+
+    @_builtins.property
+    @pulumi.getter
+    def cause(self) -> Optional[_builtins.str]:
+        """
+        Why the instances could not be created: `STOCK_OUT` if the zone has no capacity, `QUOTA` if a quota is used up, `ADDRESSES` if the subnetwork has no free address, `PERMISSION` if a permission is missing, `OTHER` for every other reason.
+        """
+        return pulumi.get(self, "cause")
+
+    @_builtins.property
+    @pulumi.getter
+    def count(self) -> Optional[_builtins.int]:
+        """
+        The number of instances that could not be created.
+        """
+        return pulumi.get(self, "count")
+
+    @_builtins.property
+    @pulumi.getter(name="machineType")
+    def machine_type(self) -> Optional[_builtins.str]:
+        """
+        The machine type of the instances; missing if it is not known.
+        """
+        return pulumi.get(self, "machine_type")
+
+    @_builtins.property
+    @pulumi.getter
+    def message(self) -> Optional[_builtins.str]:
+        """
+        Why the instances could not be created, and what to do next.
+        """
+        return pulumi.get(self, "message")
+
+    @_builtins.property
+    @pulumi.getter
+    def zone(self) -> Optional[_builtins.str]:
+        """
+        The name of the zone; missing if it is not known.
+        """
+        return pulumi.get(self, "zone")
+
+    @_builtins.property
+    @pulumi.getter(name="zonesWithRoom")
+    def zones_with_room(self) -> Optional[Sequence[_builtins.str]]:
+        """
+        The names of the zones that have capacity, as Google says; empty if it names none.
+        """
+        return pulumi.get(self, "zones_with_room")
+
+
+@pulumi.output_type
 class ShutdownDetails(dict):
     """
     The shutdown that is in progress.
@@ -6970,6 +7360,155 @@ class UpcomingMaintenance(dict):
         When the maintenance window starts (RFC 3339).
         """
         return pulumi.get(self, "window_start_time")
+
+
+@pulumi.output_type
+class UpdatePolicy(dict):
+    """
+    How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
+    """
+    @staticmethod
+    def __key_warning(key: str):
+        suggest = None
+        if key == "keepNames":
+            suggest = "keep_names"
+        elif key == "maxSurge":
+            suggest = "max_surge"
+        elif key == "maxUnavailable":
+            suggest = "max_unavailable"
+        elif key == "minimalAction":
+            suggest = "minimal_action"
+        elif key == "mostDisruptiveAction":
+            suggest = "most_disruptive_action"
+        elif key == "onFailure":
+            suggest = "on_failure"
+        elif key == "pauseAfter":
+            suggest = "pause_after"
+
+        if suggest:
+            pulumi.log.warn(f"Key '{key}' not found in UpdatePolicy. Access the value via the '{suggest}' property getter instead.")
+
+    def __getitem__(self, key: str) -> Any:
+        UpdatePolicy.__key_warning(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default = None) -> Any:
+        UpdatePolicy.__key_warning(key)
+        return super().get(key, default)
+
+    def __init__(__self__, *,
+                 keep_names: Optional[_builtins.bool] = None,
+                 max_surge: Optional[Any] = None,
+                 max_unavailable: Optional[Any] = None,
+                 minimal_action: Optional[_builtins.str] = None,
+                 most_disruptive_action: Optional[_builtins.str] = None,
+                 on_failure: Optional[_builtins.str] = None,
+                 pause_after: Optional[Any] = None,
+                 ready: Optional['outputs.Readiness'] = None,
+                 strategy: Optional[_builtins.str] = None):
+        """
+        How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
+
+        :param _builtins.bool keep_names: Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+        :param Union[_builtins.int, _builtins.str] max_surge: How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        :param Union[_builtins.int, _builtins.str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        :param _builtins.str minimal_action: The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        :param _builtins.str most_disruptive_action: The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        :param _builtins.str on_failure: What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
+        :param Union[_builtins.int, _builtins.str] pause_after: Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+        :param 'Readiness' ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        :param _builtins.str strategy: `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        """
+        if keep_names is not None:
+            pulumi.set(__self__, "keep_names", keep_names)
+        if max_surge is not None:
+            pulumi.set(__self__, "max_surge", max_surge)
+        if max_unavailable is not None:
+            pulumi.set(__self__, "max_unavailable", max_unavailable)
+        if minimal_action is not None:
+            pulumi.set(__self__, "minimal_action", minimal_action)
+        if most_disruptive_action is not None:
+            pulumi.set(__self__, "most_disruptive_action", most_disruptive_action)
+        if on_failure is not None:
+            pulumi.set(__self__, "on_failure", on_failure)
+        if pause_after is not None:
+            pulumi.set(__self__, "pause_after", pause_after)
+        if ready is not None:
+            pulumi.set(__self__, "ready", ready)
+        if strategy is not None:
+            pulumi.set(__self__, "strategy", strategy)
+
+    @_builtins.property
+    @pulumi.getter(name="keepNames")
+    def keep_names(self) -> Optional[_builtins.bool]:
+        """
+        Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+        """
+        return pulumi.get(self, "keep_names")
+
+    @_builtins.property
+    @pulumi.getter(name="maxSurge")
+    def max_surge(self) -> Optional[Any]:
+        """
+        How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        """
+        return pulumi.get(self, "max_surge")
+
+    @_builtins.property
+    @pulumi.getter(name="maxUnavailable")
+    def max_unavailable(self) -> Optional[Any]:
+        """
+        How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        """
+        return pulumi.get(self, "max_unavailable")
+
+    @_builtins.property
+    @pulumi.getter(name="minimalAction")
+    def minimal_action(self) -> Optional[_builtins.str]:
+        """
+        The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        """
+        return pulumi.get(self, "minimal_action")
+
+    @_builtins.property
+    @pulumi.getter(name="mostDisruptiveAction")
+    def most_disruptive_action(self) -> Optional[_builtins.str]:
+        """
+        The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        """
+        return pulumi.get(self, "most_disruptive_action")
+
+    @_builtins.property
+    @pulumi.getter(name="onFailure")
+    def on_failure(self) -> Optional[_builtins.str]:
+        """
+        What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
+        """
+        return pulumi.get(self, "on_failure")
+
+    @_builtins.property
+    @pulumi.getter(name="pauseAfter")
+    def pause_after(self) -> Optional[Any]:
+        """
+        Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+        """
+        return pulumi.get(self, "pause_after")
+
+    @_builtins.property
+    @pulumi.getter
+    def ready(self) -> Optional['outputs.Readiness']:
+        """
+        When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
+        """
+        return pulumi.get(self, "ready")
+
+    @_builtins.property
+    @pulumi.getter
+    def strategy(self) -> Optional[_builtins.str]:
+        """
+        `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        """
+        return pulumi.get(self, "strategy")
 
 
 @pulumi.output_type
