@@ -57,8 +57,13 @@ class MemberChanges:
 
     def start(self, members: Sequence[Instance]) -> None:
         """Start members that were stopped, and resume those that were suspended."""
-        method = {True: "resume", False: "start"}
-        self._send([MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members], "started")
+        requests = [
+            MemberRequest(member, "resume", body={})
+            if member.get("status") in _SUSPENDED
+            else MemberRequest(member, "start")
+            for member in members
+        ]
+        self._send(requests, "started")
 
     @property
     def _begun(self) -> Target:

@@ -54,8 +54,10 @@ class FleetUpdate:
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.call, self.fleet, goal, members)
-        stamp = Target({}, labels={GENERATION_LABEL: goal.base})
-        MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
+        for generation in dict.fromkeys(map(goal.generation_of, unlabelled)):
+            stamp = Target({}, labels={GENERATION_LABEL: generation})
+            stamped = [member for member in unlabelled if goal.generation_of(member) == generation]
+            MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(stamped)
         rollout = Rollout.of(self.call, self.fleet, goal, self.fleet.members(self.call))
         rollout.touched = True
         return rollout
