@@ -272,9 +272,7 @@ def _create_or_update(
         raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error
 
 
-def _read(
-    resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any] | None
-) -> tuple[Live | None, str]:
+def _read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> tuple[Live | None, str]:
     """Read a resource; return it with what is left to do, if its last change is not finished."""
     try:
         return resource.read(call, resource_id, inputs), ""

@@ -158,7 +158,10 @@ class BulkInstances(InProject):
         if inputs is None:
             return imported_fleet(call, fleet, members, imported_inputs(call, fleet, members))
         known = {**last_creation_outputs(call.last), **kept_outputs(call.last, inputs, members)}
-        live, unfinished = live_fleet(call, fleet, members, inputs, known), unfinished_rollout(call.last, inputs, members)
+        live, unfinished = (
+            live_fleet(call, fleet, members, inputs, known),
+            unfinished_rollout(call.last, inputs, members),
+        )
         if unfinished:
             raise PartialError(live, unfinished)
         return live

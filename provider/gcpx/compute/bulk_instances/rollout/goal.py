@@ -10,12 +10,7 @@ import attrs
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, name_order
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
 from gcpx.compute.bulk_instances.health import is_stopped
-from gcpx.compute.bulk_instances.rollout.generation import (
-    generation_of,
-    last_generations,
-    need_of,
-    recorded_generation,
-)
+from gcpx.compute.bulk_instances.rollout.generation import generation_of, last_generations, need_of, recorded_generation
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
