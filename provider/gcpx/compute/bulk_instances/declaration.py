@@ -60,12 +60,14 @@ class BulkInstancesModel(Record):
 
     A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the
     highest numbers. With `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`,
-    `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in
-    place; every other change replaces the fleet.
+    `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, and the labels, tags and metadata in
+    `instanceProperties` change in place; every other change replaces the fleet.
 
     gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Lost members appear as drift in
     a refresh, and the next `pulumi up` creates new ones. If fewer than `count` but at least `minCount` instances can be
-    created, the fleet is created with a warning. `createdCount` is the number of instances that exist.
+    created, the fleet is created with a warning. `createdCount` is the number of instances that exist, and `shortfalls`
+    says why the others do not. Instances that cannot be created with the fleet's own properties are created with its
+    `fallbacks`, in their order.
     """
 
     RULES = (

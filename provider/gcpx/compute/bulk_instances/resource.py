@@ -200,7 +200,10 @@ class BulkInstances(InProject):
             if creation.refusal is not None:
                 raise creation.refusal
             progress.created(outcome=creation.error or "it was created")
-            live = live_fleet(fleet, fleet.members(call), inputs, creation.outputs)
+            members = fleet.members(call)
+            if len(members) >= len(existing) + wanted.count:
+                creation = creation.completed()
+            live = live_fleet(fleet, members, inputs, creation.outputs)
         report_shortfall(call, inputs, live, creation)
         return live
 
