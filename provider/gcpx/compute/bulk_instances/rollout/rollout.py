@@ -161,7 +161,9 @@ class Rollout:
             self.creation = self._created(kept, wanted)
             before, kept = len(kept), self.fleet.members(self.call)
             self.members = kept
-            if len(kept) - before < wanted.count:
+            if len(kept) - before >= wanted.count:
+                self.creation = self.creation.completed()
+            else:
                 self._accept_less(step, len(kept) - before, wanted.count)
 
     def _created(self, kept: list[Instance], wanted: Wanted) -> Creation:
