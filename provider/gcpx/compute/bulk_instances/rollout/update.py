@@ -51,6 +51,10 @@ class FleetUpdate:
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout; members without a generation are first given the one that they have."""
+        for member in members:
+            goal.member(
+                member, ready=True
+            )  # raises, before anything is changed, if the policy does not allow the change
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.call, self.fleet, goal, members)
