@@ -284,7 +284,7 @@ PLACES = {
 SURROUNDINGS = {
     "PerInstanceProperties": {"namePattern": None, "count": None},
     **dict.fromkeys(("UpdatePolicy", "Readiness"), ROLLING),
-    **dict.fromkeys(("DiskInstantiationConfig", "SourceInstanceParams"), {"sourceInstance": "zones/z/instances/i", "properties": None}),
+    **{name: {"sourceInstance": "zones/z/instances/i", "properties": None} for name in ("DiskInstantiationConfig", "SourceInstanceParams")},
 }  # fmt: skip
 """What an object needs around it: content that is merged into the inputs before the case's own."""
 ZONE_KEY = "zones/us-east1-b"
