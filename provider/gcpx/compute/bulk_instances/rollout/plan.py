@@ -27,6 +27,7 @@ class Member:
         need: what has to be done so that it has the wanted properties.
         available: it is running and ready.
         stopped: it was stopped, and does not start on its own.
+        startable: it can be started if it is stopped; Google has no capacity for others at the moment.
         unwanted: its name is none of those that the fleet shall have.
         note: what to say about it beside its name, such as why it was stopped.
     """
@@ -36,6 +37,7 @@ class Member:
     need: Level = Level.NONE
     available: bool = True
     stopped: bool = False
+    startable: bool = True
     unwanted: bool = False
     note: str = ""
 
@@ -182,7 +184,7 @@ def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list
 def _to_start(members: list[Member], policy: Policy, others: set[str]) -> list[Member]:
     if not policy.starts:
         return []
-    return [member for member in members if member.stopped and member.name not in others]
+    return [member for member in members if member.stopped and member.startable and member.name not in others]
 
 
 def _spare(members: list[Member], wanted: int, policy: Policy) -> int:

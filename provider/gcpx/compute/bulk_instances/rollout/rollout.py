@@ -10,7 +10,7 @@ import attrs
 from gcpx.compute.bulk_instances.creation.instances import create_instances
 from gcpx.compute.bulk_instances.creation.result import Creation
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
-from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance
 from gcpx.compute.bulk_instances.names import explained_refusal
 from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
 from gcpx.compute.bulk_instances.rollout.goal import Goal
@@ -42,6 +42,7 @@ class Rollout:
         wanted: the number of members to reach; lower than the goal's if Google has no room for more.
         creation: the last creation, if there was one.
         touched: whether anything was changed.
+        unstarted: stopped members that could not be started, with Google's errors.
     """
 
     call: Call
@@ -53,6 +54,7 @@ class Rollout:
     readiness: Readiness
     creation: Creation | None = None
     touched: bool = False
+    unstarted: list[Failure] = attrs.Factory(list)
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
 
@@ -85,12 +87,13 @@ class Rollout:
 
     def _planned(self) -> list[Member]:
         planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
-        return [
-            attrs.evolve(member, need=Level.NONE)
-            if member.name in self._refreshed and member.need is Level.REFRESH
-            else member
-            for member in planned
-        ]
+        return [self._after_earlier_steps(member) for member in planned]
+
+    def _after_earlier_steps(self, member: Member) -> Member:
+        """Return a member with what the steps of this run have found out about it."""
+        is_refreshed = member.name in self._refreshed and member.need is Level.REFRESH
+        startable = all(failure.request.member["name"] != member.name for failure in self.unstarted)
+        return attrs.evolve(member, need=Level.NONE if is_refreshed else member.need, startable=startable)
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -151,7 +154,7 @@ class Rollout:
         restless = [name for name, times in self._starts.items() if times > _MOST_STARTS]
         if restless:
             raise RolloutError(f"{restless[0]} was started {_MOST_STARTS} times and has stopped again each time")
-        self.changes.start(members)
+        self.unstarted += self.changes.start(members)
 
     def _create(self, step: Step, deleted: list[Instance]) -> None:
         """Create what the step asks for; if there is no room, fail in the middle of a replacement, else do with less."""
