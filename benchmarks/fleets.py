@@ -69,8 +69,9 @@ def _inputs(count: int = 1000, **properties: Any) -> Struct:
     disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
     made = {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{}], **properties}
     place = {"region": "us-east1", "fleetId": "many", "namePattern": "m-####"}
+    rolling = {"updatePolicy": {"strategy": "ROLLING", "maxUnavailable": "25%"}}
     spread = {"locationPolicy": {"targetShape": "BALANCED"}}
-    return encode({"count": count, "instanceProperties": made, **place, **spread})
+    return encode({"count": count, "instanceProperties": made, **place, **spread, **rolling})
 
 
 @attrs.define
@@ -88,13 +89,16 @@ class _Fleet:
     outputs: Struct = attrs.Factory(Struct)
 
     def life(self) -> Iterator[str]:
-        """Create, change and delete the fleet; yield lines to print. A rolling replacement is one more `_update`."""
+        """Create, change and delete the fleet; yield lines to print."""
+        labels = {"labels": {"team": "web"}}
         steps = {
             "create 1,000 VMs": self._create,
             "refresh 1,000 VMs": self._refresh,
-            "labels of 1,000 VMs": lambda: self._update(_inputs(labels={"team": "web"})),
-            "scale 1,000 to 1,100 VMs": lambda: self._update(_inputs(1100, labels={"team": "web"})),
-            "scale 1,100 to 1,000 VMs": lambda: self._update(_inputs(labels={"team": "web"})),
+            "labels of 1,000 VMs": lambda: self._update(_inputs(**labels)),
+            "scale 1,000 to 1,100 VMs": lambda: self._update(_inputs(1100, **labels)),
+            "scale 1,100 to 1,000 VMs": lambda: self._update(_inputs(**labels)),
+            "restart 1,000 VMs in 4 batches": lambda: self._update(_inputs(**labels, minCpuPlatform="Intel Ice Lake")),
+            "replace 1,000 VMs in 4 batches": lambda: self._update(_inputs(**labels, canIpForward=True)),
             "delete 1,000 VMs": self._delete,
         }
         for name, step in steps.items():

@@ -64,6 +64,7 @@ def test_an_example_is_created_shows_no_change_and_is_destroyed(name, cloud, tmp
     cloud.make_disk()
     cloud.make_regional_disk()
     cloud.make_instance()
+    _make_capacity(cloud)
     made = {"name": "made-by-hand", **template()}
     cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", made)
     before = cloud.emulator.store.counts()
@@ -81,6 +82,16 @@ def test_an_example_is_created_shows_no_change_and_is_destroyed(name, cloud, tmp
     assert all(outputs.values())
     workspace.run("destroy", "--yes", "--skip-preview")
     assert cloud.emulator.store.counts() == before
+
+
+def _make_capacity(cloud):
+    """Create a reservation for 2 instances, which is too small for the fleet that uses it, and placement policies."""
+    base = f"/compute/beta/projects/{PROJECT}"
+    for name in ("rack-1", "rack-2"):
+        placement = {"collocation": "COLLOCATED", "maxDistance": 1}
+        cloud.post(f"{base}/regions/us-east1/resourcePolicies", {"name": name, "groupPlacementPolicy": placement})
+    reserved = {"count": "2", "instanceProperties": {"machineType": "n2-standard-4"}}
+    cloud.post(f"{base}/zones/us-east1-b/reservations", {"name": "training", "specificReservation": reserved})
 
 
 def _workspace(name, cloud, tmp_path, pulumi_home):

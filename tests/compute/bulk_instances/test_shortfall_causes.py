@@ -25,7 +25,7 @@ def test_a_stock_out_names_the_zones_with_room(engine, cloud):
     set_limits(cloud, zones={"us-east1-b": 7})
     shortfalls, said = _short(engine, **IN_B)
 
-    message = "no capacity for e2-small, but Google has room in us-east1-c, us-east1-d: allow this in locationPolicy, or add it to fallbacks"
+    message = "no capacity for e2-small, but Google has room in us-east1-c, us-east1-d: allow these zones with locationPolicy, or name them in fallbacks"
     assert shortfalls == [{
         "cause": "STOCK_OUT", "count": 3, "zone": "us-east1-b", "machineType": "e2-small",
         "zonesWithRoom": ["us-east1-c", "us-east1-d"], "message": message,

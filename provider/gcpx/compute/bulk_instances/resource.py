@@ -218,8 +218,10 @@ class BulkInstances(InProject):
             if creation.refusal is not None:
                 raise explained_refusal(call, fleet, inputs, wanted.count, creation.refusal)
             progress.created(outcome=creation.error or "it was created")
+            members = fleet.members(call)
+            creation = creation.completed() if len(members) >= wanted.count else creation
             outputs = {**creation.outputs, **generation_output(wanted.labels.get(GENERATION_LABEL, ""))}
-            live = live_fleet(call, fleet, fleet.members(call), inputs, outputs)
+            live = live_fleet(call, fleet, members, inputs, outputs)
         report_shortfall(call, inputs, live, creation)
         return live
 

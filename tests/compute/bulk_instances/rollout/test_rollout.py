@@ -333,3 +333,44 @@ def test_another_spelling_of_the_same_properties_touches_nobody(engine, cloud):
     spelled = rolling(networkInterfaces=[{"network": "global/networks/default"}], labels={"a": "1"})
     updated = engine.update(created, spelled)
     assert ids(updated) == ids(created)
+
+
+def test_members_of_a_fallback_keep_its_machine_type_when_the_fleets_changes(engine, cloud):
+    program = rolling(4, {"maxUnavailable": 4}, fallbacks=[{"machineType": "n2-standard-2"}], minCount=1)
+    set_limits(cloud, machineTypes={zone: {"e2-small": 2} for zone in ("us-east1-b", "us-east1-c", "us-east1-d")})
+    created = engine.create(FLEET, "workers", program)
+    kinds = {member["name"]: member.get("fallback") for member in created.outputs["members"]}
+    assert sorted(kinds.values(), key=str) == [0, 0, None, None]
+
+    set_limits(cloud)
+    changed = {**program, "instanceProperties": {**program["instanceProperties"], "machineType": "e2-medium"}}
+    updated = engine.update(created, changed)
+    assert ids(updated) == ids(created)
+    for member in updated.outputs["members"]:
+        path = instance_path(member["name"], member["zone"])
+        wanted = "e2-medium" if member.get("fallback") is None else "n2-standard-2"
+        assert cloud.get(path)["machineType"].endswith(f"/{wanted}")
+
+
+def test_members_whose_machine_type_google_chose_keep_it(engine, cloud):
+    selections = {"instanceSelections": {"any": {"machineTypes": ["n2-standard-2"]}}}
+    program = rolling(2, instanceFlexibilityPolicy=selections)
+    del program["instanceProperties"]["machineType"]
+    created = engine.create(FLEET, "workers", program)
+    changed = {**program, "instanceProperties": {**program["instanceProperties"], "minCpuPlatform": "Intel Ice Lake"}}
+    updated = engine.update(created, changed)
+    for member in updated.outputs["members"]:
+        instance = cloud.get(instance_path(member["name"], member["zone"]))
+        assert instance["machineType"].endswith("/n2-standard-2")
+        assert instance["status"] == "RUNNING"
+
+
+def test_members_with_local_disks_are_replaced_and_not_restarted(engine, cloud):
+    local = {"type": "SCRATCH", "autoDelete": True, "initializeParams": {"diskType": "local-ssd"}, "interface": "NVME"}
+    program = rolling(2, machineType="n2-standard-2")
+    program["instanceProperties"]["disks"].append(local)
+    created = engine.create(FLEET, "workers", program)
+    changed = {**program, "instanceProperties": {**program["instanceProperties"], "machineType": "n2-standard-4"}}
+    engine.preview_update(created, changed)
+    assert "- 2 members are replaced: web-001, web-002" in said(engine)
+    assert not ids(engine.update(created, changed)).items() & ids(created).items()

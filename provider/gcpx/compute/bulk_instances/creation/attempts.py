@@ -9,6 +9,7 @@ import attrs
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.fleet_id import FALLBACK_LABEL
 from gcpx.model.links import name_of
+from gcpx.model.numbers import as_integer
 from gcpx.model.rules import nested
 
 _DIRECT: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
@@ -41,6 +42,13 @@ def attempts(inputs: dict[str, Any], wanted: Wanted) -> list[Attempt]:
         if wanted.zone is None or not fallback.get("zones") or wanted.zone in map(name_of, fallback["zones"])
     )]  # fmt: skip
     return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
+
+
+def inputs_of_member(inputs: dict[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs with which a member (REST JSON) was created: those of its fallback, if it still exists."""
+    index = as_integer(instance.get("labels", {}).get(FALLBACK_LABEL))
+    fallbacks = inputs.get("fallbacks") or ()
+    return with_fallback(inputs, fallbacks[index]) if index is not None and 0 <= index < len(fallbacks) else inputs
 
 
 def with_fallback(inputs: dict[str, Any], fallback: dict[str, Any]) -> dict[str, Any]:

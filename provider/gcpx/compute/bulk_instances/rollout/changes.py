@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import attrs
@@ -25,12 +25,13 @@ class MemberChanges:
     All methods raise the first `ProviderError`, once all members were tried. Members that no longer exist are skipped.
 
     Attributes:
+        target_of: tells what a member shall have set.
         settings: what changes on running members, in this order.
     """
 
     call: Call
     fleet: Fleet
-    target: Target
+    target_of: Callable[[Instance], Target]
     settings: tuple[Setting, ...] = (*ON_RUNNING, LABELS)
 
     def delete(self, members: Sequence[Instance]) -> None:
@@ -60,19 +61,20 @@ class MemberChanges:
         method = {True: "resume", False: "start"}
         self._send([MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members], "started")
 
-    @property
-    def _begun(self) -> Target:
-        """The label of members that are about to be stopped."""
-        return Target({}, labels={GENERATION_LABEL: changing(self.target.labels[GENERATION_LABEL])})
+    def _begun(self, member: Instance) -> Target:
+        """Return the label of a member that is about to be stopped, as what it shall have set."""
+        return Target({}, labels={GENERATION_LABEL: changing(self.target_of(member).labels[GENERATION_LABEL])})
 
-    def _set(self, setting: Setting, members: Iterable[Instance], target: Target | None = None) -> None:
+    def _set(
+        self, setting: Setting, members: Iterable[Instance], target_of: Callable[[Instance], Target] | None = None
+    ) -> None:
         """Give members a setting; those that changed since they were listed are read and tried once more."""
-        target = target or self.target
+        target_of = target_of or self.target_of
 
         def request(member: Instance) -> MemberRequest:
-            return MemberRequest(member, setting.method, target.body(setting, member))
+            return MemberRequest(member, setting.method, target_of(member).body(setting, member))
 
-        behind = [member for member in members if target.differs(setting, member)]
+        behind = [member for member in members if target_of(member).differs(setting, member)]
         failures = self.fleet.try_all(self.call, [request(member) for member in behind], "changed")
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
         _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.creation.attempts import inputs_of_member
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, name_order
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
 from gcpx.compute.bulk_instances.health import is_stopped
@@ -21,6 +22,8 @@ from gcpx.model.call import Call
 from gcpx.model.rules import nested
 
 _RUNNING: Final = "RUNNING"
+_OF_MACHINES: Final = ("machineType", "minCpuPlatform")
+"""The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
 _WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
 """What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
 
@@ -96,6 +99,16 @@ class Goal:
             target=target,
         )
 
+    def target_of(self, instance: Instance) -> Target:
+        """Return what a member shall have set; one that a fallback has created keeps what the fallback changed.
+
+        The machine type stays as Google chose it, if it could choose.
+        """
+        if not self.policy.rolling:
+            return self.target
+        chosen = inputs_of_member(self.inputs, instance)
+        return attrs.evolve(self.target, wanted=_without_choices(self.target.wanted, self.inputs, chosen))
+
     @property
     def settings(self) -> tuple[Setting, ...]:
         """What is set on running members."""
@@ -141,13 +154,17 @@ class Goal:
         need = need_of(recorded_generation(instance) or self.base, self.generation)
         if need is Level.NONE:
             return self._unset(instance, (LABELS, *ON_RUNNING))
-        is_set = need is Level.RESTART and not any(self.target.differs(item, instance) for item in ON_STOPPED)
+        is_set = need is Level.RESTART and not any(
+            self.target_of(instance).differs(item, instance) for item in ON_STOPPED
+        )
         if is_set and instance.get("status") == _RUNNING and self.policy.least < Level.RESTART:
             need = Level.REFRESH  # an interrupted rollout has restarted it already
         return max(need, self.policy.least)
 
     def _unset(self, instance: Instance, settings: tuple[Setting, ...]) -> Level:
-        return Level.REFRESH if any(self.target.differs(item, instance) for item in settings) else Level.NONE
+        return (
+            Level.REFRESH if any(self.target_of(instance).differs(item, instance) for item in settings) else Level.NONE
+        )
 
     def _allowed(self, need: Level) -> Level:
         if need > self.policy.most:
@@ -157,6 +174,16 @@ class Goal:
     def _has_other_hostname(self, instance: Instance) -> bool:
         name, wanted = instance["name"], _hostnames(self.inputs).get(instance["name"])
         return instance.get("hostname") != wanted and (wanted is not None or name in self.rehosted)
+
+
+def _without_choices(wanted: dict[str, Any], inputs: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
+    """Return the wanted properties (REST JSON) of a member that was created with the `chosen` inputs of the fleet."""
+    own, fleets = nested(chosen, "instanceProperties"), nested(inputs, "instanceProperties")
+    changed = {name: own[name] for name in _OF_MACHINES if own.get(name) != fleets.get(name)}
+    kept = {name: value for name, value in wanted.items() if name != "scheduling" or own.get(name) == fleets.get(name)}
+    if chosen.get("instanceFlexibilityPolicy"):
+        return {name: value for name, value in kept.items() if name not in _OF_MACHINES}
+    return {**kept, **changed}
 
 
 def _hostnames(inputs: dict[str, Any]) -> dict[str, str]:

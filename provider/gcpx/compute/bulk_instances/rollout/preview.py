@@ -13,7 +13,7 @@ from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
 from gcpx.compute.bulk_instances.rollout.words import describe_plan
 from gcpx.model.call import Call
-from gcpx.model.rules import nested
+from gcpx.model.rules import elements, nested
 from gcpx.model.values import has_unknown
 
 
@@ -29,7 +29,7 @@ def announce(call: Call, new: dict[str, Any]) -> None:
     need = max(levels_of(call.changed), default=Level.NONE)
     need = need if policy.rolling else min(need, Level.REFRESH)
     members = [_member(call, new, policy, item, need) for item in call.last.get("members") or ()]
-    too_much = max((member.need for member in members), default=Level.NONE)
+    too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and certain and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
@@ -43,7 +43,8 @@ def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, An
     behind = need_of(known.get("generation", ""), call.last.get("generation", "")) if known.get("generation") else 0
     need = Level(max(behind, changed)) if policy.rolling else changed
     need = max(need, policy.least) if need and policy.rolling else need
-    if (need is Level.RESTART and policy.rolling and not policy.unavailable) or _is_recreated(call, name):
+    cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
+    if (need is Level.RESTART and cannot_restart) or _is_recreated(call, name):
         need = Level.REPLACE
     return Member(
         name=name,
@@ -59,3 +60,8 @@ def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, An
 def _is_recreated(call: Call, name: str) -> bool:
     """Return whether the properties that a member has for its own have changed."""
     return any(path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in call.changed)
+
+
+def _has_local_disks(new: dict[str, Any]) -> bool:
+    """Return whether instances have local SSDs, which lose their data when an instance stops."""
+    return any(disk.get("type") == "SCRATCH" for _, disk in elements(nested(new, "instanceProperties"), "disks"))

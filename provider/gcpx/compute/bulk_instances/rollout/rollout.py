@@ -61,7 +61,7 @@ class Rollout:
         """Prepare a rollout that brings members to a goal."""
         readiness = Readiness(call, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
         readiness.trust([member for member in members if not goal.is_current(member)])
-        changes = MemberChanges(call, fleet, goal.target, goal.settings)
+        changes = MemberChanges(call, fleet, goal.target_of, goal.settings)
         return cls(call, fleet, goal, members, goal.wanted, changes, readiness)
 
     def run(self) -> None:
@@ -161,7 +161,9 @@ class Rollout:
             self.creation = self._created(kept, wanted)
             before, kept = len(kept), self.fleet.members(self.call)
             self.members = kept
-            if len(kept) - before < wanted.count:
+            if len(kept) - before >= wanted.count:
+                self.creation = self.creation.completed()
+            else:
                 self._accept_less(step, len(kept) - before, wanted.count)
 
     def _created(self, kept: list[Instance], wanted: Wanted) -> Creation:

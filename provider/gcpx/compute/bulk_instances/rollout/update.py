@@ -55,7 +55,7 @@ class FleetUpdate:
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.call, self.fleet, goal, members)
         stamp = Target({}, labels={GENERATION_LABEL: goal.base})
-        MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
+        MemberChanges(self.call, self.fleet, lambda _: stamp, (LABELS,)).refresh(unlabelled)
         rollout = Rollout.of(self.call, self.fleet, goal, self.fleet.members(self.call))
         rollout.touched = True
         return rollout
