@@ -251,3 +251,15 @@ def test_fallbacks_that_cannot_work_are_refused_at_preview(engine, cloud, inputs
 ], ids=str)  # fmt: skip
 def test_fallbacks_that_may_work_are_accepted(engine, inputs):
     assert engine.failures(FLEET, inputs) == {}
+
+
+def test_no_name_is_given_twice_in_the_zones_of_fallbacks(engine, cloud):
+    set_limits(cloud, **ROOM_IN_C)
+    created = engine.create(FLEET, "workers", fleet(count=6, **THEN_C))
+    set_limits(cloud)
+    grown = engine.update(created, fleet(count=8, **THEN_C))
+
+    assert member_names(created) == [f"web-{number:03}" for number in range(1, 7)]
+    assert member_names(grown) == [f"web-{number:03}" for number in range(1, 9)]
+    assert _zones(created) == {"us-east1-b": 4, "us-east1-c": 2}
+    assert _zones(grown) == {"us-east1-b": 6, "us-east1-c": 2}

@@ -273,6 +273,23 @@ def test_stopped_members_are_started_or_replaced_as_the_fleet_says(engine, cloud
     assert kept.outputs["runningCount"] == 3
 
 
+def test_members_of_the_same_name_in_two_zones_are_told_apart(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2))
+    other = cloud.make_instance("web-002", "us-east1-c")
+    cloud.change(other, lambda body: body.update(labels=cloud.get(instance_path("web-002"))["labels"]))
+    refreshed = engine.refresh(created)
+    stop(cloud, "web-002", zone="us-east1-c")
+    healed = engine.update(engine.refresh(refreshed), rolling(3))
+    assert {member["status"] for member in healed.outputs["members"]} == {"RUNNING"}
+    assert cloud.calls(START) == [START]
+
+    cloud.emulator.requests.kept.clear()
+    rolled = engine.update(healed, rolling(3, **BIGGER_DISK))
+    assert [name for name in mutations(cloud) if name in {DELETE, BULK}] == [DELETE, BULK] * 3
+    before = {member["id"] for member in healed.outputs["members"]}
+    assert before.isdisjoint(member["id"] for member in rolled.outputs["members"])
+
+
 def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud):
     policy = {"maxUnavailable": 2}
     created = engine.create(FLEET, "workers", rolling(5, policy))

@@ -133,6 +133,7 @@ class Goal:
             available=ready and instance.get("status") == _RUNNING,
             stopped=stopped,
             unwanted=bool(names) and (instance["name"] not in names or not self.wanted),
+            id=str(instance["id"]),
         )
 
     def _need(self, instance: Instance) -> Level:

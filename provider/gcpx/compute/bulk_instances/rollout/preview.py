@@ -55,6 +55,7 @@ def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, An
         stopped=stopped,
         unwanted=bool(names) and (name not in names or not policy.wanted),
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
+        id=known["id"],
     )
 
 

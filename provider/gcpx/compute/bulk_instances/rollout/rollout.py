@@ -91,8 +91,8 @@ class Rollout:
 
     def _after_earlier_steps(self, member: Member) -> Member:
         """Return a member with what the steps of this run have found out about it."""
-        is_refreshed = member.name in self._refreshed and member.need is Level.REFRESH
-        startable = all(failure.request.member["name"] != member.name for failure in self.unstarted)
+        is_refreshed = member.id in self._refreshed and member.need is Level.REFRESH
+        startable = all(str(failure.request.member["id"]) != member.id for failure in self.unstarted)
         return attrs.evolve(member, need=Level.NONE if is_refreshed else member.need, startable=startable)
 
     def _next_step(self) -> Step:
@@ -117,14 +117,14 @@ class Rollout:
 
     def _carry_out(self, step: Step) -> None:
         self.touched |= bool(step.refresh or step.start or step.restart or step.delete)
-        by_name = {member["name"]: member for member in self.members}
+        by_id = {str(member["id"]): member for member in self.members}
 
         def instances(members: list[Member]) -> list[Instance]:
-            return [by_name[member.name] for member in members]
+            return [by_id[member.id] for member in members]
 
         self.readiness.forget(instances([*step.restart, *step.start]))
         self.changes.refresh(instances(step.refresh))
-        self._refreshed |= {member.name for member in step.refresh}
+        self._refreshed |= {member.id for member in step.refresh}
         self._start(instances(step.start))
         if step.restart:
             self.changes.restart(instances(step.restart))
@@ -140,26 +140,26 @@ class Rollout:
         """Return the members after a step that creates none; they are read anew if any was started."""
         if step.restart or step.start:
             return self.fleet.members(self.call)
-        deleted = {member.name for member in step.delete}
-        return [self._known(member) for member in self.members if member["name"] not in deleted]
+        deleted = {member.id for member in step.delete}
+        return [self._known(member) for member in self.members if str(member["id"]) not in deleted]
 
     def _known(self, member: Instance) -> Instance:
         """Return a member with the labels that gcpx has set on it since it was read."""
-        if member["name"] not in self._refreshed:
+        if str(member["id"]) not in self._refreshed:
             return member
         return {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
 
     def _start(self, members: list[Instance]) -> None:
-        self._starts.update(member["name"] for member in members)
-        restless = [name for name, times in self._starts.items() if times > _MOST_STARTS]
+        self._starts.update(str(member["id"]) for member in members)
+        restless = [member["name"] for member in members if self._starts[str(member["id"])] > _MOST_STARTS]
         if restless:
             raise RolloutError(f"{restless[0]} was started {_MOST_STARTS} times and has stopped again each time")
         self.unstarted += self.changes.start(members)
 
     def _create(self, step: Step, deleted: list[Instance]) -> None:
         """Create what the step asks for; if there is no room, fail in the middle of a replacement, else do with less."""
-        gone = {member["name"] for member in deleted}
-        kept = [member for member in self.members if member["name"] not in gone]
+        gone = {member["id"] for member in deleted}
+        kept = [member for member in self.members if member["id"] not in gone]
         for wanted in instances_to_create(self.call, self.goal, kept, deleted, step.create):
             self.creation = self._created(kept, wanted)
             before, kept = len(kept), self.fleet.members(self.call)
