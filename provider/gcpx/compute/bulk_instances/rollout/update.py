@@ -61,8 +61,11 @@ class FleetUpdate:
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.call, self.fleet, goal, members)
-        stamp = Target({}, labels={GENERATION_LABEL: goal.base})
-        MemberChanges(self.call, self.fleet, lambda _: stamp, (LABELS,)).refresh(unlabelled)
+
+        def stamp(member: Instance) -> Target:
+            return Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
+
+        MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
         rollout = Rollout.of(self.call, self.fleet, goal, self.fleet.members(self.call))
         rollout.touched = True
         return rollout
