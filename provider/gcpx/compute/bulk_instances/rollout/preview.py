@@ -14,7 +14,7 @@ from gcpx.compute.bulk_instances.rollout.policy import Policy
 from gcpx.compute.bulk_instances.rollout.words import describe_plan
 from gcpx.model.call import Call
 from gcpx.model.rules import elements, nested
-from gcpx.model.values import has_unknown
+from gcpx.model.values import UNKNOWN, has_unknown
 
 
 def announce(call: Call, new: dict[str, Any]) -> None:
@@ -23,7 +23,8 @@ def announce(call: Call, new: dict[str, Any]) -> None:
     Raises:
         TooDisruptiveError: the change certainly needs more than the policy allows.
     """
-    if has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
+    names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
+    if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
         return
     policy, certain = Policy.of(new), ("sourceInstanceTemplate",) not in call.changed
     need = max(levels_of(call.changed), default=Level.NONE)
