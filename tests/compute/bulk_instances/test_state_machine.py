@@ -172,6 +172,8 @@ class Observer:
         programs: those that a run may lead to: the new one and, as it may be rolled back, the old one.
         interruption: what happens at the request of a number.
         interrupt: does it.
+        unknown: the running members that somebody else has stopped during the run, when the provider may have read the
+            members already.
     """
 
     cloud: Emulated
@@ -181,6 +183,7 @@ class Observer:
     running: int = 0
     existing: int = 0
     requests: int = 0
+    unknown: int = 0
     interruption: tuple[str, int] | None = None
     interrupt: Any = None
 
@@ -193,6 +196,7 @@ class Observer:
 
     def reset(self) -> None:
         """Take the fleet as it is for granted."""
+        self.unknown = self.requests = 0
         self.cloud.emulator.operations.settle()
         self._count(self.members())
 
@@ -204,8 +208,10 @@ class Observer:
         self.requests += 1
         self.check()
         if self.interruption and self.requests == self.interruption[1]:
+            before = self.running
             self.interrupt(self.interruption[0])
             self._count(self.members())
+            self.unknown += before - self.running
 
     def check(self) -> None:
         """Compare the fleet with the last look at it."""
@@ -220,10 +226,9 @@ class Observer:
         self._note(len(set(names)) < len(names), f"a name is used twice: {names}")
         self._note([item for item in self.instances() if item[1]["name"] in FOREIGN] != self.foreign, "others changed")
 
-    @staticmethod
-    def _least(program: Program, stopped: int) -> int:
+    def _least(self, program: Program, stopped: int) -> int:
         kept = stopped if program.on_stopped == "KEEP" else 0
-        return program.count - kept - program.unavailable
+        return program.count - kept - program.unavailable - self.unknown
 
     @staticmethod
     def _show(members: list[tuple[str, Json]]) -> list[str]:
@@ -331,7 +336,7 @@ class FleetMachine(RuleBasedStateMachine):
             set_limits(self.cloud)
         crashes = interruption is not None and interruption[0].startswith("crash")
         self.observer.programs = [self.program, self.tried]
-        self.observer.interruption, self.observer.requests = interruption, 0
+        self.observer.interruption = interruption
         self.observer.interrupt = lambda how: self._interrupt(how, position)
         self.observer.reset()
         with observing(self.cloud, self.observer):
