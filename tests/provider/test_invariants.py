@@ -19,6 +19,13 @@ junk = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=6,
 )  # fmt: skip
+SCALARS = {
+    "string": st.text("ab-/", max_size=5),
+    "integer": st.integers(0, 400),
+    "integer or percentage": st.integers(0, 20) | st.integers(0, 100).map("{}%".format),
+    "boolean": st.booleans(),
+}
+"""Values of the scalar types, by the type's name."""
 
 
 def shaped(kind, wrong):
@@ -32,9 +39,7 @@ def shaped(kind, wrong):
     elif isinstance(kind, MapOf):
         good = st.dictionaries(st.text("ab./", min_size=1, max_size=3), shaped(kind.item, wrong), max_size=2)
     else:
-        good = {"string": st.text("ab-/", max_size=5), "integer": st.integers(0, 400), "boolean": st.booleans()}.get(
-            kind.name, st.text(max_size=3)
-        )
+        good = SCALARS.get(kind.name, st.text(max_size=3))
     return st.deferred(lambda: good | wrong) if wrong is not None else good
 
 

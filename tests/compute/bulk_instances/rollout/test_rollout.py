@@ -391,3 +391,32 @@ def test_members_with_local_disks_are_replaced_and_not_restarted(engine, cloud):
     engine.preview_update(created, changed)
     assert "- 2 members are replaced: web-001, web-002" in said(engine)
     assert not ids(engine.update(created, changed)).items() & ids(created).items()
+
+
+@pytest.mark.parametrize("minimum", [2, None], ids=["enough run", "too few run"])
+def test_stopped_members_without_capacity_are_told_and_the_rest_is_done(engine, cloud, minimum):
+    program = fleet(3, **({"minCount": minimum} if minimum else {}))
+    created = engine.create(FLEET, "workers", program)
+    stop(cloud, "web-002")
+    refreshed = engine.refresh(created)
+    set_limits(cloud, zones={"us-east1-b": 2})
+    changed = fleet(3, labels={"a": "1"}, **({"minCount": minimum} if minimum else {}))
+    if minimum:
+        engine.update(refreshed, changed)
+        warned = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+    else:
+        with failing() as failed:
+            engine.update(refreshed, changed)
+        warned = list(failed[0].partial.reasons)
+    assert "2 of 3 instances run; web-002 could not be started" in warned[-1]
+    assert "onStopped: REPLACE" in warned[-1]
+    assert all(cloud.get(instance_path(name))["labels"]["a"] == "1" for name in member_names(created))
+
+
+def test_a_suspended_member_is_stopped_before_it_is_changed(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2))
+    stop(cloud, "web-002", "suspend", status="SUSPENDED", lastSuspendedTimestamp="2031-05-01T09:00:00.000Z")
+    updated = engine.update(engine.refresh(created), rolling(2, machineType="e2-medium"))
+    assert ids(updated) == ids(created)
+    assert cloud.get(instance_path("web-002"))["status"] == "RUNNING"
+    assert cloud.get(instance_path("web-002"))["machineType"].endswith("/e2-medium")

@@ -27,6 +27,7 @@ class Member:
         need: what has to be done so that it has the wanted properties.
         available: it is running and ready.
         stopped: it was stopped, and does not start on its own.
+        startable: it can be started if it is stopped; Google has no capacity for others at the moment.
         unwanted: its name is none of those that the fleet shall have.
         note: what to say about it beside its name, such as why it was stopped.
         id: tells it from members of the same name in other zones; without one, its name does.
@@ -37,6 +38,7 @@ class Member:
     need: Level = Level.NONE
     available: bool = True
     stopped: bool = False
+    startable: bool = True
     unwanted: bool = False
     note: str = ""
     id: str = attrs.Factory(lambda member: member.name, takes_self=True)
@@ -184,7 +186,7 @@ def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list
 def _to_start(members: list[Member], policy: Policy, others: set[str]) -> list[Member]:
     if not policy.starts:
         return []
-    return [member for member in members if member.stopped and member.id not in others]
+    return [member for member in members if member.stopped and member.startable and member.id not in others]
 
 
 def _spare(members: list[Member], wanted: int, policy: Policy) -> int:

@@ -11,7 +11,7 @@ import attrs
 from gcpx.compute.bulk_instances.creation.instances import create_instances
 from gcpx.compute.bulk_instances.creation.result import Creation
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
-from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance
 from gcpx.compute.bulk_instances.names import explained_refusal
 from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
 from gcpx.compute.bulk_instances.rollout.goal import Goal
@@ -61,6 +61,7 @@ class Rollout:
         creation: the last creation, if there was one.
         touched: whether anything was changed.
         progress: shows which batch a line of progress is about.
+        unstarted: stopped members that could not be started, with Google's errors.
     """
 
     call: Call
@@ -73,6 +74,7 @@ class Rollout:
     progress: BatchProgress
     creation: Creation | None = None
     touched: bool = False
+    unstarted: list[Failure] = attrs.Factory(list)
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
 
@@ -107,12 +109,13 @@ class Rollout:
 
     def _planned(self) -> list[Member]:
         planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
-        return [
-            attrs.evolve(member, need=Level.NONE)
-            if member.id in self._refreshed and member.need is Level.REFRESH
-            else member
-            for member in planned
-        ]
+        return [self._after_earlier_steps(member) for member in planned]
+
+    def _after_earlier_steps(self, member: Member) -> Member:
+        """Return a member with what the steps of this run have found out about it."""
+        is_refreshed = member.id in self._refreshed and member.need is Level.REFRESH
+        startable = all(str(failure.request.member["id"]) != member.id for failure in self.unstarted)
+        return attrs.evolve(member, need=Level.NONE if is_refreshed else member.need, startable=startable)
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -173,7 +176,7 @@ class Rollout:
         restless = [member["name"] for member in members if self._starts[str(member["id"])] > _MOST_STARTS]
         if restless:
             raise RolloutError(f"{restless[0]} was started {_MOST_STARTS} times and has stopped again each time")
-        self.changes.start(members)
+        self.unstarted += self.changes.start(members)
 
     def _create(self, step: Step, deleted: list[Instance]) -> None:
         """Create what the step asks for; if there is no room, fail in the middle of a replacement, else do with less."""

@@ -16,8 +16,9 @@ from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.compute.bulk_instances.rollout.outputs import rollout_outputs
 from gcpx.compute.bulk_instances.rollout.rollout import Rollout
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, Target
-from gcpx.compute.bulk_instances.rollout.words import new_of
+from gcpx.compute.bulk_instances.rollout.words import names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
+from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.model.call import Call
 from gcpx.model.resource import Live, PartialError
@@ -47,11 +48,16 @@ class FleetUpdate:
         live = self._live(rollout)
         if rollout.creation is not None:
             report_shortfall(self.call, self.new, live, rollout.creation)
+        self._report_unstarted(rollout, live)
         self._warn_of_pause(rollout)
         return live
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout; members without a generation are first given the one that they have."""
+        for member in members:
+            goal.member(
+                member, ready=True
+            )  # raises, before anything is changed, if the policy does not allow the change
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.call, self.fleet, goal, members)
@@ -106,6 +112,20 @@ class FleetUpdate:
             return self._live(rollout)
         except ProviderError:
             return unread_fleet(self.fleet, self.new, self.call.last)
+
+    def _report_unstarted(self, rollout: Rollout, live: Live) -> None:
+        """Report stopped members that could not be started; raises PartialError if too few others run."""
+        if not rollout.unstarted:
+            return
+        size, running = FleetSize.of(self.new), live.properties["runningCount"]
+        names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
+        words = (
+            f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error} "
+            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to create others where there is room"
+        )
+        if running < size.minimum:
+            raise PartialError(live, words)
+        self.call.warn(words)
 
     def _warn_of_pause(self, rollout: Rollout) -> None:
         behind = _names(member for member in rollout.members if not rollout.goal.is_current(member))
