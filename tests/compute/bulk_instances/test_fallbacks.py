@@ -167,7 +167,7 @@ def test_a_fleet_that_has_its_minimum_after_all_attempts_is_created_with_a_warni
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=7, **THEN_C))
 
     assert created.outputs["createdCount"] == 7
-    assert any("7 of 10 instances could be created" in said for _, _, said in engine.log.messages)
+    assert any("7 of 10 instances exist" in said for _, _, said in engine.log.messages)
 
 
 def _request_ids(cloud):

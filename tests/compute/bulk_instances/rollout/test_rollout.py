@@ -200,7 +200,7 @@ def test_a_failed_batch_stops_and_the_next_update_goes_on(engine, cloud):
         engine.update(created, changed)
     partial = failed[0].partial
     assert "something broke" in partial.reasons[0]
-    assert "0 of 4 members have the new properties, 3 exist" in partial.reasons[0]
+    assert "3 of 4 members exist, and 0 of them have the new properties" in partial.reasons[0]
 
     stopped = Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
     cloud.emulator.requests.kept.clear()
@@ -246,7 +246,7 @@ def test_a_batch_waits_for_the_guest_attribute_and_fails_without_it(engine, clou
     changed = rolling(3, ready, **metadata, **BIGGER_DISK)
     with failing() as failed:
         engine.update(created, changed)
-    assert "not ready within 1 seconds: web-004 (RUNNING)" in failed[0].partial.reasons[0]
+    assert "not ready within 1 second: web-004 (RUNNING)" in failed[0].partial.reasons[0]
     assert len([name for name in ids(created) if cloud.get(instance_path(name))]) == 2, "the second batch has not begun"
 
     cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
@@ -327,7 +327,7 @@ def test_a_preview_names_stopped_members_with_the_reason(engine, cloud):
     stop(cloud, "web-002", "compute.instances.preempted")
     refreshed = engine.refresh(created)
     engine.preview_update(refreshed, fleet())
-    assert "- 1 member is started: web-002 (preempted)" in said(engine)
+    assert said(engine) == "what this update does: 1 member is started: web-002 (preempted)"
 
 
 def test_what_the_policy_does_not_allow_is_refused_before_anything_is_changed(engine, cloud):

@@ -214,7 +214,7 @@ class _Run:
         return outcome
 
     def _fall_short(self, reasons: Counter[Reason], error: ApiError | None) -> None:
-        self.shortfalls.update(reasons)
+        self.shortfalls |= reasons  # the same instances may be missing after several attempts
         self.error = error
         self.stopped = not any(reason.is_shortage for reason in reasons)
 

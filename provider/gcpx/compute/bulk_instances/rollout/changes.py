@@ -59,8 +59,12 @@ class MemberChanges:
 
     def start(self, members: Sequence[Instance]) -> list[Failure]:
         """Start members that were stopped, and resume those that were suspended; return those without capacity."""
-        method = {True: "resume", False: "start"}
-        requests = [MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members]
+        requests = [
+            MemberRequest(member, "resume", body={})
+            if member.get("status") in _SUSPENDED
+            else MemberRequest(member, "start")
+            for member in members
+        ]
         failures = self.fleet.try_all(self.call, requests, "started") if requests else []
         short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
         _raise_first(item for item in failures if item not in short and not isinstance(item.error, NotFound))

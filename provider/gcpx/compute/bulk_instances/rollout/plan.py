@@ -161,14 +161,17 @@ def _after(members: list[Member], step: Step, number: int) -> list[Member]:
 def _chosen(members: list[Member], policy: Policy) -> list[Member]:
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
 
-    Those that do not run anyway come first.
+    Those that do not run anyway come first. Stopped members that are replaced do not wait until the pause ends, just
+    as missing ones do not.
     """
     behind = [member for member in members if member.need and not member.unwanted]
     behind.sort(key=lambda member: (member.available, member.order))
     if policy.pause_after is None:
         return behind
     done = sum(not member.need for member in members if not member.unwanted)
-    return behind[: max(0, policy.pause_after - done)]
+    lost = [member for member in behind if member.stopped and policy.replaces_stopped]
+    others = [member for member in behind if member not in lost]
+    return lost + others[: max(0, policy.pause_after - done - len(lost))]
 
 
 def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list[Member]:

@@ -11,7 +11,7 @@ from gcpx.compute.bulk_instances.rollout.goal import TooDisruptiveError
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
-from gcpx.compute.bulk_instances.rollout.words import describe_plan
+from gcpx.compute.bulk_instances.rollout.words import announcement, describe_plan
 from gcpx.model.call import Call
 from gcpx.model.rules import elements, nested
 from gcpx.model.values import UNKNOWN, has_unknown
@@ -35,7 +35,7 @@ def announce(call: Call, new: dict[str, Any]) -> None:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
     if lines:
-        call.inform("\n".join(["What this update does:", *(f"- {line}" for line in lines)]))
+        call.inform(announcement(lines))
 
 
 def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], changed: Level) -> Member:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 import attrs
@@ -34,6 +35,23 @@ class RolloutError(ProviderError):
 
 
 @attrs.define
+class BatchProgress:
+    """Shows progress, with the batch in front of every line once there are several."""
+
+    show: Callable[[str], None]
+    batch: str = ""
+
+    def begin(self, batch: str, does: str) -> None:
+        """Show that a batch begins, and what it does."""
+        self.batch = f"{batch}: "
+        self(does)
+
+    def __call__(self, text: str) -> None:
+        """Show a line of progress."""
+        self.show(f"{self.batch}{text}")
+
+
+@attrs.define
 class Rollout:
     """One run of a rollout.
 
@@ -42,6 +60,7 @@ class Rollout:
         wanted: the number of members to reach; lower than the goal's if Google has no room for more.
         creation: the last creation, if there was one.
         touched: whether anything was changed.
+        progress: shows which batch a line of progress is about.
         unstarted: stopped members that could not be started, with Google's errors.
     """
 
@@ -52,6 +71,7 @@ class Rollout:
     wanted: int
     changes: MemberChanges
     readiness: Readiness
+    progress: BatchProgress
     creation: Creation | None = None
     touched: bool = False
     unstarted: list[Failure] = attrs.Factory(list)
@@ -61,10 +81,12 @@ class Rollout:
     @classmethod
     def of(cls, call: Call, fleet: Fleet, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout that brings members to a goal."""
+        progress = BatchProgress(call.progress)
+        call = attrs.evolve(call, progress=progress)
         readiness = Readiness(call, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
         readiness.trust([member for member in members if not goal.is_current(member)])
         changes = MemberChanges(call, fleet, goal.target_of, goal.settings)
-        return cls(call, fleet, goal, members, goal.wanted, changes, readiness)
+        return cls(call, fleet, goal, members, goal.wanted, changes, readiness, progress)
 
     def run(self) -> None:
         """Bring the members to the goal, or to the pause of the policy.
@@ -78,7 +100,7 @@ class Rollout:
             if not step:
                 return
             if planned > 1:
-                self.call.progress(f"batch {number} of {max(number, planned)}: {describe_step(step)}")
+                self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step))
             self._carry_out(step)
         raise RolloutError(
             f"members of {self.fleet.id} keep disappearing: {len(self.members):,} of {self.wanted:,} exist after "
@@ -186,7 +208,14 @@ class Rollout:
             member.need is Level.REPLACE for member in step.delete
         )
         if replaces and self.goal.policy.rolling:
-            reason = self.creation.error if self.creation is not None else None
-            words = f"{created:,} of {wanted:,} instances could be created{f': {reason}' if reason else ''}"
-            raise RolloutError(words)
+            raise RolloutError(f"{created:,} of {wanted:,} instances could be created{self._why_less}")
         self.wanted = len(self.members)
+
+    @property
+    def _why_less(self) -> str:
+        """Say why the last creation made fewer instances than wanted, in one line for each cause."""
+        if self.creation is None:
+            return ""
+        if self.creation.explanation:
+            return f":\n{self.creation.explanation}"
+        return f": {self.creation.error}" if self.creation.error else ""
