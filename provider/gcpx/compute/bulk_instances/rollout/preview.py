@@ -6,11 +6,12 @@ from typing import Any
 
 from gcpx.compute.bulk_instances.fleet import name_order
 from gcpx.compute.bulk_instances.health import is_stopped
-from gcpx.compute.bulk_instances.rollout.generation import need_of
+from gcpx.compute.bulk_instances.rollout.generation import generation_of, is_changing, need_of
 from gcpx.compute.bulk_instances.rollout.goal import TooDisruptiveError
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
+from gcpx.compute.bulk_instances.rollout.properties import own_properties
 from gcpx.compute.bulk_instances.rollout.words import describe_plan
 from gcpx.model.call import Call
 from gcpx.model.rules import elements, nested
@@ -40,8 +41,7 @@ def announce(call: Call, new: dict[str, Any]) -> None:
 def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], changed: Level) -> Member:
     """Describe a member of the state for the plan; `changed` is what the change needs."""
     name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
-    behind = need_of(known.get("generation", ""), call.last.get("generation", "")) if known.get("generation") else 0
-    need = Level(max(behind, changed)) if policy.rolling else changed
+    need = _behind(call, new, known, changed) if policy.rolling else changed
     need = max(need, policy.least) if need and policy.rolling else need
     cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
     if (need is Level.RESTART and cannot_restart) or _is_recreated(call, name):
@@ -52,9 +52,29 @@ def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, An
         need=Level.REPLACE if stopped and policy.replaces_stopped else need,
         available=known.get("status") == "RUNNING",
         stopped=stopped,
+        rests=stopped and policy.keeps_stopped and not is_changing(known.get("generation", "")),
         unwanted=bool(names) and (name not in names or not policy.wanted),
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
     )
+
+
+def _behind(call: Call, new: dict[str, Any], known: dict[str, Any], changed: Level) -> Level:
+    """Return what a member of a rolling fleet needs; at the most, if the new generation cannot be told offline."""
+    last, wanted = call.last.get("generation", ""), _offline_generation(call, new)
+    if wanted:
+        return need_of(known.get("generation") or last, wanted)
+    behind = need_of(known["generation"], last) if known.get("generation") else Level.NONE
+    return max(behind, changed)
+
+
+def _offline_generation(call: Call, new: dict[str, Any]) -> str:
+    """Return the generation that an update leads to; empty if that takes unknown values, or reading a template."""
+    last, levels = call.last.get("generation", ""), frozenset(levels_of(call.changed))
+    if not levels or not last:
+        return str(last)
+    if new.get("sourceInstanceTemplate") or has_unknown(new.get("instanceProperties")):
+        return ""
+    return generation_of(own_properties(new), last, levels)
 
 
 def _is_recreated(call: Call, name: str) -> bool:

@@ -104,7 +104,8 @@ class FleetUpdate:
             rollout.members = self.fleet.members(self.call)
             return self._live(rollout)
         except ProviderError:
-            return unread_fleet(self.fleet, self.new, self.call.last)
+            reached = rollout_outputs(self.call.last, rollout.goal, rollout.members)
+            return unread_fleet(self.fleet, self.new, {**self.call.last, **reached})
 
     def _warn_of_pause(self, rollout: Rollout) -> None:
         behind = _names(member for member in rollout.members if not rollout.goal.is_current(member))
