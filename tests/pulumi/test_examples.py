@@ -110,21 +110,6 @@ def _script(workspace, name, *arguments):
     ).stdout
 
 
-def test_the_script_scales_the_fleet(cloud, tmp_path, pulumi_home):
-    workspace = _workspace("fleet", cloud, tmp_path, pulumi_home)
-    said = _script(workspace, "scale.py")
-
-    for count in (20, 50, 10):
-        assert f"asked for {count}, there are {count}" in said
-    assert [entry["body"]["count"] for entry in cloud.requests("compute.regionInstances.bulkInsert")] == ["20", "30"]
-    assert len(cloud.calls("compute.instances.delete")) == 40
-    workspace.run("config", "set", "release", "two")
-    said = workspace.run("up", "--yes", "--skip-preview").stdout
-    assert "~ 1 updated" in said
-    workspace.run("preview", "--expect-no-changes")
-    workspace.run("destroy", "--yes", "--skip-preview")
-
-
 def test_adopt_imports_everything_in_a_project(cloud, engine, vm, tmp_path, pulumi_home):
     made = [
         engine.create(TEMPLATE, "web", template(labels={"app": "web"})),

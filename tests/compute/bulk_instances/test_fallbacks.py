@@ -167,7 +167,7 @@ def test_a_fleet_that_has_its_minimum_after_all_attempts_is_created_with_a_warni
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=7, **THEN_C))
 
     assert created.outputs["createdCount"] == 7
-    assert any("7 of 10 instances could be created" in said for _, _, said in engine.log.messages)
+    assert any("7 of 10 instances exist" in said for _, _, said in engine.log.messages)
 
 
 def _request_ids(cloud):
@@ -251,3 +251,15 @@ def test_fallbacks_that_cannot_work_are_refused_at_preview(engine, cloud, inputs
 ], ids=str)  # fmt: skip
 def test_fallbacks_that_may_work_are_accepted(engine, inputs):
     assert engine.failures(FLEET, inputs) == {}
+
+
+def test_no_name_is_given_twice_in_the_zones_of_fallbacks(engine, cloud):
+    set_limits(cloud, **ROOM_IN_C)
+    created = engine.create(FLEET, "workers", fleet(count=6, **THEN_C))
+    set_limits(cloud)
+    grown = engine.update(created, fleet(count=8, **THEN_C))
+
+    assert member_names(created) == [f"web-{number:03}" for number in range(1, 7)]
+    assert member_names(grown) == [f"web-{number:03}" for number in range(1, 9)]
+    assert _zones(created) == {"us-east1-b": 4, "us-east1-c": 2}
+    assert _zones(grown) == {"us-east1-b": 6, "us-east1-c": 2}

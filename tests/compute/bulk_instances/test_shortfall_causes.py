@@ -17,7 +17,7 @@ NOWHERE = {"us-east1-b": 0, "us-east1-c": 0, "us-east1-d": 0}
 def _short(engine, **more):
     """Create a fleet that accepts any number; return its shortfalls, and the warning about them."""
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=0, **more))
-    (said,) = [text for _, _, text in engine.log.messages if "of 10 instances could be created" in text]
+    (said,) = [text for _, _, text in engine.log.messages if "of 10 instances exist" in text]
     return created.outputs["shortfalls"], said
 
 

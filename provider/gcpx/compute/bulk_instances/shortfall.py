@@ -40,9 +40,9 @@ def report_shortfall(call: Call, inputs: dict[str, Any], live: Live, creation: C
     if creation.error is not None and (creation.stopped or existing < size.minimum):
         words = f"{creation.error} {existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
         raise PartialError(live, words)
-    reason = f": {creation.error}" if creation.error else ""
+    reason = f": {creation.error}" if creation.error and not creation.explanation else ""
     call.warn(
-        f"{existing:,} of {size.wanted:,} instances could be created{reason}; to create the others, run `pulumi refresh`, then `pulumi up`{below}"
+        f"{existing:,} of {size.wanted:,} instances exist{reason}; to create the others, run `pulumi up --refresh`{below}"
     )
 
 

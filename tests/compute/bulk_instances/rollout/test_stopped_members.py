@@ -36,7 +36,7 @@ def test_a_member_that_an_interrupted_restart_stopped_is_started_also_if_the_fle
     fail_after(cloud, START, 0)
     with failing() as failed:
         engine.update(created, changed)
-    updated = engine.update(engine.refresh(left_by(failed[0], created)), changed)
+    updated = engine.update(left_by(failed[0], created), changed)
     assert [instance["status"] for instance in instances(cloud, updated)] == ["RUNNING", "RUNNING"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -10,10 +11,11 @@ import attrs
 
 from gcpx.compute.bulk_instances.bulk_insert import BulkInsert
 from gcpx.compute.bulk_instances.bulk_insert_body import BulkInsertBody
-from gcpx.compute.bulk_instances.creation.attempts import Attempt, attempts
+from gcpx.compute.bulk_instances.creation.attempts import Attempt, attempt_of, attempts
 from gcpx.compute.bulk_instances.creation.batches import Batch, batches
 from gcpx.compute.bulk_instances.creation.causes import Reason
 from gcpx.compute.bulk_instances.creation.diagnosis import Diagnosis
+from gcpx.compute.bulk_instances.creation.numbering import names_across_zones
 from gcpx.compute.bulk_instances.creation.placement_groups import PlacementGroup, placement_groups
 from gcpx.compute.bulk_instances.creation.result import Creation
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
@@ -110,10 +112,8 @@ class _Run:
 
     def were_requested(self, tried: list[Attempt], call: Call) -> bool:
         """Return whether an earlier run began one of these attempts, and had created nothing in those before it."""
-        batch = next(batches(self._missing, self.names, self.groups), None)
-        if batch is None:
-            return False
-        inserts = (self._insert(attempt, batch, 0, self._zone(batch, [])) for attempt in tried)
+        firsts = ((attempt, next(self._batches(attempt), None)) for attempt in tried)
+        inserts = (self._insert(attempt, batch, 0, self._zone(batch, [])) for attempt, batch in firsts if batch)
         return any(insert.was_requested(call) for insert in inserts)
 
     def result(self) -> Creation:
@@ -143,7 +143,7 @@ class _Run:
         """Send the requests of one attempt, until one creates fewer instances than it asks for."""
         was_followed = partial(self.were_requested, following)
         zones: list[str] = []
-        for number, batch in enumerate(batches(self._missing, self.names, self.groups)):
+        for number, batch in enumerate(self._batches(attempt)):
             insert = self._insert(attempt, batch, number, self._zone(batch, zones))
             outcome = self._send(attrs.evolve(insert, was_followed=was_followed))
             created = insert.created_by(outcome) if outcome else 0
@@ -152,6 +152,22 @@ class _Run:
                 self._count(batch, created, _used_zones(outcome))
             if created < batch.count:
                 return
+
+    def _batches(self, attempt: Attempt) -> Iterator[Batch]:
+        """Divide what is missing into requests, with names where Google would give some of them twice."""
+        names = self.names or names_across_zones(attempt.inputs, self._members_before(attempt), self._missing)
+        return batches(self._missing, names, self.groups)
+
+    def _members_before(self, attempt: Attempt) -> list[Instance]:
+        """Return the members without those of this attempt and later ones.
+
+        An earlier run may have created these. The names must not depend on them, because the request ID does on the names.
+        """
+        if not self.created:
+            return self.existing
+        existing = {member["id"] for member in self.existing}
+        members = self.fleet.members(self.call)
+        return [member for member in members if member["id"] in existing or attempt_of(member) < attempt.index]
 
     def _insert(self, attempt: Attempt, batch: Batch, number: int, zone: str | None) -> BulkInsert:
         body = BulkInsertBody(
@@ -198,7 +214,7 @@ class _Run:
         return outcome
 
     def _fall_short(self, reasons: Counter[Reason], error: ApiError | None) -> None:
-        self.shortfalls.update(reasons)
+        self.shortfalls |= reasons  # the same instances may be missing after several attempts
         self.error = error
         self.stopped = not any(reason.is_shortage for reason in reasons)
 

@@ -7,14 +7,15 @@ from typing import Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.creation.causes import is_shortage
 from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance, MemberRequest
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
-from gcpx.compute.bulk_instances.health import is_stopped
 from gcpx.compute.bulk_instances.rollout.generation import changing
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, ON_RUNNING, ON_STOPPED, Setting, Target
-from gcpx.gcp.errors import NotFound, PreconditionFailed
+from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed
 from gcpx.model.call import Call
 
+_STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
 _SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
 
 
@@ -53,17 +54,25 @@ class MemberChanges:
         """
         restarted = [member for member in members if not self.rests(member)]
         self._set(LABELS, restarted, self._begun)
-        up = [member for member in members if not is_stopped(member) or member.get("status") in _SUSPENDED]
-        self._send([MemberRequest(member, "stop") for member in up], "stopped")
+        others = [member for member in members if member.get("status") not in _STOPPED]
+        self._send([MemberRequest(member, "stop") for member in others], "stopped")
         for setting in ON_STOPPED:
             self._set(setting, members)
         self._send([MemberRequest(member, "start") for member in restarted], "started")
         self._set(LABELS, self.fleet.read_again(self.call, members))
 
-    def start(self, members: Sequence[Instance]) -> None:
-        """Start members that were stopped, and resume those that were suspended."""
-        method = {True: "resume", False: "start"}
-        self._send([MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members], "started")
+    def start(self, members: Sequence[Instance]) -> list[Failure]:
+        """Start members that were stopped, and resume those that were suspended; return those without capacity."""
+        requests = [
+            MemberRequest(member, "resume", body={})
+            if member.get("status") in _SUSPENDED
+            else MemberRequest(member, "start")
+            for member in members
+        ]
+        failures = self.fleet.try_all(self.call, requests, "started") if requests else []
+        short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
+        _raise_first(item for item in failures if item not in short and not isinstance(item.error, NotFound))
+        return short
 
     def _begun(self, member: Instance) -> Target:
         """Return the label of a member that is about to be stopped, as what it shall have set."""

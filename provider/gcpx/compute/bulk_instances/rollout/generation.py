@@ -67,6 +67,11 @@ def recorded_generation(instance: Mapping[str, Any]) -> str:
     return str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
 
 
+def last_generations(last: Mapping[str, Any]) -> dict[str, str]:
+    """Return the generations of members by their IDs, as the last outputs tell them."""
+    return {item["id"]: item["generation"] for item in last.get("members") or () if item.get("generation")}
+
+
 def creation_generation(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> str:
     """Return the generation of a new fleet; empty if it is not rolling. Raises `ApiError` if its template is unreadable."""
     return generation_of(merged_properties(call, fleet, inputs)) if is_rolling(inputs) else ""

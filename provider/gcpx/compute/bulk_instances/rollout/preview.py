@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gcpx.compute.bulk_instances.fleet import name_order
@@ -12,10 +13,10 @@ from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
 from gcpx.compute.bulk_instances.rollout.properties import own_properties
-from gcpx.compute.bulk_instances.rollout.words import describe_plan
+from gcpx.compute.bulk_instances.rollout.words import announcement, describe_plan
 from gcpx.model.call import Call
 from gcpx.model.rules import elements, nested
-from gcpx.model.values import has_unknown
+from gcpx.model.values import UNKNOWN, has_unknown
 
 
 def announce(call: Call, new: dict[str, Any]) -> None:
@@ -24,24 +25,23 @@ def announce(call: Call, new: dict[str, Any]) -> None:
     Raises:
         TooDisruptiveError: the change certainly needs more than the policy allows.
     """
-    if has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
+    names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
+    if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
         return
     policy, certain = Policy.of(new), ("sourceInstanceTemplate",) not in call.changed
-    need = max(levels_of(call.changed), default=Level.NONE)
-    need = need if policy.rolling else min(need, Level.REFRESH)
-    members = [_member(call, new, policy, item, need) for item in call.last.get("members") or ()]
+    need_of_member = _needs(call, new, policy)
+    members = [_member(call, new, policy, item, need_of_member(item)) for item in call.last.get("members") or ()]
     too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and certain and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
     if lines:
-        call.inform("\n".join(["What this update does:", *(f"- {line}" for line in lines)]))
+        call.inform(announcement(lines))
 
 
-def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], changed: Level) -> Member:
-    """Describe a member of the state for the plan; `changed` is what the change needs."""
+def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Level) -> Member:
+    """Describe a member of the state for the plan; `need` is what its properties need."""
     name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
-    need = _behind(call, new, known, changed) if policy.rolling else changed
     need = max(need, policy.least) if need and policy.rolling else need
     cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
     if (need is Level.RESTART and cannot_restart) or _is_recreated(call, name):
@@ -55,16 +55,19 @@ def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, An
         rests=stopped and policy.keeps_stopped and not is_changing(known.get("generation", "")),
         unwanted=bool(names) and (name not in names or not policy.wanted),
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
+        id=known["id"],
     )
 
 
-def _behind(call: Call, new: dict[str, Any], known: dict[str, Any], changed: Level) -> Level:
-    """Return what a member of a rolling fleet needs; at the most, if the new generation cannot be told offline."""
-    last, wanted = call.last.get("generation", ""), _offline_generation(call, new)
+def _needs(call: Call, new: dict[str, Any], policy: Policy) -> Callable[[dict[str, Any]], Level]:
+    """Return what tells what a member of the state needs; the most that it may need, if that cannot be told offline."""
+    changed, last = max(levels_of(call.changed), default=Level.NONE), call.last.get("generation", "")
+    if not policy.rolling:
+        return lambda _: min(changed, Level.REFRESH)
+    wanted = _offline_generation(call, new)
     if wanted:
-        return need_of(known.get("generation") or last, wanted)
-    behind = need_of(known["generation"], last) if known.get("generation") else Level.NONE
-    return max(behind, changed)
+        return lambda known: need_of(known.get("generation") or last, wanted)
+    return lambda known: max(need_of(known.get("generation") or last, last) if last else Level.NONE, changed)
 
 
 def _offline_generation(call: Call, new: dict[str, Any]) -> str:

@@ -28,7 +28,8 @@ class NotReadyError(ProviderError):
     def __init__(self, members: list[Instance], within: int) -> None:
         shown = ", ".join(f"{member['name']} ({member.get('status')})" for member in members[:_NAMED])
         more = f" and {len(members) - _NAMED:,} more" if len(members) > _NAMED else ""
-        super().__init__(f"not ready within {within:,} seconds: {shown}{more}")
+        seconds = "1 second" if within == 1 else f"{within:,} seconds"
+        super().__init__(f"not ready within {seconds}: {shown}{more}")
 
 
 @attrs.define

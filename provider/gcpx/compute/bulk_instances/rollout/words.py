@@ -107,4 +107,20 @@ def _pause(members: list[Member], policy: Policy) -> str:
     behind = sum(bool(member.need) for member in members)
     if policy.pause_after is None or policy.pause_after >= len(members) or not behind:
         return ""
-    return f"the rollout pauses when {policy.pause_after:,} of {len(members):,} members have the new properties; raise updatePolicy.pauseAfter to go on"
+    return f"the rollout pauses when {new_of(policy.pause_after, len(members))}; raise updatePolicy.pauseAfter to go on"
+
+
+def new_of(current: int, members: int) -> str:
+    """Say how many members have the new properties.
+
+    >>> new_of(1, 10)
+    '1 of 10 members has the new properties'
+    """
+    return f"{current:,} of {members:,} members {'has' if current == 1 else 'have'} the new properties"
+
+
+def announcement(lines: list[str]) -> str:
+    """Write what an update does as one message; a single line needs no list."""
+    if len(lines) == 1:
+        return f"what this update does: {lines[0]}"
+    return "\n".join(["what this update does:", *(f"- {line}" for line in lines)])
