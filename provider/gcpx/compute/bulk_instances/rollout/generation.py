@@ -48,13 +48,18 @@ def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset
 def need_of(label: str, wanted: str) -> Level:
     """Return what a member with this label needs at the most, to reach the wanted generation."""
     parts, goal = _parts(label), _parts(wanted)
-    least = Level.RESTART if label.endswith(_CHANGING) else Level.NONE
+    least = Level.RESTART if is_changing(label) else Level.NONE
     return max((least, *(level for level in CHANGES if parts.get(level) != goal.get(level))))
 
 
 def changing(generation: str) -> str:
     """Return the label of a member that is about to be stopped, so that it gets this generation."""
     return f"{generation}{_CHANGING}"
+
+
+def is_changing(label: str) -> bool:
+    """Return whether the label of a member tells that a restart has begun, and has not ended."""
+    return label.endswith(_CHANGING)
 
 
 def recorded_generation(instance: Mapping[str, Any]) -> str:

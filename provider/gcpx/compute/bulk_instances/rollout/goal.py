@@ -11,7 +11,13 @@ from gcpx.compute.bulk_instances.creation.attempts import inputs_of_member
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, name_order
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
 from gcpx.compute.bulk_instances.health import is_stopped
-from gcpx.compute.bulk_instances.rollout.generation import generation_of, last_generations, need_of, recorded_generation
+from gcpx.compute.bulk_instances.rollout.generation import (
+    generation_of,
+    is_changing,
+    last_generations,
+    need_of,
+    recorded_generation,
+)
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
@@ -97,10 +103,11 @@ class Goal:
         return attrs.evolve(
             self,
             inputs=old,
-            policy=attrs.evolve(Policy.of(old), rolling=True),
+            policy=_policy_back(self.inputs, old),
             generation=self.base,
             base=self.generation,
             target=target,
+            rehosted=frozenset(_hostnames(self.inputs).keys() - _hostnames(old).keys()),
         )
 
     def target_of(self, instance: Instance) -> Target:
@@ -140,9 +147,14 @@ class Goal:
             need=self._need(instance),
             available=ready and instance.get("status") == _RUNNING,
             stopped=stopped,
+            rests=self.rests(instance),
             unwanted=bool(names) and (instance["name"] not in names or not self.wanted),
             id=str(instance["id"]),
         )
+
+    def rests(self, instance: Instance) -> bool:
+        """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
+        return self.policy.keeps_stopped and is_stopped(instance) and not is_changing(recorded_generation(instance))
 
     def _need(self, instance: Instance) -> Level:
         if is_stopped(instance) and self.policy.replaces_stopped:
@@ -183,6 +195,13 @@ class Goal:
     def _has_other_hostname(self, instance: Instance) -> bool:
         name, wanted = instance["name"], _hostnames(self.inputs).get(instance["name"])
         return instance.get("hostname") != wanted and (wanted is not None or name in self.rehosted)
+
+
+def _policy_back(new: dict[str, Any], old: dict[str, Any]) -> Policy:
+    """Return the policy of a rollback: the new one for the old size, without a pause; old members are ready as before."""
+    given = {name: value for name, value in nested(new, "updatePolicy").items() if name != "pauseAfter"}
+    ready = nested(old, "updatePolicy").get("ready")
+    return Policy.of({**old, "updatePolicy": {**given, "ready": ready}})
 
 
 def _without_choices(wanted: dict[str, Any], inputs: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:

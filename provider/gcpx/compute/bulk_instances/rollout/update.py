@@ -114,7 +114,8 @@ class FleetUpdate:
             rollout.members = self.fleet.members(self.call)
             return self._live(rollout)
         except ProviderError:
-            return unread_fleet(self.fleet, self.new, self.call.last)
+            reached = rollout_outputs(self.call.last, rollout.goal, rollout.members)
+            return unread_fleet(self.fleet, self.new, {**self.call.last, **reached})
 
     def _report_unstarted(self, rollout: Rollout, live: Live) -> None:
         """Report stopped members that could not be started; raises PartialError if too few others run."""
