@@ -246,13 +246,13 @@ class Engine:
 
 
 @contextmanager
-def engine(**config: Any) -> Iterator[Engine]:
+def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engine]:
     """Start a plugin and an engine's log service, connect them, and configure the plugin."""
     log, host = EngineLog(), grpc.server(ThreadPoolExecutor(4))
     proto.engine_grpc.add_EngineServicer_to_server(log, host)
     address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
     host.start()
-    provider = Provider()
+    provider = provider or Provider()
     server, port = start(provider, None, Sender(HANGS))
     try:
         with grpc.insecure_channel(f"127.0.0.1:{port}", options=_ENGINE_LIMITS) as channel:
@@ -285,7 +285,7 @@ class Failed:
 
     code: grpc.StatusCode
     message: str
-    partial: Any
+    partial: Any = attrs.field(repr=False)
 
 
 @contextmanager

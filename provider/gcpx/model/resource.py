@@ -197,6 +197,7 @@ class Resource(abc.ABC):
         """Read the resource; None only if Google says that it does not exist, or another one has its name.
 
         `inputs` are the last inputs, or None in an import. An error of any kind is raised, never taken for absence.
+        PartialError says that the resource exists, and that the next `pulumi up` has to finish it.
         """
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:

@@ -171,7 +171,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         plain = reveal(inputs)
         with wrapping_unexpected_errors():
             call = self._call(request.urn, request.timeout, inputs, last)
-            live = resource.read(call, request.id, None if importing else without_hidden(plain))
+            live, unfinished = _read(resource, call, request.id, None if importing else without_hidden(plain))
         if live is None:
             return proto.provider.ReadResponse()
         fresh = (
@@ -179,12 +179,11 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             if importing
             else lifecycle.refresh(resource, live, plain, reveal(last))
         )
-        outputs = lifecycle.outputs_of(resource, live, fresh)
-        return proto.provider.ReadResponse(
-            id=live.id,
-            inputs=encode(mark_secrets(resource.type, fresh, inputs)),
-            properties=encode(mark_secrets(resource.type, outputs, inputs, last)),
-        )
+        outputs = encode(mark_secrets(resource.type, lifecycle.outputs_of(resource, live, fresh), inputs, last))
+        refreshed = encode(mark_secrets(resource.type, fresh, inputs))
+        if unfinished:
+            raise InitFailed(live.id, outputs, refreshed, unfinished)
+        return proto.provider.ReadResponse(id=live.id, inputs=refreshed, properties=outputs)
 
     @guarded
     def Update(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -271,6 +270,14 @@ def _create_or_update(
     except PartialError as error:
         state = _state(resource, error.live, inputs)
         raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error
+
+
+def _read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> tuple[Live | None, str]:
+    """Read a resource; return it with what is left to do, if its last change is not finished."""
+    try:
+        return resource.read(call, resource_id, inputs), ""
+    except PartialError as error:
+        return error.live, str(error)
 
 
 def _predicted(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
 from gcpx.compute.bulk_instances.fleet_id import FALLBACK_LABEL, GENERATION_LABEL
 from gcpx.compute.bulk_instances.health import is_stopped, keeps_stopped, stop_reasons
+from gcpx.compute.bulk_instances.rollout.generation import last_generations
 from gcpx.compute.bulk_instances.size import is_parked
 from gcpx.model.call import Call
 from gcpx.model.fields import object_type
@@ -32,13 +33,13 @@ def live_fleet(
             members count.
         creation: the outputs of `Creation`, or those of `last_creation_outputs`.
     """
-    reasons = stop_reasons(call, fleet, members)
+    reasons, generations = stop_reasons(call, fleet, members), last_generations(call.last)
     properties = {
         **creation,
         **_size_outputs(members, inputs),
         **_place(fleet),
         "createdCount": len(members),
-        "members": [_member(instance, reasons) for instance in members],
+        "members": [_member(instance, reasons, generations) for instance in members],
         "runningCount": sum(not is_stopped(instance) for instance in members),
     }
     return Live(fleet.resource_id, properties)
@@ -83,8 +84,14 @@ def _place(fleet: Fleet) -> dict[str, Any]:
     return {"fleetId": fleet.id, "project": fleet.project, "region": fleet.region}
 
 
-def _member(instance: Instance, reasons: Mapping[str, str]) -> dict[str, Any]:
-    """Describe an instance as an element of `members`; `reasons` are those of `stop_reasons`."""
+def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping[str, str]) -> dict[str, Any]:
+    """Describe an instance as an element of `members`.
+
+    Args:
+        instance: the instance.
+        reasons: those of `stop_reasons`.
+        generations: the last known ones by instance ID, in case somebody has removed the label.
+    """
     labels = instance.get("labels", {})
     interface: dict[str, Any] = next(iter(instance.get("networkInterfaces", ())), {})
     external = (config.get("natIP") for config in interface.get("accessConfigs", ()))
@@ -95,7 +102,7 @@ def _member(instance: Instance, reasons: Mapping[str, str]) -> dict[str, Any]:
         "zone": name_of(instance["zone"]),
         "status": instance.get("status"),
         "stopReason": reasons.get(str(instance["id"])),
-        "generation": labels.get(GENERATION_LABEL),
+        "generation": labels.get(GENERATION_LABEL) or generations.get(str(instance["id"])),
         "fallback": as_integer(labels.get(FALLBACK_LABEL)),
         "internalAddress": interface.get("networkIP"),
         "externalAddress": next(filter(None, external), None),

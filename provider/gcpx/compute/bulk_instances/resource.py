@@ -22,7 +22,7 @@ from gcpx.compute.bulk_instances.online_checks import fleet_checks
 from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.region_zones import RegionZones
 from gcpx.compute.bulk_instances.rollout.generation import creation_generation, generation_label, generation_output
-from gcpx.compute.bulk_instances.rollout.outputs import kept_outputs
+from gcpx.compute.bulk_instances.rollout.outputs import kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rollout.policy import is_rolling
 from gcpx.compute.bulk_instances.rollout.preview import announce
 from gcpx.compute.bulk_instances.rollout.update import FleetUpdate
@@ -40,7 +40,7 @@ from gcpx.gcp.place_defaults import missing_place, place_or_default
 from gcpx.model.call import Call
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
-from gcpx.model.resource import InvalidId, ListedResource, Live, Page
+from gcpx.model.resource import InvalidId, ListedResource, Live, Page, PartialError
 from gcpx.model.rules import Violation, text
 from gcpx.model.values import Path
 
@@ -158,7 +158,13 @@ class BulkInstances(InProject):
         if inputs is None:
             return imported_fleet(call, fleet, members, imported_inputs(call, fleet, members))
         known = {**last_creation_outputs(call.last), **kept_outputs(call.last, inputs, members)}
-        return live_fleet(call, fleet, members, inputs, known)
+        live, unfinished = (
+            live_fleet(call, fleet, members, inputs, known),
+            unfinished_rollout(call.last, inputs, members),
+        )
+        if unfinished:
+            raise PartialError(live, unfinished)
+        return live
 
     def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does to which members."""

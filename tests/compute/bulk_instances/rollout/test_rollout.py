@@ -6,7 +6,7 @@ from typing import Any
 
 import driver
 import pytest
-from driver import Resource, failing
+from driver import UNKNOWN, Resource, failing
 from fleets import instance_path, member_names, set_limits, stop
 from programs import FLEET, fleet
 
@@ -306,6 +306,20 @@ def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud
     assert "- 3 members are changed while they run: web-001, web-002, web-003" in said(engine)
     assert "- 2 members are deleted: web-005, web-004" in said(engine)
     assert mutations(cloud) == [BULK], "a preview changes nothing"
+
+
+@pytest.mark.parametrize(
+    "unknown",
+    [{"count": UNKNOWN}, {"updatePolicy": UNKNOWN}, {"updatePolicy": {"strategy": UNKNOWN}}, {"perInstanceProperties": UNKNOWN}],
+    ids=lambda unknown: next(iter(unknown)),
+)  # fmt: skip
+def test_a_preview_says_nothing_about_members_while_it_is_unknown_how_many_there_will_be(engine, unknown):
+    named = {**rolling(perInstanceProperties={"a": {}, "b": {}}), "count": None, "namePattern": None}
+    created = engine.create(FLEET, "workers", named)
+    engine.preview_update(
+        created, {**named, **unknown, "instanceProperties": rolling(labels={"a": "1"})["instanceProperties"]}
+    )
+    assert "What this update does" not in said(engine)
 
 
 def test_a_preview_names_stopped_members_with_the_reason(engine, cloud):

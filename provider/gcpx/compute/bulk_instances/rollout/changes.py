@@ -28,12 +28,14 @@ class MemberChanges:
     Attributes:
         target_of: tells what a member shall have set.
         settings: what changes on running members, in this order.
+        rests: tells whether a stopped member stays stopped when it is changed.
     """
 
     call: Call
     fleet: Fleet
     target_of: Callable[[Instance], Target]
     settings: tuple[Setting, ...] = (*ON_RUNNING, LABELS)
+    rests: Callable[[Instance], bool] = lambda _: False
 
     def delete(self, members: Sequence[Instance]) -> None:
         """Delete members."""
@@ -48,19 +50,25 @@ class MemberChanges:
         """Stop members that run, change them, start them, and set the label that says that it is done.
 
         Another label says before that a change has begun, because a member that is found stopped does not tell why.
+        Members that rest are only changed. A suspended one is stopped for that, because Google changes only these.
         """
-        self._set(LABELS, members, self._begun)
+        restarted = [member for member in members if not self.rests(member)]
+        self._set(LABELS, restarted, self._begun)
         others = [member for member in members if member.get("status") not in _STOPPED]
         self._send([MemberRequest(member, "stop") for member in others], "stopped")
         for setting in ON_STOPPED:
             self._set(setting, members)
-        self._send([MemberRequest(member, "start") for member in members], "started")
+        self._send([MemberRequest(member, "start") for member in restarted], "started")
         self._set(LABELS, self.fleet.read_again(self.call, members))
 
     def start(self, members: Sequence[Instance]) -> list[Failure]:
         """Start members that were stopped, and resume those that were suspended; return those without capacity."""
-        method = {True: "resume", False: "start"}
-        requests = [MemberRequest(member, method[member.get("status") in _SUSPENDED]) for member in members]
+        requests = [
+            MemberRequest(member, "resume", body={})
+            if member.get("status") in _SUSPENDED
+            else MemberRequest(member, "start")
+            for member in members
+        ]
         failures = self.fleet.try_all(self.call, requests, "started") if requests else []
         short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
         _raise_first(item for item in failures if item not in short and not isinstance(item.error, NotFound))

@@ -48,7 +48,7 @@ def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset
 def need_of(label: str, wanted: str) -> Level:
     """Return what a member with this label needs at the most, to reach the wanted generation."""
     parts, goal = _parts(label), _parts(wanted)
-    least = Level.RESTART if label.endswith(_CHANGING) else Level.NONE
+    least = Level.RESTART if is_changing(label) else Level.NONE
     return max((least, *(level for level in CHANGES if parts.get(level) != goal.get(level))))
 
 
@@ -57,9 +57,19 @@ def changing(generation: str) -> str:
     return f"{generation}{_CHANGING}"
 
 
+def is_changing(label: str) -> bool:
+    """Return whether the label of a member tells that a restart has begun, and has not ended."""
+    return label.endswith(_CHANGING)
+
+
 def recorded_generation(instance: Mapping[str, Any]) -> str:
     """Read the generation from the label of an instance (REST JSON); empty without one."""
     return str(instance.get("labels", {}).get(GENERATION_LABEL, ""))
+
+
+def last_generations(last: Mapping[str, Any]) -> dict[str, str]:
+    """Return the generations of members by their IDs, as the last outputs tell them."""
+    return {item["id"]: item["generation"] for item in last.get("members") or () if item.get("generation")}
 
 
 def creation_generation(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import attrs
@@ -10,7 +11,13 @@ from gcpx.compute.bulk_instances.creation.attempts import inputs_of_member
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, name_order
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
 from gcpx.compute.bulk_instances.health import is_stopped
-from gcpx.compute.bulk_instances.rollout.generation import generation_of, need_of, recorded_generation
+from gcpx.compute.bulk_instances.rollout.generation import (
+    generation_of,
+    is_changing,
+    last_generations,
+    need_of,
+    recorded_generation,
+)
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
@@ -49,6 +56,7 @@ class Goal:
         base: the generation before the update, which members without a label have.
         before: the properties before the update (REST JSON).
         target: what members shall have set.
+        known: the generations of members, by their IDs, as the last outputs tell them.
         rehosted: the names of members that had a host name of their own, and shall have none.
     """
 
@@ -58,6 +66,7 @@ class Goal:
     base: str
     before: dict[str, Any]
     target: Target
+    known: Mapping[str, str] = attrs.Factory(dict)
     rehosted: frozenset[str] = frozenset()
 
     @classmethod
@@ -81,6 +90,7 @@ class Goal:
             base=base,
             before=before,
             target=target,
+            known=last_generations(call.last),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
         )
 
@@ -93,10 +103,11 @@ class Goal:
         return attrs.evolve(
             self,
             inputs=old,
-            policy=attrs.evolve(Policy.of(old), rolling=True),
+            policy=_policy_back(self.inputs, old),
             generation=self.base,
             base=self.generation,
             target=target,
+            rehosted=frozenset(_hostnames(self.inputs).keys() - _hostnames(old).keys()),
         )
 
     def target_of(self, instance: Instance) -> Target:
@@ -114,9 +125,13 @@ class Goal:
         """What is set on running members."""
         return (*ON_RUNNING, LABELS) if self.policy.rolling else _WITHOUT_ROLLING
 
+    def generation_of(self, instance: Instance) -> str:
+        """Return the generation of a member by its label; without one, what is known, or the one before the update."""
+        return recorded_generation(instance) or self.known.get(str(instance["id"]), self.base)
+
     def is_current(self, instance: Instance) -> bool:
         """Return whether a member has reached the generation, by its label."""
-        return not self.generation or need_of(recorded_generation(instance) or self.base, self.generation) is Level.NONE
+        return not self.generation or need_of(self.generation_of(instance), self.generation) is Level.NONE
 
     @property
     def wanted(self) -> int:
@@ -132,9 +147,14 @@ class Goal:
             need=self._need(instance),
             available=ready and instance.get("status") == _RUNNING,
             stopped=stopped,
+            rests=self.rests(instance),
             unwanted=bool(names) and (instance["name"] not in names or not self.wanted),
             id=str(instance["id"]),
         )
+
+    def rests(self, instance: Instance) -> bool:
+        """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
+        return self.policy.keeps_stopped and is_stopped(instance) and not is_changing(recorded_generation(instance))
 
     def _need(self, instance: Instance) -> Level:
         if is_stopped(instance) and self.policy.replaces_stopped:
@@ -152,7 +172,7 @@ class Goal:
 
     def _behind(self, instance: Instance) -> Level:
         """Return what a member of a rolling fleet needs, by its label and by what is set on it."""
-        need = need_of(recorded_generation(instance) or self.base, self.generation)
+        need = need_of(self.generation_of(instance), self.generation)
         if need is Level.NONE:
             return self._unset(instance, (LABELS, *ON_RUNNING))
         is_set = need is Level.RESTART and not any(
@@ -175,6 +195,13 @@ class Goal:
     def _has_other_hostname(self, instance: Instance) -> bool:
         name, wanted = instance["name"], _hostnames(self.inputs).get(instance["name"])
         return instance.get("hostname") != wanted and (wanted is not None or name in self.rehosted)
+
+
+def _policy_back(new: dict[str, Any], old: dict[str, Any]) -> Policy:
+    """Return the policy of a rollback: the new one for the old size, without a pause; old members are ready as before."""
+    given = {name: value for name, value in nested(new, "updatePolicy").items() if name != "pauseAfter"}
+    ready = nested(old, "updatePolicy").get("ready")
+    return Policy.of({**old, "updatePolicy": {**given, "ready": ready}})
 
 
 def _without_choices(wanted: dict[str, Any], inputs: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:

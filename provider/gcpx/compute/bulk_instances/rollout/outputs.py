@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gcpx.compute.bulk_instances.fleet import Instance
-from gcpx.compute.bulk_instances.rollout.generation import generation_output
+from gcpx.compute.bulk_instances.rollout.generation import generation_output, recorded_generation
 from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.compute.bulk_instances.rollout.policy import Policy
+from gcpx.compute.bulk_instances.rollout.words import names_in_words
 from gcpx.model.links import name_of
 
 _KEPT: Final = ("generation", "removedKeys")
@@ -34,6 +35,24 @@ def kept_outputs(last: dict[str, Any], inputs: dict[str, Any], members: list[Ins
     kept = {name: last[name] for name in _KEPT if last.get(name) is not None}
     lost = lost_members(last, inputs, members)
     return {**kept, "lostMembers": lost} if lost else kept
+
+
+def unfinished_rollout(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> str:
+    """Say how many members are behind, if more have to be brought to the last generation; otherwise nothing.
+
+    The number of members and those that are stopped do not matter, because they show as a change of `count`.
+    """
+    policy, generation = Policy.of(inputs), last.get("generation")
+    if not policy.rolling or not generation:
+        return ""
+    behind = [member["name"] for member in members if recorded_generation(member) != generation]
+    current = len(members) - len(behind)
+    if not behind or (policy.pause_after is not None and current >= policy.pause_after):
+        return ""
+    return (
+        f"{len(behind):,} of {len(members):,} members do not have the properties of the last update: "
+        f"{names_in_words(behind)}; run `pulumi up` to go on"
+    )
 
 
 def lost_members(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> list[dict[str, str]]:

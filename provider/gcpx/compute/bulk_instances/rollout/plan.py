@@ -27,6 +27,7 @@ class Member:
         need: what has to be done so that it has the wanted properties.
         available: it is running and ready.
         stopped: it was stopped, and does not start on its own.
+        rests: it stays stopped when it is changed.
         startable: it can be started if it is stopped; Google has no capacity for others at the moment.
         unwanted: its name is none of those that the fleet shall have.
         note: what to say about it beside its name, such as why it was stopped.
@@ -38,6 +39,7 @@ class Member:
     need: Level = Level.NONE
     available: bool = True
     stopped: bool = False
+    rests: bool = False
     startable: bool = True
     unwanted: bool = False
     note: str = ""
@@ -53,7 +55,8 @@ class Step:
 
     Attributes:
         delete: members to delete, because they are replaced or surplus.
-        restart: members to stop, change and start; those that are stopped are only changed and started.
+        restart: members to stop, change and start; those that are stopped are only changed and started, and those that
+            rest only changed.
         refresh: members to change while they run.
         start: members to start.
         create: the number of instances to create.
@@ -144,7 +147,7 @@ def steps(members: list[Member], wanted: int, policy: Policy) -> Iterator[tuple[
 def _after(members: list[Member], step: Step, number: int) -> list[Member]:
     deleted = {member.id for member in step.delete}
     changed = {member.id for member in (*step.restart, *step.refresh)}
-    begun = {member.id for member in (*step.restart, *step.start)}
+    begun = {member.id for member in (*step.restart, *step.start) if not member.rests}
     kept = [
         attrs.evolve(
             member,
@@ -161,14 +164,17 @@ def _after(members: list[Member], step: Step, number: int) -> list[Member]:
 def _chosen(members: list[Member], policy: Policy) -> list[Member]:
     """Choose the members to change: all that are behind, or as many as there may be before the pause.
 
-    Those that do not run anyway come first.
+    Those that do not run anyway come first. Stopped members that are replaced do not wait until the pause ends, just
+    as missing ones do not.
     """
     behind = [member for member in members if member.need and not member.unwanted]
     behind.sort(key=lambda member: (member.available, member.order))
     if policy.pause_after is None:
         return behind
     done = sum(not member.need for member in members if not member.unwanted)
-    return behind[: max(0, policy.pause_after - done)]
+    lost = [member for member in behind if member.stopped and policy.replaces_stopped]
+    others = [member for member in behind if member not in lost]
+    return lost + others[: max(0, policy.pause_after - done - len(lost))]
 
 
 def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list[Member]:
@@ -191,7 +197,7 @@ def _to_start(members: list[Member], policy: Policy, others: set[str]) -> list[M
 
 def _spare(members: list[Member], wanted: int, policy: Policy) -> int:
     """Count the running members that may be taken away. Members that are stopped on purpose are not missed."""
-    kept = 0 if policy.starts or policy.replaces_stopped else sum(member.stopped for member in members)
+    kept = sum(member.stopped for member in members) if policy.keeps_stopped else 0
     return sum(member.available for member in members) - (wanted - kept - policy.unavailable)
 
 

@@ -48,6 +48,11 @@ class Policy:
     starts: bool = True
     replaces_stopped: bool = False
 
+    @property
+    def keeps_stopped(self) -> bool:
+        """Whether stopped members stay as they are."""
+        return not (self.starts or self.replaces_stopped)
+
     @classmethod
     def of(cls, inputs: dict[str, Any]) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""

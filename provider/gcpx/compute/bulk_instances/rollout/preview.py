@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gcpx.compute.bulk_instances.fleet import name_order
 from gcpx.compute.bulk_instances.health import is_stopped
-from gcpx.compute.bulk_instances.rollout.generation import need_of
+from gcpx.compute.bulk_instances.rollout.generation import generation_of, is_changing, need_of
 from gcpx.compute.bulk_instances.rollout.goal import TooDisruptiveError
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
+from gcpx.compute.bulk_instances.rollout.properties import own_properties
 from gcpx.compute.bulk_instances.rollout.words import announcement, describe_plan
 from gcpx.model.call import Call
 from gcpx.model.rules import elements, nested
-from gcpx.model.values import has_unknown
+from gcpx.model.values import UNKNOWN, has_unknown
 
 
 def announce(call: Call, new: dict[str, Any]) -> None:
@@ -23,12 +25,12 @@ def announce(call: Call, new: dict[str, Any]) -> None:
     Raises:
         TooDisruptiveError: the change certainly needs more than the policy allows.
     """
-    if has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
+    names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
+    if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
         return
     policy, certain = Policy.of(new), ("sourceInstanceTemplate",) not in call.changed
-    need = max(levels_of(call.changed), default=Level.NONE)
-    need = need if policy.rolling else min(need, Level.REFRESH)
-    members = [_member(call, new, policy, item, need) for item in call.last.get("members") or ()]
+    need_of_member = _needs(call, new, policy)
+    members = [_member(call, new, policy, item, need_of_member(item)) for item in call.last.get("members") or ()]
     too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and certain and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
@@ -37,11 +39,9 @@ def announce(call: Call, new: dict[str, Any]) -> None:
         call.inform(announcement(lines))
 
 
-def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], changed: Level) -> Member:
-    """Describe a member of the state for the plan; `changed` is what the change needs."""
+def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Level) -> Member:
+    """Describe a member of the state for the plan; `need` is what its properties need."""
     name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
-    behind = need_of(known.get("generation", ""), call.last.get("generation", "")) if known.get("generation") else 0
-    need = Level(max(behind, changed)) if policy.rolling else changed
     need = max(need, policy.least) if need and policy.rolling else need
     cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
     if (need is Level.RESTART and cannot_restart) or _is_recreated(call, name):
@@ -52,10 +52,32 @@ def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, An
         need=Level.REPLACE if stopped and policy.replaces_stopped else need,
         available=known.get("status") == "RUNNING",
         stopped=stopped,
+        rests=stopped and policy.keeps_stopped and not is_changing(known.get("generation", "")),
         unwanted=bool(names) and (name not in names or not policy.wanted),
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
         id=known["id"],
     )
+
+
+def _needs(call: Call, new: dict[str, Any], policy: Policy) -> Callable[[dict[str, Any]], Level]:
+    """Return what tells what a member of the state needs; the most that it may need, if that cannot be told offline."""
+    changed, last = max(levels_of(call.changed), default=Level.NONE), call.last.get("generation", "")
+    if not policy.rolling:
+        return lambda _: min(changed, Level.REFRESH)
+    wanted = _offline_generation(call, new)
+    if wanted:
+        return lambda known: need_of(known.get("generation") or last, wanted)
+    return lambda known: max(need_of(known.get("generation") or last, last) if last else Level.NONE, changed)
+
+
+def _offline_generation(call: Call, new: dict[str, Any]) -> str:
+    """Return the generation that an update leads to; empty if that takes unknown values, or reading a template."""
+    last, levels = call.last.get("generation", ""), frozenset(levels_of(call.changed))
+    if not levels or not last:
+        return str(last)
+    if new.get("sourceInstanceTemplate") or has_unknown(new.get("instanceProperties")):
+        return ""
+    return generation_of(own_properties(new), last, levels)
 
 
 def _is_recreated(call: Call, name: str) -> bool:

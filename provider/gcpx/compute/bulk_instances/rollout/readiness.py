@@ -57,7 +57,7 @@ class Readiness:
         return True
 
     def trust(self, members: list[Instance]) -> None:
-        """Take running members as ready without asking them, as those that the rollout has not touched."""
+        """Take running members as ready without asking them, as those that no rollout has touched."""
         self._ready |= {str(member["id"]) for member in members}
 
     def forget(self, members: list[Instance]) -> None:

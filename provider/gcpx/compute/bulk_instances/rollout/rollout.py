@@ -14,6 +14,7 @@ from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance
 from gcpx.compute.bulk_instances.names import explained_refusal
 from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
+from gcpx.compute.bulk_instances.rollout.generation import is_changing, recorded_generation
 from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.compute.bulk_instances.rollout.levels import Level
 from gcpx.compute.bulk_instances.rollout.names import instances_to_create
@@ -84,8 +85,12 @@ class Rollout:
         progress = BatchProgress(call.progress)
         call = attrs.evolve(call, progress=progress)
         readiness = Readiness(call, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
-        readiness.trust([member for member in members if not goal.is_current(member)])
-        changes = MemberChanges(call, fleet, goal.target_of, goal.settings)
+        readiness.trust([
+            member
+            for member in members
+            if not goal.is_current(member) and not is_changing(recorded_generation(member))
+        ])  # fmt: skip
+        changes = MemberChanges(call, fleet, goal.target_of, goal.settings, goal.rests)
         return cls(call, fleet, goal, members, goal.wanted, changes, readiness, progress)
 
     def run(self) -> None:

@@ -61,8 +61,11 @@ class FleetUpdate:
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.call, self.fleet, goal, members)
-        stamp = Target({}, labels={GENERATION_LABEL: goal.base})
-        MemberChanges(self.call, self.fleet, lambda _: stamp, (LABELS,)).refresh(unlabelled)
+
+        def stamp(member: Instance) -> Target:
+            return Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
+
+        MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
         rollout = Rollout.of(self.call, self.fleet, goal, self.fleet.members(self.call))
         rollout.touched = True
         return rollout
@@ -111,7 +114,8 @@ class FleetUpdate:
             rollout.members = self.fleet.members(self.call)
             return self._live(rollout)
         except ProviderError:
-            return unread_fleet(self.fleet, self.new, self.call.last)
+            reached = rollout_outputs(self.call.last, rollout.goal, rollout.members)
+            return unread_fleet(self.fleet, self.new, {**self.call.last, **reached})
 
     def _report_unstarted(self, rollout: Rollout, live: Live) -> None:
         """Report stopped members that could not be started; raises PartialError if too few others run."""

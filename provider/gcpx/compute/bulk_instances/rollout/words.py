@@ -30,8 +30,8 @@ def describe_step(step: Step) -> str:
     parts = [
         _doing("replacing", replaced),
         _doing("deleting", surplus),
-        _doing("restarting", step.restart),
-        _doing("changing", step.refresh),
+        _doing("restarting", _restarted(step)),
+        _doing("changing", [*step.refresh, *_changed_at_rest(step)]),
         _doing("starting", step.start),
         f"creating {step.create:,}" if step.create > len(replaced) or (step.create and not replaced) else "",
     ]
@@ -55,11 +55,12 @@ def describe_plan(members: list[Member], wanted: int, policy: Policy, *, certain
     if not planned:
         return []
     lines = [_count(planned, kind, certain=certain) for kind in (Level.REFRESH, Level.RESTART, Level.REPLACE)]
+    lines.append(_line("changed, and stopped as before", [m for step, _ in planned for m in _changed_at_rest(step)]))
     started = [member for step, _ in planned for member in step.start]
     surplus = [member for step, _ in planned for member in step.delete if member.need is not Level.REPLACE]
     lines += [_line("started", started), _line("deleted", surplus), _created(planned)]
-    batches = [running for step, running in planned if step.restart or step.create or step.delete]
-    if policy.rolling and any(step.restart or _replaced(step) for step, _ in planned):
+    batches = [running for step, running in planned if _restarted(step) or step.create or step.delete]
+    if policy.rolling and any(_restarted(step) or _replaced(step) for step, _ in planned):
         least = min(batches)
         lines.append(
             f"{len(batches):,} {'batch' if len(batches) == 1 else 'batches'}; at least {least:,} of {wanted:,} members run at any time"
@@ -69,14 +70,18 @@ def describe_plan(members: list[Member], wanted: int, policy: Policy, *, certain
 
 def _count(planned: list[tuple[Step, int]], kind: Level, *, certain: bool) -> str:
     words = {Level.REFRESH: "changed while they run", Level.RESTART: "restarted", Level.REPLACE: "replaced"}
-    of_kind = {
-        Level.REFRESH: lambda step: step.refresh,
-        Level.RESTART: lambda step: step.restart,
-        Level.REPLACE: _replaced,
-    }[kind]
+    of_kind = {Level.REFRESH: lambda step: step.refresh, Level.RESTART: _restarted, Level.REPLACE: _replaced}[kind]
     found = [member for step, _ in planned for member in of_kind(step)]
     at_most = "" if certain or kind is Level.REFRESH else "at most "
     return _line(f"{at_most}{words[kind]}" if at_most else words[kind], found)
+
+
+def _restarted(step: Step) -> list[Member]:
+    return [member for member in step.restart if not member.rests]
+
+
+def _changed_at_rest(step: Step) -> list[Member]:
+    return [member for member in step.restart if member.rests]
 
 
 def _replaced(step: Step) -> list[Member]:

@@ -1,0 +1,127 @@
+"""A stack with one resource, kept as Pulumi's engine keeps it: over updates that fail, and plugins that crash."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import attrs
+import driver
+import grpc
+from driver import Engine, Failed, Resource, failing, rpc
+from hurried import HurriedProvider
+
+
+@attrs.define
+class Stack:
+    """One resource in a stack; each run may have a new plugin.
+
+    Attributes:
+        state: the resource as the state holds it; None if it does not exist.
+        init_errors: why the last operation left the resource unfinished, so that the next `up` calls Update.
+        failed: the error of the last run; None if it succeeded.
+    """
+
+    token: str
+    name: str
+    config: dict[str, Any]
+    state: Resource | None = None
+    init_errors: list[str] = attrs.Factory(list)
+    failed: Failed | None = None
+    _plugin: ExitStack = attrs.Factory(ExitStack)
+    _engine: Engine | None = None
+
+    @property
+    def engine(self) -> Engine:
+        """The engine with a plugin, which is started if none runs."""
+        if self._engine is None:
+            self._engine = self._plugin.enter_context(driver.engine(HurriedProvider(), **self.config))
+        return self._engine
+
+    def end_plugin(self) -> None:
+        """End the plugin; the next call starts another one."""
+        self._plugin.close()
+        self._engine = None
+
+    @contextmanager
+    def crashing(self) -> Iterator[None]:
+        """Lose what the calls of the block report, as if the plugin had crashed; then end the plugin."""
+        before = self.state, self.init_errors
+        try:
+            yield
+        finally:
+            self.state, self.init_errors = before
+            self.end_plugin()
+
+    def is_valid(self, inputs: dict[str, Any]) -> bool:
+        """Return whether the plugin accepts a program."""
+        return not self.engine.check(self.token, self.name, inputs, self._old_inputs).failures
+
+    def preview(self, inputs: dict[str, Any]) -> bool:
+        """Preview a program; return whether it changes anything. A refused preview is recorded as the run's error."""
+        self.failed = None
+        if self.state is None:
+            self.engine.preview(self.token, self.name, self._checked(inputs))
+            return True
+        difference = self.engine.diff(self.state, inputs)
+        assert not difference.replaces, difference.replaces
+        if difference.changes != rpc.DiffResponse.DIFF_SOME and not self.init_errors:
+            return False
+        self._attempt(lambda: self.engine.preview_update(self.state, inputs))
+        return True
+
+    def up(self, inputs: dict[str, Any]) -> None:
+        """Bring the resource to a program."""
+        if not self.preview(inputs) or self.failed is not None:
+            return
+        state, engine = self.state, self.engine
+        if state is None:
+            done = self._attempt(lambda: engine.create(self.token, self.name, inputs))
+        else:
+            done = self._attempt(lambda: engine.update(state, inputs))
+        if done is not None:
+            self.state, self.init_errors = done, []
+        elif self.failed is not None and self.failed.partial is not None:
+            self._keep(self.failed.partial)
+
+    def refresh(self) -> None:
+        """Read the resource."""
+        if self.state is None:
+            return
+        self.failed, before = None, self.state
+        read = self._attempt(lambda: (self.engine.refresh(before),))
+        if read is not None:
+            self.state, self.init_errors = read[0], []
+        elif self.failed is not None and self.failed.partial is not None:
+            self._keep(self.failed.partial)
+
+    def destroy(self) -> None:
+        """Delete the resource."""
+        if self.state is not None:
+            self.engine.delete(self.state)
+        self.state = None
+
+    def _keep(self, partial: Any) -> None:
+        """Keep what a failed call says about the resource."""
+        urn = self.engine.urn(self.token, self.name)
+        self.state = Resource(urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
+        self.init_errors = list(partial.reasons)
+
+    def _attempt(self, call: Any) -> Any:
+        """Make a call; record its error, and return None if it fails."""
+        try:
+            return call()
+        except grpc.RpcError as error:
+            with failing() as found:
+                raise error
+            self.failed = found[0]
+            assert self.failed.code != grpc.StatusCode.INTERNAL, self.failed.message
+            return None
+
+    def _checked(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        return self.engine.checked(self.token, self.name, inputs, self._old_inputs)
+
+    @property
+    def _old_inputs(self) -> dict[str, Any]:
+        return self.state.inputs if self.state is not None else {}
