@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from observed import observing
 from programs import FLEET, PROJECT, fleet
-from stack import Stack
+from stack_state import StackState
 
 from gcpx_emulator.compute.interruptions import fail_host, preempt, terminate_from_within
 from gcpx_emulator.core.json_data import Json
@@ -141,6 +141,17 @@ CHANGES = st.fixed_dictionaries(
         "minimum": st.integers(1, 5),
     },
 )
+ROLLS: dict[str, tuple[Any, Any]] = {
+    "machine": ("e2-small", "e2-medium"),
+    "disk": (10, 20),
+    "labels": ({}, {"tier": "web"}),
+    "metadata": ("", "1"),
+}
+"""Properties with two values each; the first are those of a new fleet."""
+INTERFERENCES = (
+    *("preempt", "fail", "shut down", "suspend", "delete"),
+    *("add label", "change label", "remove generation", "change generation"),
+)
 INTERRUPTIONS = st.none() | st.tuples(
     st.sampled_from(["crash", "crash after", "cancel", "preempt", "suspend", "delete"]), st.integers(1, 30)
 )
@@ -184,6 +195,8 @@ class Observer:
     existing: int = 0
     requests: int = 0
     unknown: int = 0
+    members_before: list[Json] = attrs.Factory(list)
+    taken: list[tuple[Json, list[Json]]] = attrs.Factory(list)
     interruption: tuple[str, int] | None = None
     interrupt: Any = None
 
@@ -197,12 +210,32 @@ class Observer:
     def reset(self) -> None:
         """Take the fleet as it is for granted."""
         self.unknown = self.requests = 0
+        self.taken.clear()
         self.cloud.emulator.operations.settle()
         self._count(self.members())
 
     def _count(self, members: list[tuple[str, Json]]) -> None:
+        self.members_before = [item for _, item in members]
         self.running = sum(item["status"] == "RUNNING" for _, item in members)
         self.existing = len(members)
+
+    def _note_deleted(self, members: list[tuple[str, Json]]) -> None:
+        """Note which running members are being deleted, and which stay."""
+        gone = {"STOPPING", None}
+        now = {item["id"]: item["status"] for _, item in members}
+        for item in self.members_before:
+            if item["status"] == "RUNNING" and now.get(item["id"]) in gone:
+                staying = [other for _, other in members if other["id"] != item["id"]]
+                self.taken.append((item, staying))
+
+    def wasted(self, generation: str, count: int) -> list[str]:
+        """Return the members that had the generation and were taken away, though they were not too many."""
+        return [
+            item["name"]
+            for item, staying in self.taken
+            if item["labels"].get("gcpx-generation") == generation
+            and sum(other["labels"].get("gcpx-generation") == generation for other in staying) < count
+        ]
 
     def __call__(self) -> None:
         self.requests += 1
@@ -216,6 +249,7 @@ class Observer:
     def check(self) -> None:
         """Compare the fleet with the last look at it."""
         running, existing, members = self.running, self.existing, self.members()
+        self._note_deleted(members)
         self._count(members)
         names = [item["name"] for _, item in members]
         stopped = sum(item["status"] in STOPPED for _, item in members)
@@ -247,24 +281,26 @@ class FleetMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.cloud.reset()
-        self.stack = Stack(FLEET, "crew", {"project": PROJECT, "emulatorHost": self.cloud.host})
+        self.stack = StackState(FLEET, "crew", {"project": PROJECT, "emulatorHost": self.cloud.host})
         self.observer = Observer(self.cloud)
         self.relabelled: set[str] = set()
+        self.stopped: set[str] = set()
 
     @initialize(
         count=st.integers(1, 4),
         named=st.booleans(),
         shape=st.sampled_from(["ANY_SINGLE_ZONE", "BALANCED"]),
         policy=POLICIES,
+        on_stopped=st.sampled_from(["START", "REPLACE", "KEEP"]),
     )
-    def create(self, count: int, named: bool, shape: str, policy: dict[str, Any]) -> None:
+    def create(self, count: int, named: bool, shape: str, policy: dict[str, Any], on_stopped: str) -> None:
         for name, labels in FOREIGN.items():
             path = self.cloud.make_instance(name)
             self.cloud.change(path, lambda body, labels=labels: body.update(labels=labels))
         self.observer.foreign = [item for item in self.observer.instances() if item[1]["name"] in FOREIGN]
-        self.program = self.tried = Program(count, named, shape, policy)
+        self.program = self.kept = Program(count, named, shape, policy, on_stopped=on_stopped)
         if not self.stack.is_valid(self.program.inputs):
-            self.program = self.tried = attrs.evolve(self.program, policy={})
+            self.program = self.kept = attrs.evolve(self.program, policy={})
         self.stack.up(self.program.inputs)
         assert self.stack.state is not None, self.stack.failed
 
@@ -279,8 +315,29 @@ class FleetMachine(RuleBasedStateMachine):
         """Change the program, and run `up`, with or without a refresh before it."""
         self._change(change)
         if fault:
-            self.cloud.fail(fault["method"], **{key: value for key, value in fault.items() if key != "method"})
+            self._fail(fault)
         self._run(refresh, interruption, position)
+
+    @rule(
+        change=st.sampled_from(list(ROLLS)),
+        refresh=st.booleans(),
+        interruption=INTERRUPTIONS.filter(bool) | FAULTS,
+        position=st.integers(0, 4),
+    )
+    def roll(self, change: str, refresh: bool, interruption: Any, position: int) -> None:
+        """Change one property of all members; it is interrupted, or a request fails."""
+        values = ROLLS[change]
+        self._change({change: values[0] if getattr(self.program, change) == values[1] else values[1]})
+        if isinstance(interruption, dict):
+            self._fail(interruption)
+            interruption = None
+        self._run(refresh, interruption, position)
+
+    @rule(count=st.integers(0, 5), policy=POLICIES, refresh=st.booleans())
+    def resize(self, count: int, policy: dict[str, Any], refresh: bool) -> None:
+        """Change the number of members and the policy, perhaps in the middle of a rollout."""
+        self._change({"count": count, "policy": policy})
+        self._run(refresh, None, 0)
 
     @rule(refresh=st.booleans())
     def up_again(self, refresh: bool) -> None:
@@ -298,28 +355,20 @@ class FleetMachine(RuleBasedStateMachine):
         self.stack.preview(program.inputs)
         assert self.observer.instances() == before, "a preview changes nothing"
 
-    @rule(how=st.sampled_from(["preempt", "fail", "shut down", "suspend"]), position=st.integers(0, 4))
-    def stop(self, how: str, position: int) -> None:
+    @rule(how=st.sampled_from(INTERFERENCES), position=st.integers(0, 4))
+    def interfere(self, how: str, position: int) -> None:
+        """Stop, delete or edit a member, as Google or somebody else does."""
         self._interfere(how, position)
 
-    @rule(position=st.integers(0, 4))
-    def delete(self, position: int) -> None:
-        self._interfere("delete", position)
-
-    @rule(how=st.sampled_from(["add", "change", "remove generation", "wrong generation"]), position=st.integers(0, 4))
-    def relabel(self, how: str, position: int) -> None:
-        """Edit the labels of a member, as somebody else does."""
-        self._interfere(how, position)
-
-    @rule(room=st.integers(0, 5), quota=st.none() | st.integers(0, 6))
-    def run_out(self, room: int, quota: int | None) -> None:
-        """Limit the capacity of each zone, and perhaps the quota of the region."""
+    @rule(room=st.none() | st.integers(0, 5), quota=st.none() | st.integers(0, 6))
+    def limit(self, room: int | None, quota: int | None) -> None:
+        """Limit the capacity of each zone and the quota of the region, or neither."""
+        zones = {} if room is None else {"zones": dict.fromkeys(ZONES, room)}
         regions = {} if quota is None else {"instances": {"us-east1": quota}}
-        set_limits(self.cloud, zones=dict.fromkeys(ZONES, room), **regions)
+        set_limits(self.cloud, **zones, **regions)
 
-    @rule()
-    def have_room(self) -> None:
-        set_limits(self.cloud)
+    def _fail(self, fault: dict[str, Any]) -> None:
+        self.cloud.fail(fault["method"], **{key: value for key, value in fault.items() if key != "method"})
 
     def _changed(self, change: dict[str, Any]) -> Program:
         """Return the program with a change, or as it was if the plugin refuses that."""
@@ -335,7 +384,7 @@ class FleetMachine(RuleBasedStateMachine):
             self.cloud.emulator.faults.queue.clear()
             set_limits(self.cloud)
         crashes = interruption is not None and interruption[0].startswith("crash")
-        self.observer.programs = [self.program, self.tried]
+        self.observer.programs = [self.program, self.kept, self._refreshed()]
         self.observer.interruption = interruption
         self.observer.interrupt = lambda how: self._interrupt(how, position)
         self.observer.reset()
@@ -351,7 +400,21 @@ class FleetMachine(RuleBasedStateMachine):
         if interruption is not None:
             self.stack.end_plugin()
         assert not self.observer.violations, self.observer.violations
-        self.tried = self.program
+        if not crashes and (self.stack.failed is None or self.stack.failed.partial is not None):
+            self.kept = self.program
+        if self.stack.failed is None and self.stack.state is not None and not crashes:
+            generation = self.stack.state.outputs["generation"]
+            assert not self.observer.wasted(generation, self.program.count), (
+                "members that had the properties were taken"
+            )
+
+    def _refreshed(self) -> Program:
+        """Return the program that the state has, with the size that a refresh has found."""
+        if self.stack.state is None:
+            return self.kept
+        inputs = self.stack.state.inputs
+        count = int(inputs.get("count", len(inputs.get("perInstanceProperties", ()))))
+        return attrs.evolve(self.kept, count=min(count, self.kept.count))
 
     def _go(self, refresh: bool) -> None:
         if refresh:
@@ -387,19 +450,21 @@ class FleetMachine(RuleBasedStateMachine):
                 store.delete(disk["source"].partition("/v1/")[2] or disk["source"].partition("/beta/")[2])
         elif how == "suspend":
             store.put(path, member | {"status": "SUSPENDED"})
+            self.stopped.add(member["id"])
         elif how in {"preempt", "fail", "shut down"}:
             if member["status"] == "RUNNING":
                 act = {"preempt": preempt, "fail": fail_host, "shut down": terminate_from_within}[how]
                 act(emulator.cloud, {"instances": [path]})
+                self.stopped.add(member["id"])
         else:
             changed = {
-                "add": {**labels, "note": "mine"},
-                "change": {**labels, "tier": "other"},
+                "add label": {**labels, "note": "mine"},
+                "change label": {**labels, "tier": "other"},
                 "remove generation": {key: value for key, value in labels.items() if key != "gcpx-generation"},
-                "wrong generation": {**labels, "gcpx-generation": "unknown"},
+                "change generation": {**labels, "gcpx-generation": "unknown"},
             }[how]
             store.put(path, member | {"labels": changed, "labelFingerprint": f"edited{store.next()}"})
-            if how == "change":
+            if how != "add label":
                 self.relabelled.add(member["id"])
 
     def _assert_unchanged_by_reads(self) -> None:
@@ -435,8 +500,9 @@ class FleetMachine(RuleBasedStateMachine):
         if program.named:
             assert sorted(item["name"] for item in members) == sorted(NAMES[: program.count])
         assert len(members) == program.count
-        if program.on_stopped != "KEEP":
-            assert all(item["status"] == "RUNNING" for item in members)
+        kept = self.stopped | self.relabelled if program.on_stopped == "KEEP" else set()
+        stopped = [item["name"] for item in members if item["status"] != "RUNNING" and item["id"] not in kept]
+        assert not stopped, stopped
         assert self.stack.state is not None
         generation = self.stack.state.outputs["generation"]
         current = [item for item in members if item["labels"].get("gcpx-generation") == generation]

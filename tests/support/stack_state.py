@@ -14,7 +14,7 @@ from hurried import HurriedProvider
 
 
 @attrs.define
-class Stack:
+class StackState:
     """One resource in a stack; each run may have a new plugin.
 
     Attributes:
@@ -87,9 +87,9 @@ class Stack:
 
     def refresh(self) -> None:
         """Read the resource."""
-        if self.state is None:
-            return
         self.failed, before = None, self.state
+        if before is None:
+            return
         read = self._attempt(lambda: (self.engine.refresh(before),))
         if read is not None:
             self.state, self.init_errors = read[0], []
