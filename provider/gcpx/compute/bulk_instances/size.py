@@ -55,5 +55,5 @@ def with_members(inputs: dict[str, Any], members: Iterable[Mapping[str, Any]]) -
     count = max(FleetSize.of(inputs).wanted, len(existing))
     if not names:
         return {**inputs, "count": count}
-    named = {"perInstanceProperties": {**dict.fromkeys(existing, {}), **names}}
+    named = {"perInstanceProperties": {**{name: {} for name in existing}, **names}}
     return {**inputs, **named, **({"count": count} if inputs.get("count") is not None else {})}
