@@ -168,8 +168,7 @@ class BulkInstances(InProject):
 
     def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does to which members."""
-        del old
-        announce(call, new)
+        announce(call, old, new)
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
