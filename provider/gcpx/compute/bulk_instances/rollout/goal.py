@@ -14,6 +14,7 @@ from gcpx.compute.bulk_instances.health import is_stopped
 from gcpx.compute.bulk_instances.rollout.generation import (
     generation_of,
     is_changing,
+    last_generation,
     last_generations,
     need_of,
     recorded_generation,
@@ -88,7 +89,7 @@ class Goal:
         policy = Policy.of(new)
         before, after, unreadable = _properties(call, fleet, old, new)
         levels = frozenset(levels_of(call.changed))
-        base = (call.last.get("generation") or generation_of(before)) if policy.rolling else ""
+        base = (last_generation(call.last) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
         labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
         target = Target.after(before, after, labels, _removed_before(call))
@@ -216,7 +217,7 @@ def _properties(
     try:
         return *(rolled_properties if is_rolling(new) else set_properties)(call, fleet, old, new), None
     except ApiError as error:
-        if not (call.last.get("generation") and has_same_properties(old, new)):
+        if not (last_generation(call.last) and has_same_properties(old, new)):
             raise
         return own_properties(old), own_properties(new), error
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gcpx.compute.bulk_instances.fleet import name_order
 from gcpx.compute.bulk_instances.health import is_stopped
-from gcpx.compute.bulk_instances.rollout.generation import generation_of, is_changing, need_of
+from gcpx.compute.bulk_instances.rollout.generation import generation_of, is_changing, last_generation, need_of
 from gcpx.compute.bulk_instances.rollout.goal import TooDisruptiveError
 from gcpx.compute.bulk_instances.rollout.levels import CHANGES, Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
@@ -68,7 +68,7 @@ def _needs(call: Call, old: dict[str, Any], new: dict[str, Any], policy: Policy)
     changed = max(levels, default=Level.NONE)
     if not policy.rolling:
         return lambda _: min(changed, Level.REFRESH)
-    last = call.last.get("generation") or _offline_generation(old)
+    last = last_generation(call.last) or _offline_generation(old)
     wanted = _offline_generation(new, last, levels) if levels else last
     if last and wanted:
         return lambda known: need_of(known.get("generation") or last, wanted)
