@@ -169,8 +169,7 @@ class BulkInstances(InProject):
 
     def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does to which members."""
-        call, _ = after_last_update(call, old, new)
-        announce(call, new)
+        announce(*after_last_update(call, old, new), new)
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""

@@ -14,17 +14,24 @@ from gcpx.compute.bulk_instances.health import is_stopped
 from gcpx.compute.bulk_instances.rollout.generation import (
     generation_of,
     is_changing,
+    last_generation,
     last_generations,
     need_of,
     recorded_generation,
 )
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
-from gcpx.compute.bulk_instances.rollout.policy import Policy
-from gcpx.compute.bulk_instances.rollout.properties import rolled_properties, set_properties
+from gcpx.compute.bulk_instances.rollout.policy import Policy, is_rolling
+from gcpx.compute.bulk_instances.rollout.properties import (
+    has_same_properties,
+    own_properties,
+    rolled_properties,
+    set_properties,
+)
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, ON_RUNNING, ON_STOPPED, Setting, Target
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.errors import UserError
+from gcpx.gcp.errors import ApiError
 from gcpx.model.call import Call
 from gcpx.model.rules import nested
 
@@ -56,6 +63,8 @@ class Goal:
         base: the generation before the update, which members without a label have.
         before: the properties before the update (REST JSON).
         target: what members shall have set.
+        unreadable: why the template cannot be read, in an update that does not change the properties; members that are
+            behind cannot be changed then.
         known: the generations of members, by their IDs, as the last outputs tell them.
         rehosted: the names of members that had a host name of their own, and shall have none.
     """
@@ -66,6 +75,7 @@ class Goal:
     base: str
     before: dict[str, Any]
     target: Target
+    unreadable: ApiError | None = None
     known: Mapping[str, str] = attrs.Factory(dict)
     rehosted: frozenset[str] = frozenset()
 
@@ -74,12 +84,12 @@ class Goal:
         """Find what an update from old to new inputs brings the fleet to.
 
         Raises:
-            ApiError: the template of a rolling fleet cannot be read.
+            ApiError: the template of a rolling fleet cannot be read, and the update changes the properties.
         """
         policy = Policy.of(new)
-        before, after = (rolled_properties if policy.rolling else set_properties)(call, fleet, old, new)
+        before, after, unreadable = _properties(call, fleet, old, new)
         levels = frozenset(levels_of(call.changed))
-        base = (call.last.get("generation") or generation_of(before)) if policy.rolling else ""
+        base = (last_generation(call.last) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
         labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
         target = Target.after(before, after, labels, _removed_before(call))
@@ -90,6 +100,7 @@ class Goal:
             base=base,
             before=before,
             target=target,
+            unreadable=unreadable,
             known=last_generations(call.last),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
         )
@@ -139,7 +150,7 @@ class Goal:
         return FleetSize.of(self.inputs).wanted
 
     def member(self, instance: Instance, *, ready: bool) -> Member:
-        """Describe an instance for the plan; raises TooDisruptiveError."""
+        """Describe an instance for the plan; raises TooDisruptiveError, and ApiError if it takes the unreadable template."""
         names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
         return Member(
             name=instance["name"],
@@ -175,6 +186,8 @@ class Goal:
         need = need_of(self.generation_of(instance), self.generation)
         if need is Level.NONE:
             return self._unset(instance, (LABELS, *ON_RUNNING))
+        if self.unreadable is not None:
+            raise self.unreadable
         is_set = need is Level.RESTART and not any(
             self.target_of(instance).differs(item, instance) for item in ON_STOPPED
         )
@@ -195,6 +208,18 @@ class Goal:
     def _has_other_hostname(self, instance: Instance) -> bool:
         name, wanted = instance["name"], _hostnames(self.inputs).get(instance["name"])
         return instance.get("hostname") != wanted and (wanted is not None or name in self.rehosted)
+
+
+def _properties(
+    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], ApiError | None]:
+    """Return the properties before and after an update, and why a template cannot be read that it may do without."""
+    try:
+        return *(rolled_properties if is_rolling(new) else set_properties)(call, fleet, old, new), None
+    except ApiError as error:
+        if not (last_generation(call.last) and has_same_properties(old, new)):
+            raise
+        return own_properties(old), own_properties(new), error
 
 
 def _policy_back(new: dict[str, Any], old: dict[str, Any]) -> Policy:

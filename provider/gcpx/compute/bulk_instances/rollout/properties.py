@@ -55,9 +55,12 @@ def rolled_properties(
         ApiError: the new template cannot be read.
     """
     after = merged_properties(call, fleet, new)
-    if all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate")):
-        return after, after
-    return _readable(call, fleet, old), after
+    return after if has_same_properties(old, new) else _readable(call, fleet, old), after
+
+
+def has_same_properties(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Return whether two inputs give instances the same properties, as far as the inputs tell."""
+    return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
 
 
 def set_properties(
