@@ -7,27 +7,24 @@ from __future__ import annotations
 
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import checks
-import grpc
-import httpx
+import fleets
 import lookups
+from plugin_process import Process
 from workspace import ROOT, SCRIPTS, Workspace, emulator
 
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
 
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
-_FLEET: Final = "gcpx:compute:BulkInstances"
-_LATENCY: Final = 3.0
 _PROGRAM: Final = """
 import pulumi
 import pulumi_gcpx as gcpx
@@ -61,32 +58,6 @@ class Row:
         verdict = "ok" if ratio <= self.limit else "OVER"
         values = f"{self.ours:9.1f} {self.unit:<3} {self.nothing:9.1f} {self.unit:<3}"
         return f"{self.name:<38}{values} {ratio:6.2f}x   at most {self.limit:.2f}x  {verdict}"
-
-
-class Process:
-    """A plugin process, started as the engine starts it."""
-
-    def __init__(self, *command: str) -> None:
-        begun = time.perf_counter()
-        self._process = subprocess.Popen([*command, "127.0.0.1:1"], stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        port = int(self._process.stdout.readline())
-        limits = [("grpc.max_receive_message_length", 400 << 20)]  # the engine's own limit
-        self._channel = grpc.insecure_channel(f"127.0.0.1:{port}", options=limits)
-        self.stub = proto.provider_grpc.ResourceProviderStub(self._channel)
-        self.stub.Handshake(proto.provider.ProviderHandshakeRequest(engine_address="127.0.0.1:1"), wait_for_ready=True)
-        self.start = (time.perf_counter() - begun) * 1000
-
-    def memory(self) -> float:
-        """Return the resident memory in MiB."""
-        status = Path(f"/proc/{self._process.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0]) / 1024
-
-    def close(self) -> None:
-        """Stop the process."""
-        self._channel.close()
-        self._process.kill()
-        self._process.wait()
 
 
 def _preview_one_template(process: Process) -> None:
@@ -161,53 +132,12 @@ def _here(name: str) -> Path:
     return ROOT / "benchmarks" / name
 
 
-def fleets() -> Iterator[str]:
-    """Count the requests for a fleet of 1,000 instances, and time what its creation adds to the operation."""
-    with emulator("--latency", str(_LATENCY)) as host:
-        process = Process(str(SCRIPTS / "pulumi-resource-gcpx"))
-        # On its first request the emulator loads Google's API descriptions, which must not be measured.
-        httpx.get(f"http://{host}/compute/beta/projects/p/regions", trust_env=False)
-        _calls(host)
-        message, urn = proto.provider, f"urn:pulumi:dev::bench::{_FLEET}::many"
-        process.stub.Configure(message.ConfigureRequest(args=encode({"project": "p", "emulatorHost": host})))
-        news = _fleet(1000)
-        begun = time.perf_counter()
-        made = process.stub.Create(message.CreateRequest(urn=urn, properties=news, type=_FLEET))
-        added = time.perf_counter() - begun - _LATENCY
-        yield f"{'create 1,000 VMs':<38}{_calls(host)}; {added:.2f} s more than the operation, at most 0.50"
-        process.stub.Read(
-            message.ReadRequest(id=made.id, urn=urn, inputs=news, properties=made.properties, type=_FLEET)
-        )
-        yield f"{'refresh 1,000 VMs':<38}{_calls(host)}"
-        request = message.UpdateRequest(
-            id=made.id, urn=urn, olds=made.properties, old_inputs=news, news=_fleet(990), type=_FLEET
-        )
-        process.stub.Update(request)
-        yield f"{'scale 1,000 to 990 VMs':<38}{_calls(host)}"
-        process.close()
-
-
 def look_ups() -> Iterator[str]:
     """Time lists against a separate emulator."""
     with emulator() as host:
         process = Process(str(SCRIPTS / "pulumi-resource-gcpx"))
         yield from lookups.lists(process.stub, host)
         process.close()
-
-
-def _fleet(count: int) -> Any:
-    disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
-    made = {"machineType": "e2-small", "disks": [disk], "networkInterfaces": [{}]}
-    place = {"region": "us-east1", "fleetId": "many", "namePattern": "m-####"}
-    return encode({"count": count, "instanceProperties": made, **place})
-
-
-def _calls(host: str) -> str:
-    """Return how often each method was called, and reset the counts."""
-    with httpx.Client(base_url=f"http://{host}/_emulator", trust_env=False) as client:
-        names = [entry["method"].removeprefix("compute.") for entry in client.get("/requests").json()]
-        client.delete("/requests")
-    return ", ".join(f"{names.count(name)} {name}" for name in dict.fromkeys(names))
 
 
 def main() -> None:
@@ -218,7 +148,7 @@ def main() -> None:
             print(row, flush=True)
         print(previews(Path(folder) / "one", 1, 7), flush=True)
         print(previews(Path(folder) / "many", 1000, 3), flush=True)
-    for line in (*fleets(), *look_ups(), *lookups.tokens(), *checks.checks()):
+    for line in (*fleets.fleets(), *look_ups(), *lookups.tokens(), *checks.checks()):
         print(line, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""A template, and a fleet created from it in one call. `scale.py` scales it from 20 to 50 and down to 10."""
+"""A fleet of Spot workers: its settings scale it, roll it to another release, park it. `story.py` plays its life."""
 
 import pulumi_gcpx as gcpx
 
@@ -6,31 +6,46 @@ import pulumi
 
 config = pulumi.Config()
 
-template = gcpx.compute.InstanceTemplate(
-    "worker",
-    properties={
-        "machine_type": "e2-small",
+workers = gcpx.compute.BulkInstances(
+    "workers",
+    region="us-east1",
+    name_pattern="worker-####",
+    count=config.get_int("count", 10),
+    min_count=1,  # a fleet that falls short is better than none
+    location_policy={"zones": [{"zone": "zones/us-east1-b"}]},
+    # What us-east1-b has no room for is created in us-east1-c; what has no room there either is not Spot.
+    fallbacks=[{"zones": ["us-east1-c"]}, {"zones": ["us-east1-c"], "provisioning_model": "STANDARD"}],
+    on_stopped="START",  # a preempted worker is started again
+    instance_properties={
+        "machine_type": config.get("machineType", "e2-small"),
         "disks": [
             {
                 "boot": True,
                 "auto_delete": True,
-                "initialize_params": {"source_image": "projects/debian-cloud/global/images/family/debian-12"},
+                "initialize_params": {"source_image": f"family/{config.get('image', 'debian-12')}"},
             }
         ],
         "network_interfaces": [{"network": "global/networks/default"}],
+        "scheduling": {"provisioning_model": "SPOT", "instance_termination_action": "STOP"},
+        "metadata": {
+            "items": [
+                {"key": "release", "value": config.get("release", "one")},  # the startup script installs it
+                {"key": "enable-guest-attributes", "value": "TRUE"},
+            ]
+        },
+    },
+    update_policy={
+        "strategy": "ROLLING",
+        "max_unavailable": "20%",
+        "keep_names": True,
+        "minimal_action": "RESTART",  # the startup script has to run again
+        "pause_after": config.get_int("pauseAfter"),
+        "ready": {"guest_attribute": "worker/state=ready", "within": 300},  # the startup script sets it at its end
     },
 )
 
-workers = gcpx.compute.BulkInstances(
-    "workers",
-    region="us-east1",
-    count=config.get_int("count") or 20,
-    min_count=5,
-    name_pattern="worker-####",
-    source_instance_template=template.self_link_unique,
-    instance_properties={"labels": {"release": config.get("release") or "one"}},
-    location_policy={"target_shape": "BALANCED"},
-)
-
-pulumi.export("created", workers.created_count)
-pulumi.export("zones", workers.per_location_status.apply(sorted))
+pulumi.export("count", workers.created_count)
+pulumi.export("running", workers.running_count)
+pulumi.export("fleetId", workers.fleet_id)
+pulumi.export("generation", workers.generation)
+pulumi.export("zones", workers.members.apply(lambda members: sorted({member.zone for member in members})))

@@ -35,6 +35,10 @@ RESERVED = {
     "values": ["r"],
 }
 FLEXIBLE = {"instanceSelections": {"small": {"machineTypes": ["e2-small"]}}}
+ROLLING = {"updatePolicy": {"strategy": "ROLLING"}}
+ASKING = {"updatePolicy": {"strategy": "ROLLING", "ready": {"guestAttribute": "app/state=ready"}}}
+NAMED = {"namePattern": None, "count": None, "perInstanceProperties": {"a": {}}}
+BY_NAME = {"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###"}
 BOOT = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12"}}
 
 
@@ -185,6 +189,7 @@ CASES = {
     "BulkInstances: fallback_labels_can_be_set": ({"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": {"a": None}}, "fallbacks": [{"zones": ["us-east1-c"]}]}, {"sourceInstanceTemplate": "t", "fleetId": "namePattern/web-###", "instanceProperties": {"labels": None}, "fallbacks": [{"zones": ["us-east1-c"]}]}, "instanceProperties.labels"),
     "BulkInstances: placement_has_room_for_all": ({"placement": {"policies": ["a", "b"], "size": 2}}, {"placement": {"policies": ["a"], "size": 2}}, "placement.policies"),
     "BulkInstances: placement_groups_stay_in_one_zone": ({"placement": {"policies": ["a"]}, "fallbacks": [{"machineType": "n2-standard-2"}]}, {"placement": {"policies": ["a"]}, "locationPolicy": {"targetShape": "BALANCED"}}, "locationPolicy.targetShape"),
+    "InstanceSelection: selected_machine_types_are_bare_names": ({"machineTypes": ["n2-standard-4"]}, {"machineTypes": ["n2-standard-4", "zones/us-east1-b/machineTypes/e2-small"]}, "machineTypes[1]"),
     "Fallback.machineType form": ({"machineType": "n2-standard-2"}, {"machineType": "n2 standard"}),
     "Fallback.provisioningModel values": ({"provisioningModel": "SPOT"}, {"provisioningModel": "SPOTX"}),
     "Fallback.provisioningModel new values": ({"provisioningModel": "SPOT"}, {"provisioningModel": "NEW_VALUE_42"}),
@@ -195,6 +200,16 @@ CASES = {
     "Placement.size least": ({"policies": ["a", "b", "c"], "size": 1}, {"policies": ["a"], "size": 0}),
     "Placement.size most": ({"policies": ["a"], "size": 1500}, {"policies": ["a"], "size": 1501}),
     "Placement: placement_policies_differ": ({"policies": ["a", "b"]}, {"policies": ["a", "regions/us-east1/resourcePolicies/a"]}, "policies[1]"),
+    "BulkInstances: surge_fits_the_name_pattern": ({"namePattern": "a-#", "updatePolicy": {"strategy": "ROLLING", "maxSurge": 6}}, {"namePattern": "a-#", "updatePolicy": {"strategy": "ROLLING", "maxSurge": 7}}, "updatePolicy.maxSurge"),
+    "BulkInstances: named_fleets_have_no_surge": ({**NAMED, "updatePolicy": {"strategy": "ROLLING", "maxSurge": "0%"}}, {**NAMED, "updatePolicy": {"strategy": "ROLLING", "maxSurge": "1%"}}, "updatePolicy.maxSurge"),
+    "BulkInstances: rolling_fleets_keep_a_label": ({**BY_NAME, "instanceProperties": {"labels": {"a": None}}, **ROLLING}, {**BY_NAME, "instanceProperties": {"labels": None}, **ROLLING}, "instanceProperties.labels"),
+    "BulkInstances: guest_attributes_are_enabled": ({"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "true"}]}}, **ASKING}, {"instanceProperties": {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "false"}]}}, **ASKING}, "updatePolicy.ready.guestAttribute"),
+    "UpdatePolicy: rollouts_need_the_rolling_strategy": ({"strategy": "ROLLING", "maxUnavailable": 2}, {"strategy": None, "maxUnavailable": 2}, "maxUnavailable"),
+    "UpdatePolicy: replacing_needs_an_instance_to_spare": ({"maxUnavailable": 0, "maxSurge": 1}, {"maxUnavailable": "0%"}, "maxUnavailable"),
+    "UpdatePolicy: names_are_kept_without_surge": ({"keepNames": True, "maxSurge": "0%"}, {"keepNames": True, "maxSurge": "10%"}, "maxSurge"),
+    "UpdatePolicy: least_action_is_not_above_the_most": ({"minimalAction": "RESTART", "mostDisruptiveAction": "RESTART"}, {"minimalAction": "REPLACE", "mostDisruptiveAction": "RESTART"}, "minimalAction"),
+    "Readiness.guestAttribute form": ({"guestAttribute": "app/state=ready"}, {"guestAttribute": "state=ready"}),
+    "Readiness.within least": ({"within": 1}, {"within": 0}),
     "LocationPolicyZone.zone form": ({"zone": "zones/us-east1-b"}, {"zone": "us-east1"}),
     "LocationPolicy: locations_are_zones": ({"locations": {"zones/us-east1-b": {}}}, {"locations": {"us-east1-b": {}}}, "locations.us-east1-b"),
     "LocationConstraints.maxCount least": ({"maxCount": 0}, {"maxCount": -1}),
@@ -266,6 +281,12 @@ PLACES = {
     "Duration": ("properties", "scheduling", "maxRunDuration"),
 }
 """Where to put an object if another rule refuses the case's content at the object's shortest path."""
+SURROUNDINGS = {
+    "PerInstanceProperties": {"namePattern": None, "count": None},
+    **dict.fromkeys(("UpdatePolicy", "Readiness"), ROLLING),
+    **{name: {"sourceInstance": "zones/z/instances/i", "properties": None} for name in ("DiskInstantiationConfig", "SourceInstanceParams")},
+}  # fmt: skip
+"""What an object needs around it: content that is merged into the inputs before the case's own."""
 ZONE_KEY = "zones/us-east1-b"
 
 
@@ -316,14 +337,10 @@ def _merge(owner, content):
 
 
 def _inputs(row, content):
-    """Return valid inputs of the rule's resource or function, with the content merged into the rule's object."""
+    """Return valid inputs with what the rule's object needs around it, and with the content merged into that object."""
     inputs = copy.deepcopy(BASE.get(row.token, {}))
-    if row.object == "PerInstanceProperties":
-        inputs = {name: value for name, value in inputs.items() if name not in {"namePattern", "count"}}
+    _merge(inputs, SURROUNDINGS.get(row.object, {}))
     _merge_at(inputs, _object_path(row), content)
-    if row.object in {"DiskInstantiationConfig", "SourceInstanceParams"}:
-        inputs["sourceInstance"] = "zones/z/instances/i"
-        inputs.pop("properties")
     return inputs
 
 

@@ -8,6 +8,7 @@ import search
 from driver import UNKNOWN, rpc, secret, struct
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import SAMPLES
 
 from gcpx.model.fields import ListOf, MapOf, ObjectType, object_type
 from gcpx.provider import RESOURCES, resource_class
@@ -19,6 +20,13 @@ junk = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
     max_leaves=6,
 )  # fmt: skip
+SCALARS = {
+    "string": st.text("ab-/", max_size=5),
+    "integer": st.integers(0, 400),
+    "integer or percentage": st.integers(0, 20) | st.integers(0, 100).map("{}%".format),
+    "boolean": st.booleans(),
+}
+"""Values of the scalar types, by the type's name."""
 
 
 def shaped(kind, wrong):
@@ -32,9 +40,7 @@ def shaped(kind, wrong):
     elif isinstance(kind, MapOf):
         good = st.dictionaries(st.text("ab./", min_size=1, max_size=3), shaped(kind.item, wrong), max_size=2)
     else:
-        good = {"string": st.text("ab-/", max_size=5), "integer": st.integers(0, 400), "boolean": st.booleans()}.get(
-            kind.name, st.text(max_size=3)
-        )
+        good = SCALARS.get(kind.name, st.text(max_size=3))
     return st.deferred(lambda: good | wrong) if wrong is not None else good
 
 
@@ -89,11 +95,16 @@ def _input_paths(kind, path=()):
             yield from _input_paths(inner, (*path, name, *marks))
 
 
-def _inputs_with(path, value):
-    """Return inputs that contain only a value at a path."""
-    for part in reversed(path):
-        value = [value] if part == 0 else {part: value}
-    return value
+def _inputs_with(path, value, inputs=None):
+    """Return inputs with a value at a path; without inputs, they contain nothing else."""
+    if not path:
+        return value
+    head, *rest = path
+    if head == 0:
+        known = inputs if isinstance(inputs, list) and inputs else [None]
+        return [_inputs_with(rest, value, known[0]), *known[1:]]
+    known = inputs if isinstance(inputs, dict) and driver.SIGNATURE not in inputs else {}
+    return {**known, head: _inputs_with(rest, value, known.get(head))}
 
 
 @pytest.mark.parametrize("token", RESOURCES)
@@ -101,6 +112,19 @@ def test_junk_at_any_path_causes_no_internal_error(offline, token):
     for path in _input_paths(object_type(resource_class(token).model)):
         for value in JUNK:
             _assert_checked(offline, token, _inputs_with(path, value))
+
+
+@pytest.mark.parametrize("sample", SAMPLES.values(), ids=lambda sample: sample.token)
+def test_junk_within_valid_inputs_causes_no_internal_error(offline, sample):
+    paths = list(_input_paths(object_type(resource_class(sample.token).model)))
+
+    @given(sample.any_inputs, st.sampled_from(paths), st.sampled_from(JUNK) | junk)
+    @EXAMPLES
+    @search.bounded
+    def check(inputs, path, value):
+        _assert_checked(offline, sample.token, _inputs_with(path, value, inputs))
+
+    check()
 
 
 def _assert_checked(offline, token, inputs):

@@ -24,6 +24,7 @@ INVALID_SECRET = f" {HIDDEN}/ü?#"
 WRONG = {
     "string": [5, True, ["x"], {"x": "y"}, 1e300, -0.0],
     "integer": ["many", True, 1.5, [1], {"a": 1}, "", "0x10", "1e999", "NaN"],
+    "integer or percentage": ["many", True, -1, 1.5, [1], {"a": 1}, "", "%", "-1%", "1.5%", "101%", "9" * 5000 + "%"],
     "number": ["many", True, [1], {"a": 1}],
     "boolean": ["yes", 1, 0, "true", [True], {"a": True}],
 }

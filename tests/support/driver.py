@@ -255,7 +255,7 @@ def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engin
     provider = provider or Provider()
     server, port = start(provider, None, Sender(HANGS))
     try:
-        with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
+        with grpc.insecure_channel(f"127.0.0.1:{port}", options=_ENGINE_LIMITS) as channel:
             made = Engine(proto.provider_grpc.ResourceProviderStub(channel), log)
             made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=address))
             made.configure(**config)
@@ -264,6 +264,15 @@ def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engin
         server.stop(None).wait()
         provider.close()
         host.stop(None).wait()
+
+
+_METADATA_LIMIT = 16 << 20
+_ENGINE_LIMITS = (
+    ("grpc.max_metadata_size", _METADATA_LIMIT),
+    ("grpc.absolute_max_metadata_size", _METADATA_LIMIT),
+    ("grpc.max_receive_message_length", -1),
+)
+"""What the engine's client takes: it is written in Go, whose gRPC has a higher limit for metadata, which hold partial states."""
 
 
 @attrs.frozen

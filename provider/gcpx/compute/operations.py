@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import safe_message
+from gcpx.errors import CancelledError, safe_message
+from gcpx.gcp.abandonable import unless_cancelled
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
@@ -17,7 +18,7 @@ from gcpx.gcp.retries import may_pass
 from gcpx.model.call import Call
 
 _LONG_POLL: Final = 5.0
-"""Seconds of one long poll; short enough that a cancellation is noticed in time."""
+"""Seconds of one long poll, after which the progress is shown."""
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 2.0
 _NO_LONG_POLL: Final = (404, 501)
@@ -199,9 +200,11 @@ class _Watch:
         timeout = max(_FIRST_PAUSE, min(_LONG_POLL, self.deadline - time.monotonic()))
         request = Request(api=COMPUTE, method="POST", path=f"{self._path}/wait", patience=0.0, read_timeout=timeout)
         try:
-            return self.operations.google.send(request, self.call)
+            return unless_cancelled(self.call, lambda: self.operations.google.send(request, self.call))
         except TimedOut:
             return self._get()
+        except CancelledError:
+            return self.operation  # the next check finds that the user cancelled
 
     def _get(self) -> dict[str, Any]:
         request = Request(api=COMPUTE, method="GET", path=self._path, patience=0.0)

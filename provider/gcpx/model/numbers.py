@@ -11,7 +11,7 @@ BITS: Final = 64
 _ALL: Final = 100
 """Percent."""
 _MOST_DIGITS: Final = 30
-"""Integers with this many digits are not computed, because no field can hold them."""
+"""Integers with more digits are not computed, because no field can hold them."""
 
 
 def as_number(value: Any) -> float | None:
@@ -46,7 +46,8 @@ def as_integer_or_percentage(value: Any) -> int | str | None:
     """
     if isinstance(value, str) and value.endswith("%"):
         share = value[:-1]
-        return f"{int(share)}%" if share.isdecimal() and share.isascii() and int(share) <= _ALL else None
+        is_number = share.isdecimal() and share.isascii() and len(share) <= _MOST_DIGITS
+        return f"{int(share)}%" if is_number and int(share) <= _ALL else None
     number = as_integer(value)
     return number if number is not None and number >= 0 else None
 

@@ -6,6 +6,7 @@ import driver
 import pytest
 from driver import failing
 from fleets import instance_path, member_names
+from google.protobuf import empty_pb2
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 BULK = "compute.regionInstances.bulkInsert"
@@ -84,6 +85,20 @@ def test_a_long_creation_shows_its_progress(engine, cloud):
 
     (said,) = engine.log.wait_for(1, created.urn)
     assert "50/100 instances, zone us-east1-b rolling forward" in said
+
+
+def test_a_cancelled_wait_says_what_to_do_next(engine, cloud):
+    cloud.hold_operations()
+    inputs = engine.checked(FLEET, "workers", fleet())
+    request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs))
+    with failing() as failed:
+        creation = engine.stub.Create.future(request)
+        cloud.clock.wait_for_waiting()
+        engine.stub.Cancel(empty_pb2.Empty())
+        creation.result()
+    cloud.finish_operations()
+
+    assert "cancelled while Google was still working on it" in failed[0].partial.reasons[0]
 
 
 def test_a_cancelled_creation_is_kept_in_the_state(engine, cloud):

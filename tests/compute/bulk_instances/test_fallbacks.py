@@ -167,23 +167,36 @@ def test_a_fleet_that_has_its_minimum_after_all_attempts_is_created_with_a_warni
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=7, **THEN_C))
 
     assert created.outputs["createdCount"] == 7
-    assert any("7 of 10 instances could be created" in said for _, _, said in engine.log.messages)
+    assert any("7 of 10 instances exist" in said for _, _, said in engine.log.messages)
 
 
-@pytest.mark.parametrize("lost", [1, 2])
-def test_a_creation_whose_response_was_lost_is_found_by_the_next_run(engine, cloud, lost):
+def _request_ids(cloud):
+    return {entry["query"]["requestId"] for entry in cloud.requests(BULK)}
+
+
+def test_a_creation_that_ended_at_its_first_request_is_continued_by_the_next_run(engine, cloud):
     set_limits(cloud, **ROOM_IN_C)
-    inputs = engine.checked(FLEET, "workers", fleet(count=10, **THEN_C))
-    for _ in range(lost - 1):
-        cloud.fail(BULK, delay=0.0)
+    request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), timeout=0.3)
+    request.properties.CopyFrom(driver.struct(engine.checked(FLEET, "workers", fleet(count=10, fleetId="crew", **THEN_C))))  # fmt: skip
     cloud.fail(BULK, drop="after", times=100)
     with failing():
-        engine.stub.Create(driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=0.3))  # fmt: skip
+        engine.stub.Create(request)
     cloud.emulator.faults.queue.clear()
-    created = engine.create(FLEET, "workers", {**inputs})
+    created = engine.create(FLEET, "workers", fleet(count=10, fleetId="crew", **THEN_C))
 
     assert _zones(created) == {"us-east1-b": 4, "us-east1-c": 6}
-    assert len({entry["query"]["requestId"] for entry in cloud.requests(BULK)}) == 2
+    assert len(_request_ids(cloud)) == 2
+
+
+@pytest.mark.parametrize("room", [4, 0], ids=["both created some", "the fallback created all"])
+def test_a_creation_whose_result_the_engine_lost_is_found_by_the_next_run(engine, cloud, room):
+    set_limits(cloud, zones={"us-east1-b": room, "us-east1-d": 0})
+    first = engine.create(FLEET, "workers", fleet(count=10, fleetId="crew", **THEN_C))
+    set_limits(cloud)
+    again = engine.create(FLEET, "workers", fleet(count=10, fleetId="crew", **THEN_C))
+
+    assert member_names(again) == member_names(first)
+    assert cloud.emulator.store.counts()["instances"] == 10
 
 
 def test_instances_of_others_are_not_taken_for_those_of_a_fallback(engine, cloud):
@@ -238,3 +251,15 @@ def test_fallbacks_that_cannot_work_are_refused_at_preview(engine, cloud, inputs
 ], ids=str)  # fmt: skip
 def test_fallbacks_that_may_work_are_accepted(engine, inputs):
     assert engine.failures(FLEET, inputs) == {}
+
+
+def test_no_name_is_given_twice_in_the_zones_of_fallbacks(engine, cloud):
+    set_limits(cloud, **ROOM_IN_C)
+    created = engine.create(FLEET, "workers", fleet(count=6, **THEN_C))
+    set_limits(cloud)
+    grown = engine.update(created, fleet(count=8, **THEN_C))
+
+    assert member_names(created) == [f"web-{number:03}" for number in range(1, 7)]
+    assert member_names(grown) == [f"web-{number:03}" for number in range(1, 9)]
+    assert _zones(created) == {"us-east1-b": 4, "us-east1-c": 2}
+    assert _zones(grown) == {"us-east1-b": 6, "us-east1-c": 2}

@@ -85,3 +85,30 @@ def test_stopped_members_are_imported_as_they_are_and_stay_stopped(engine, cloud
     assert engine.diff(imported, program).changes == NO_CHANGE
     assert engine.drift(imported) == set()
     assert engine.update(imported, program).outputs["members"] == imported.outputs["members"]
+
+
+def test_the_members_of_an_imported_rolling_fleet_stay(engine, cloud):
+    policy = {"strategy": "ROLLING"}
+    created = engine.create(FLEET, "crew", fleet(3, fleetId="crew", updatePolicy=policy, labels={"a": "1"}))
+    imported = engine.import_(FLEET, "other", created.id)
+    program = fleet(3, fleetId="crew", updatePolicy=policy, labels={"a": "1"})
+    engine.log.messages.clear()
+    engine.preview_update(imported, program)
+    assert not any("replaced" in text for _, _, text in engine.log.messages)
+
+    updated = engine.update(imported, program)
+    members = [{member["id"] for member in one.outputs["members"]} for one in (created, updated)]
+    assert members[0] == members[1]
+    assert updated.outputs["generation"] == created.outputs["generation"]
+    assert engine.diff(updated, program).changes == driver.rpc.DiffResponse.DIFF_NONE
+
+
+def test_the_members_of_a_fleet_that_rolls_again_stay_however_its_properties_are_spelled(engine, cloud):
+    policy = {"strategy": "ROLLING"}
+    created = engine.create(FLEET, "crew", fleet(2, updatePolicy=policy))
+    spelled = {"networkInterfaces": [{"network": "global/networks/default"}]}
+    at_once = engine.update(engine.update(created, fleet(2, updatePolicy=policy, **spelled)), fleet(2, **spelled))
+    assert "generation" not in at_once.outputs
+    again = engine.update(at_once, fleet(2, updatePolicy=policy, **spelled))
+    members = [{member["id"] for member in one.outputs["members"]} for one in (created, again)]
+    assert members[0] == members[1]

@@ -14,10 +14,10 @@ POLICIES = f"/compute/beta/projects/{PROJECT}/regions/us-east1/resourcePolicies"
 @pytest.fixture
 def racks(cloud):
     """Three compact placement policies."""
-    for name in ("rack-1", "rack-2", "rack-3"):
-        placement = {"collocation": "COLLOCATED", "maxDistance": 1}
-        cloud.post(POLICIES, {"name": name, "groupPlacementPolicy": placement})
-    return ["rack-1", "rack-2", "rack-3"]
+    names = ["rack-1", "rack-2", "rack-3"]
+    for name in names:
+        cloud.make_placement_policy(name)
+    return names
 
 
 def _groups(cloud, resource):

@@ -17,7 +17,7 @@ NOWHERE = {"us-east1-b": 0, "us-east1-c": 0, "us-east1-d": 0}
 def _short(engine, **more):
     """Create a fleet that accepts any number; return its shortfalls, and the warning about them."""
     created = engine.create(FLEET, "workers", fleet(count=10, minCount=0, **more))
-    (said,) = [text for _, _, text in engine.log.messages if "of 10 instances could be created" in text]
+    (said,) = [text for _, _, text in engine.log.messages if "of 10 instances exist" in text]
     return created.outputs["shortfalls"], said
 
 
@@ -25,7 +25,7 @@ def test_a_stock_out_names_the_zones_with_room(engine, cloud):
     set_limits(cloud, zones={"us-east1-b": 7})
     shortfalls, said = _short(engine, **IN_B)
 
-    message = "no capacity for e2-small, but Google has room in us-east1-c, us-east1-d: allow this in locationPolicy, or add it to fallbacks"
+    message = "no capacity for e2-small, but Google has room in us-east1-c, us-east1-d: allow these zones with locationPolicy, or name them in fallbacks"
     assert shortfalls == [{
         "cause": "STOCK_OUT", "count": 3, "zone": "us-east1-b", "machineType": "e2-small",
         "zonesWithRoom": ["us-east1-c", "us-east1-d"], "message": message,

@@ -20,6 +20,32 @@ _INSTANCE = inputs_with(
         "tags": st.lists(names, max_size=3, unique=True).map(lambda items: {"items": items}),
     },
 )
+_AMOUNT = st.integers(1, 2) | st.sampled_from(["1", "50%", "100%"])
+_ACTIONS = st.sampled_from(["REFRESH", "RESTART", "REPLACE"])
+_ROLLING = {
+    "strategy": st.just("ROLLING"),
+    "maxUnavailable": _AMOUNT,
+    "onFailure": st.sampled_from(["STOP", "ROLL_BACK"]),
+    "pauseAfter": _AMOUNT,
+    "ready": inputs_with({}, {"status": st.just("RUNNING"), "within": st.integers(1, 600), "guestAttribute": st.sampled_from(["app/state", "app/state=ready"])}),
+}  # fmt: skip
+_UPDATE_POLICY = (
+    st.just({"strategy": "REPLACE_ALL"})
+    | inputs_with(_ROLLING, {"maxSurge": _AMOUNT, "minimalAction": _ACTIONS})
+    | inputs_with(_ROLLING, {"keepNames": st.booleans(), "mostDisruptiveAction": _ACTIONS})
+)
+_FALLBACKS = st.lists(
+    st.sampled_from([
+        {"zones": ["us-east1-c", "zones/us-east1-d"]},
+        {"machineType": "n2-standard-4"},
+        {"minCpuPlatform": "Intel Ice Lake"},
+        {"provisioningModel": "SPOT"},
+        {"reservationAffinity": {"consumeReservationType": "NO_RESERVATION"}},
+        {"instanceFlexibilityPolicy": {"instanceSelections": {"small": {"machineTypes": ["e2-small", "e2-medium"]}}}},
+    ]),
+    max_size=2,
+    unique_by=str,
+)  # fmt: skip
 
 
 def _lose(cloud: Emulated, path: str) -> None:
@@ -37,8 +63,9 @@ SAMPLE = Sample(
     token=FLEET,
     inputs=fleet(2),
     any_inputs=inputs_with(
-        {"region": st.just("us-east1"), "count": st.integers(1, 3), "namePattern": names.map(lambda name: f"{name}-####"), "instanceProperties": _INSTANCE},
-        {"minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
+        {"region": st.just("us-east1"), "count": st.integers(0, 3), "namePattern": names.map(lambda name: f"{name}-####"), "instanceProperties": _INSTANCE},
+        {"fallbacks": _FALLBACKS, "placement": st.sampled_from([{"policies": ["rack"], "size": 3}, {"policies": ["rack", "shelf"]}]), "updatePolicy": _UPDATE_POLICY,
+         "minCount": st.just(1), "onStopped": st.sampled_from(["START", "REPLACE", "KEEP"]), "locationPolicy": st.sampled_from([{"targetShape": "BALANCED"}, {"locations": {"zones/us-east1-b": {"preference": "ALLOW"}}}])},
     ),
     api=ApiObject.compute("BulkInsertInstanceResource"),
     own={"createdCount", "fallbacks", "fleetId", "generation", "lostMembers", "members", "onStopped", "operationGroupId", "perLocationStatus", "placement", "project", "region", "removedKeys", "runningCount", "shortfalls", "updatePolicy"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -32,6 +33,7 @@ class BulkInsert:
             them too, so that creating as many instances later is a different request.
         created: how many instances earlier requests of the same creation or growth created.
         number: tells requests of one creation or growth apart that have equal bodies.
+        was_followed: tells whether an earlier run went on to another attempt after this request had created nothing.
     """
 
     fleet: Fleet
@@ -39,6 +41,7 @@ class BulkInsert:
     existing: list[Instance]
     created: int = 0
     number: int = 0
+    was_followed: Callable[[Call], bool] = lambda _: False
 
     def run(self, call: Call) -> Outcome:
         """Create the instances, and return how the operation ended, whether it succeeded or failed.
@@ -65,7 +68,7 @@ class BulkInsert:
             wait=lambda operation: self._operations.outcome(
                 call, operation, Wait("bulk insert", TIMEOUT, describe_progress)
             ),
-            exists=lambda outcome: self.created_by(outcome) > 0 and len(fleet.members(call)) > self._before,
+            exists=lambda outcome: self._counts(call, outcome),
         )
 
     def _send(self, call: Call, request_id: str) -> dict[str, Any]:
@@ -86,10 +89,11 @@ class BulkInsert:
             return _created(outcome.per_location)
         return int(self.body["count"]) if outcome.error is None else 0
 
-    @property
-    def _before(self) -> int:
-        """The number of members before this request."""
-        return len(self.existing) + self.created
+    def _counts(self, call: Call, outcome: Outcome) -> bool:
+        """Return whether an operation of an earlier run is to be taken as it ended, instead of creating once more."""
+        if self.created_by(outcome) == 0:
+            return self.was_followed(call)
+        return len(self.fleet.members(call)) > len(self.existing) + self.created
 
     @property
     def _operations(self) -> Operations:

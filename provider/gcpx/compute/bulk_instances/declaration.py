@@ -63,16 +63,19 @@ class BulkInstancesModel(Record):
 
     A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the
     highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With
-    `perInstanceProperties`, the fleet has exactly the named instances. `count`, `minCount`, `onStopped`,
-    `perInstanceProperties`, `locationPolicy`, and the labels, tags and metadata in `instanceProperties` change in
-    place; every other change replaces the fleet.
+    `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx treats the fleet
+    (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`,
+    `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running
+    members; what happens on another change of the instances' properties is the choice of `updatePolicy`. Every other
+    change replaces the fleet.
 
     gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the
     program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with
     `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and
     `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be
-    created, the fleet is created with a warning. `createdCount` is the number of instances that exist, and
-    `runningCount` is the number of those that are not stopped.
+    created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the
+    fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances
+    that exist, and `runningCount` is the number of those that are not stopped.
     """
 
     RULES = (

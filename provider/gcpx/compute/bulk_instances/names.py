@@ -52,10 +52,29 @@ def fitting_names(pattern: str, names: Collection[str]) -> set[str]:
 
 def runs_out(pattern: str, in_use: Collection[str], missing: int) -> bool:
     """Return whether the numbers after the highest one in use are too few for the missing instances."""
+    return highest_number(pattern, in_use) + missing > number_of_names(pattern)
+
+
+def highest_number(pattern: str, in_use: Collection[str]) -> int:
+    """Return the highest number among the names that fit a pattern; 0 without any."""
     start = pattern.index("#")
     end = start + pattern.count("#")
-    highest = max((int(name[start:end]) for name in fitting_names(pattern, in_use)), default=0)
-    return highest + missing > number_of_names(pattern)
+    return max((int(name[start:end]) for name in fitting_names(pattern, in_use)), default=0)
+
+
+def next_names(pattern: str, in_use: Collection[str], count: int) -> list[str]:
+    """Return the names that follow the highest one in use; the lowest free ones if the pattern has too few numbers.
+
+    Raises:
+        NamesExhaustedError: the pattern has fewer free names.
+
+    >>> next_names("web-##", {"web-01", "web-07"}, 2)
+    ['web-08', 'web-09']
+    """
+    if runs_out(pattern, in_use, count):
+        return free_names(pattern, in_use, count)
+    width, highest = pattern.count("#"), highest_number(pattern, in_use)
+    return [pattern.replace("#" * width, f"{highest + number:0{width}}") for number in range(1, count + 1)]
 
 
 def free_names(pattern: str, in_use: Collection[str], count: int) -> list[str]:

@@ -22,6 +22,7 @@ from gcpx.compute.bulk_instances.online_checks import fleet_checks
 from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.region_zones import RegionZones
 from gcpx.compute.bulk_instances.rollout.generation import creation_generation, generation_label, generation_output
+from gcpx.compute.bulk_instances.rollout.last_update import after_last_update
 from gcpx.compute.bulk_instances.rollout.outputs import kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rollout.policy import is_rolling
 from gcpx.compute.bulk_instances.rollout.preview import announce
@@ -168,11 +169,11 @@ class BulkInstances(InProject):
 
     def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does to which members."""
-        del old
-        announce(call, new)
+        announce(*after_last_update(call, old, new), new)
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
+        call, old = after_last_update(call, old, new)
         return FleetUpdate(call, self._parse(resource_id), old, new).run()
 
     def delete(self, call: Call, resource_id: str) -> None:
@@ -224,8 +225,10 @@ class BulkInstances(InProject):
             if creation.refusal is not None:
                 raise explained_refusal(call, fleet, inputs, wanted.count, creation.refusal)
             progress.created(outcome=creation.error or "it was created")
+            members = fleet.members(call)
+            creation = creation.completed() if len(members) >= wanted.count else creation
             outputs = {**creation.outputs, **generation_output(wanted.labels.get(GENERATION_LABEL, ""))}
-            live = live_fleet(call, fleet, fleet.members(call), inputs, outputs)
+            live = live_fleet(call, fleet, members, inputs, outputs)
         report_shortfall(call, inputs, live, creation)
         return live
 

@@ -35,14 +35,15 @@ def report_shortfall(call: Call, inputs: dict[str, Any], live: Live, creation: C
     below = _below(creation.explanation)
     if not existing:
         raise creation.explained_error or NoInstanceCreatedError(size.wanted, creation.explanation)
+    if existing >= size.wanted:
+        return
     if creation.error is not None and (creation.stopped or existing < size.minimum):
         words = f"{creation.error} {existing:,} of {size.wanted:,} instances exist; run `pulumi up` to try again{below}"
         raise PartialError(live, words)
-    if existing < size.wanted:
-        reason = f": {creation.error}" if creation.error else ""
-        call.warn(
-            f"{existing:,} of {size.wanted:,} instances could be created{reason}; to create the others, run `pulumi refresh`, then `pulumi up`{below}"
-        )
+    reason = f": {creation.error}" if creation.error and not creation.explanation else ""
+    call.warn(
+        f"{existing:,} of {size.wanted:,} instances exist{reason}; to create the others, run `pulumi up --refresh`{below}"
+    )
 
 
 def _below(explanation: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import driver
 import pytest
-from driver import Resource, failing
+from driver import UNKNOWN, Resource, failing
 from fleets import instance_path, member_names, set_limits, stop
 from programs import FLEET, fleet
 
@@ -200,7 +200,7 @@ def test_a_failed_batch_stops_and_the_next_update_goes_on(engine, cloud):
         engine.update(created, changed)
     partial = failed[0].partial
     assert "something broke" in partial.reasons[0]
-    assert "0 of 4 members have the new properties, 3 exist" in partial.reasons[0]
+    assert "3 of 4 members exist, and 0 of them have the new properties" in partial.reasons[0]
 
     stopped = Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
     cloud.emulator.requests.kept.clear()
@@ -246,7 +246,7 @@ def test_a_batch_waits_for_the_guest_attribute_and_fails_without_it(engine, clou
     changed = rolling(3, ready, **metadata, **BIGGER_DISK)
     with failing() as failed:
         engine.update(created, changed)
-    assert "not ready within 1 seconds: web-004 (RUNNING)" in failed[0].partial.reasons[0]
+    assert "not ready within 1 second: web-004 (RUNNING)" in failed[0].partial.reasons[0]
     assert len([name for name in ids(created) if cloud.get(instance_path(name))]) == 2, "the second batch has not begun"
 
     cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
@@ -273,6 +273,23 @@ def test_stopped_members_are_started_or_replaced_as_the_fleet_says(engine, cloud
     assert kept.outputs["runningCount"] == 3
 
 
+def test_members_of_the_same_name_in_two_zones_are_told_apart(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2))
+    other = cloud.make_instance("web-002", "us-east1-c")
+    cloud.change(other, lambda body: body.update(labels=cloud.get(instance_path("web-002"))["labels"]))
+    refreshed = engine.refresh(created)
+    stop(cloud, "web-002", zone="us-east1-c")
+    healed = engine.update(engine.refresh(refreshed), rolling(3))
+    assert {member["status"] for member in healed.outputs["members"]} == {"RUNNING"}
+    assert cloud.calls(START) == [START]
+
+    cloud.emulator.requests.kept.clear()
+    rolled = engine.update(healed, rolling(3, **BIGGER_DISK))
+    assert [name for name in mutations(cloud) if name in {DELETE, BULK}] == [DELETE, BULK] * 3
+    before = {member["id"] for member in healed.outputs["members"]}
+    assert before.isdisjoint(member["id"] for member in rolled.outputs["members"])
+
+
 def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud):
     policy = {"maxUnavailable": 2}
     created = engine.create(FLEET, "workers", rolling(5, policy))
@@ -291,12 +308,26 @@ def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud
     assert mutations(cloud) == [BULK], "a preview changes nothing"
 
 
+@pytest.mark.parametrize(
+    "unknown",
+    [{"count": UNKNOWN}, {"updatePolicy": UNKNOWN}, {"updatePolicy": {"strategy": UNKNOWN}}, {"perInstanceProperties": UNKNOWN}],
+    ids=lambda unknown: next(iter(unknown)),
+)  # fmt: skip
+def test_a_preview_says_nothing_about_members_while_it_is_unknown_how_many_there_will_be(engine, unknown):
+    named = {**rolling(perInstanceProperties={"a": {}, "b": {}}), "count": None, "namePattern": None}
+    created = engine.create(FLEET, "workers", named)
+    engine.preview_update(
+        created, {**named, **unknown, "instanceProperties": rolling(labels={"a": "1"})["instanceProperties"]}
+    )
+    assert "What this update does" not in said(engine)
+
+
 def test_a_preview_names_stopped_members_with_the_reason(engine, cloud):
     created = engine.create(FLEET, "workers", fleet())
     stop(cloud, "web-002", "compute.instances.preempted")
     refreshed = engine.refresh(created)
     engine.preview_update(refreshed, fleet())
-    assert "- 1 member is started: web-002 (preempted)" in said(engine)
+    assert said(engine) == "what this update does: 1 member is started: web-002 (preempted)"
 
 
 def test_what_the_policy_does_not_allow_is_refused_before_anything_is_changed(engine, cloud):
@@ -333,6 +364,76 @@ def test_another_spelling_of_the_same_properties_touches_nobody(engine, cloud):
     spelled = rolling(networkInterfaces=[{"network": "global/networks/default"}], labels={"a": "1"})
     updated = engine.update(created, spelled)
     assert ids(updated) == ids(created)
+
+
+def test_members_of_a_fallback_keep_its_machine_type_when_the_fleets_changes(engine, cloud):
+    program = rolling(4, {"maxUnavailable": 4}, fallbacks=[{"machineType": "n2-standard-2"}], minCount=1)
+    set_limits(cloud, machineTypes={zone: {"e2-small": 2} for zone in ("us-east1-b", "us-east1-c", "us-east1-d")})
+    created = engine.create(FLEET, "workers", program)
+    kinds = {member["name"]: member.get("fallback") for member in created.outputs["members"]}
+    assert sorted(kinds.values(), key=str) == [0, 0, None, None]
+
+    set_limits(cloud)
+    changed = {**program, "instanceProperties": {**program["instanceProperties"], "machineType": "e2-medium"}}
+    updated = engine.update(created, changed)
+    assert ids(updated) == ids(created)
+    for member in updated.outputs["members"]:
+        path = instance_path(member["name"], member["zone"])
+        wanted = "e2-medium" if member.get("fallback") is None else "n2-standard-2"
+        assert cloud.get(path)["machineType"].endswith(f"/{wanted}")
+
+
+def test_members_whose_machine_type_google_chose_keep_it(engine, cloud):
+    selections = {"instanceSelections": {"any": {"machineTypes": ["n2-standard-2"]}}}
+    program = rolling(2, instanceFlexibilityPolicy=selections)
+    del program["instanceProperties"]["machineType"]
+    created = engine.create(FLEET, "workers", program)
+    changed = {**program, "instanceProperties": {**program["instanceProperties"], "minCpuPlatform": "Intel Ice Lake"}}
+    updated = engine.update(created, changed)
+    for member in updated.outputs["members"]:
+        instance = cloud.get(instance_path(member["name"], member["zone"]))
+        assert instance["machineType"].endswith("/n2-standard-2")
+        assert instance["status"] == "RUNNING"
+
+
+def test_members_with_local_disks_are_replaced_and_not_restarted(engine, cloud):
+    local = {"type": "SCRATCH", "autoDelete": True, "initializeParams": {"diskType": "local-ssd"}, "interface": "NVME"}
+    program = rolling(2, machineType="n2-standard-2")
+    program["instanceProperties"]["disks"].append(local)
+    created = engine.create(FLEET, "workers", program)
+    changed = {**program, "instanceProperties": {**program["instanceProperties"], "machineType": "n2-standard-4"}}
+    engine.preview_update(created, changed)
+    assert "- 2 members are replaced: web-001, web-002" in said(engine)
+    assert not ids(engine.update(created, changed)).items() & ids(created).items()
+
+
+@pytest.mark.parametrize("minimum", [2, None], ids=["enough run", "too few run"])
+def test_stopped_members_without_capacity_are_told_and_the_rest_is_done(engine, cloud, minimum):
+    program = fleet(3, **({"minCount": minimum} if minimum else {}))
+    created = engine.create(FLEET, "workers", program)
+    stop(cloud, "web-002")
+    refreshed = engine.refresh(created)
+    set_limits(cloud, zones={"us-east1-b": 2})
+    changed = fleet(3, labels={"a": "1"}, **({"minCount": minimum} if minimum else {}))
+    if minimum:
+        engine.update(refreshed, changed)
+        warned = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+    else:
+        with failing() as failed:
+            engine.update(refreshed, changed)
+        warned = list(failed[0].partial.reasons)
+    assert "2 of 3 instances run; web-002 could not be started" in warned[-1]
+    assert "onStopped: REPLACE" in warned[-1]
+    assert all(cloud.get(instance_path(name))["labels"]["a"] == "1" for name in member_names(created))
+
+
+def test_a_suspended_member_is_stopped_before_it_is_changed(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2))
+    stop(cloud, "web-002", "suspend", status="SUSPENDED", lastSuspendedTimestamp="2031-05-01T09:00:00.000Z")
+    updated = engine.update(engine.refresh(created), rolling(2, machineType="e2-medium"))
+    assert ids(updated) == ids(created)
+    assert cloud.get(instance_path("web-002"))["status"] == "RUNNING"
+    assert cloud.get(instance_path("web-002"))["machineType"].endswith("/e2-medium")
 
 
 @pytest.mark.parametrize("named", [False, True])

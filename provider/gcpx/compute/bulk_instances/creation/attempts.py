@@ -9,10 +9,13 @@ import attrs
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.fleet_id import FALLBACK_LABEL
 from gcpx.model.links import name_of
+from gcpx.model.numbers import as_integer
 from gcpx.model.rules import nested
 
 _DIRECT: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
 """The properties of a fallback that are instance properties of the same name."""
+_OWN: Final = -1
+"""The index of the attempt with the fleet's own properties."""
 
 
 @attrs.frozen(kw_only=True)
@@ -31,6 +34,11 @@ class Attempt:
     labels: dict[str, str] = attrs.Factory(dict)
     is_last: bool
 
+    @property
+    def index(self) -> int:
+        """The index of the fallback; -1 for the fleet's own properties."""
+        return int(self.labels.get(FALLBACK_LABEL, _OWN))
+
 
 def attempts(inputs: dict[str, Any], wanted: Wanted) -> list[Attempt]:
     """List the attempts to create instances in their order; fallbacks in other zones than the wanted one are left out."""
@@ -41,6 +49,18 @@ def attempts(inputs: dict[str, Any], wanted: Wanted) -> list[Attempt]:
         if wanted.zone is None or not fallback.get("zones") or wanted.zone in map(name_of, fallback["zones"])
     )]  # fmt: skip
     return [*found[:-1], attrs.evolve(found[-1], is_last=True)]
+
+
+def attempt_of(instance: dict[str, Any]) -> int:
+    """Return the index of the attempt that created a member (REST JSON), as its label tells."""
+    index = as_integer(instance.get("labels", {}).get(FALLBACK_LABEL))
+    return _OWN if index is None else index
+
+
+def inputs_of_member(inputs: dict[str, Any], instance: dict[str, Any]) -> dict[str, Any]:
+    """Return the inputs with which a member (REST JSON) was created: those of its fallback, if it still exists."""
+    index, fallbacks = attempt_of(instance), inputs.get("fallbacks") or ()
+    return with_fallback(inputs, fallbacks[index]) if 0 <= index < len(fallbacks) else inputs
 
 
 def with_fallback(inputs: dict[str, Any], fallback: dict[str, Any]) -> dict[str, Any]:

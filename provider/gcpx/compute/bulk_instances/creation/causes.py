@@ -98,6 +98,11 @@ def reason_of_operation(operation: Mapping[str, Any]) -> Reason:
     return attrs.evolve(found, zone=found.zone or name_of(operation.get("zone") or ""))
 
 
+def is_shortage(error: ApiError) -> bool:
+    """Return whether an error says that capacity, a quota or addresses are used up."""
+    return reason_of_error(error).cause in _SHORTAGES
+
+
 def reason_of_error(error: ApiError) -> Reason:
     """Read why a request was refused, or why its operation failed."""
     if error.operation is not None:

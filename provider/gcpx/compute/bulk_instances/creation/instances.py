@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import attrs
 
 from gcpx.compute.bulk_instances.bulk_insert import BulkInsert
 from gcpx.compute.bulk_instances.bulk_insert_body import BulkInsertBody
-from gcpx.compute.bulk_instances.creation.attempts import Attempt, attempts
+from gcpx.compute.bulk_instances.creation.attempts import Attempt, attempt_of, attempts
 from gcpx.compute.bulk_instances.creation.batches import Batch, batches
 from gcpx.compute.bulk_instances.creation.causes import Reason
 from gcpx.compute.bulk_instances.creation.diagnosis import Diagnosis
+from gcpx.compute.bulk_instances.creation.numbering import names_across_zones
 from gcpx.compute.bulk_instances.creation.placement_groups import PlacementGroup, placement_groups
 from gcpx.compute.bulk_instances.creation.result import Creation
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
@@ -66,8 +69,7 @@ def was_requested(call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Want
     An attempt of which no instance remains is followed by the next one, which asks for as many instances.
     """
     run = _Run(call, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
-    inserts = (run.first_insert(attempt) for attempt in attempts(inputs, wanted))
-    return any(insert is not None and insert.was_requested(call) for insert in inserts)
+    return run.were_requested(attempts(inputs, wanted), call)
 
 
 @attrs.define
@@ -75,6 +77,7 @@ class _Run:
     """One run of a sequence of bulk creations.
 
     Attributes:
+        names: the wanted names of instances that do not exist yet.
         created: how many instances it has created.
         shortfalls: what could not be created, by the reason.
         error: the last error of Google's.
@@ -88,6 +91,7 @@ class _Run:
     wanted: Wanted
     size: FleetSize
     groups: list[PlacementGroup]
+    names: list[str] = attrs.Factory(lambda run: run.wanted.names, takes_self=True)
     created: int = 0
     shortfalls: Counter[Reason] = attrs.Factory(Counter)
     error: ApiError | None = None
@@ -96,21 +100,21 @@ class _Run:
 
     def make(self, tried: list[Attempt]) -> None:
         """Make the attempts one after the other, until all instances exist or an error stops it."""
-        names = self.wanted.names
-        for attempt in tried:
+        for number, attempt in enumerate(tried):
             if attempt.name and self._missing:
                 self.call.progress(f"{self._missing:,} instances are missing; trying {attempt.name}")
-                names = self._missing_names(names)
+                self._leave_out_existing_names()
             if not self._missing:
                 return
-            self._attempt(attempt, names)
+            self._attempt(attempt, tried[number + 1 :])
             if self.stopped:
                 return
 
-    def first_insert(self, attempt: Attempt) -> BulkInsert | None:
-        """Return the first request of an attempt, if nothing was created before it."""
-        batch = next(batches(self._missing, self.wanted.names, self.groups), None)
-        return None if batch is None else self._insert(attempt, batch, 0, self._zone(batch, []))
+    def were_requested(self, tried: list[Attempt], call: Call) -> bool:
+        """Return whether an earlier run began one of these attempts, and had created nothing in those before it."""
+        firsts = ((attempt, next(self._batches(attempt), None)) for attempt in tried)
+        inserts = (self._insert(attempt, batch, 0, self._zone(batch, [])) for attempt, batch in firsts if batch)
+        return any(insert.was_requested(call) for insert in inserts)
 
     def result(self) -> Creation:
         """Describe how the run ended."""
@@ -127,27 +131,43 @@ class _Run:
     def _missing(self) -> int:
         return self.wanted.count - self.created
 
-    def _missing_names(self, names: list[str]) -> list[str]:
-        """Return those of the names that no member has, and count the others as created."""
-        if not names:
-            return []
+    def _leave_out_existing_names(self) -> None:
+        """Keep those of the names that no member has, and count the others as created."""
+        if not self.names:
+            return
         taken = {member["name"] for member in self.fleet.members(self.call)}
-        missing = [name for name in names if name not in taken]
-        self.created = self.wanted.count - len(missing)
-        return missing
+        self.names = [name for name in self.names if name not in taken]
+        self.created = self.wanted.count - len(self.names)
 
-    def _attempt(self, attempt: Attempt, names: list[str]) -> None:
+    def _attempt(self, attempt: Attempt, following: list[Attempt]) -> None:
         """Send the requests of one attempt, until one creates fewer instances than it asks for."""
+        was_followed = partial(self.were_requested, following)
         zones: list[str] = []
-        for number, batch in enumerate(batches(self._missing, names, self.groups)):
+        for number, batch in enumerate(self._batches(attempt)):
             insert = self._insert(attempt, batch, number, self._zone(batch, zones))
-            outcome = self._send(insert)
+            outcome = self._send(attrs.evolve(insert, was_followed=was_followed))
             created = insert.created_by(outcome) if outcome else 0
             if outcome is not None:
                 zones = _used_zones(outcome) if _in_one_zone(attempt) else []
                 self._count(batch, created, _used_zones(outcome))
             if created < batch.count:
                 return
+
+    def _batches(self, attempt: Attempt) -> Iterator[Batch]:
+        """Divide what is missing into requests, with names where Google would give some of them twice."""
+        names = self.names or names_across_zones(attempt.inputs, self._members_before(attempt), self._missing)
+        return batches(self._missing, names, self.groups)
+
+    def _members_before(self, attempt: Attempt) -> list[Instance]:
+        """Return the members without those of this attempt and later ones.
+
+        An earlier run may have created these. The names must not depend on them, because the request ID does on the names.
+        """
+        if not self.created:
+            return self.existing
+        existing = {member["id"] for member in self.existing}
+        members = self.fleet.members(self.call)
+        return [member for member in members if member["id"] in existing or attempt_of(member) < attempt.index]
 
     def _insert(self, attempt: Attempt, batch: Batch, number: int, zone: str | None) -> BulkInsert:
         body = BulkInsertBody(
@@ -194,7 +214,7 @@ class _Run:
         return outcome
 
     def _fall_short(self, reasons: Counter[Reason], error: ApiError | None) -> None:
-        self.shortfalls.update(reasons)
+        self.shortfalls |= reasons  # the same instances may be missing after several attempts
         self.error = error
         self.stopped = not any(reason.is_shortage for reason in reasons)
 

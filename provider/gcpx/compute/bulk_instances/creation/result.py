@@ -63,6 +63,11 @@ class Creation:
             return self.error
         return self.error.with_hint(f"\n{self.explanation}")
 
+    def completed(self) -> Creation:
+        """Return the creation of a fleet that turned out to have all wanted instances, whatever an error said."""
+        outputs = {**self.outputs, "shortfalls": []}
+        return attrs.evolve(self, error=None, stopped=False, explanation="", outputs=outputs)
+
     @property
     def refusal(self) -> ApiError | None:
         """The error of a last request that Google did not accept, if nothing was created; otherwise None."""

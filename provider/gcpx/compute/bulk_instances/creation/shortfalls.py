@@ -72,7 +72,7 @@ def _stock_out(reason: Reason) -> str:
     if not reason.zones_with_room:
         return f"{found}: allow other zones with locationPolicy, other machine types with instanceFlexibilityPolicy, or add fallbacks"
     zones = ", ".join(reason.zones_with_room)
-    return f"{found}, but Google has room in {zones}: allow this in locationPolicy, or add it to fallbacks"
+    return f"{found}, but Google has room in {zones}: allow these zones with locationPolicy, or name them in fallbacks"
 
 
 def _quota(reason: Reason) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.creation.causes import is_shortage
 from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance, MemberRequest
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
-from gcpx.compute.bulk_instances.health import is_stopped
 from gcpx.compute.bulk_instances.rollout.generation import changing
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, ON_RUNNING, ON_STOPPED, Setting, Target
-from gcpx.gcp.errors import NotFound, PreconditionFailed
+from gcpx.gcp.errors import ApiError, NotFound, PreconditionFailed
 from gcpx.model.call import Call
 
+_STOPPED: Final = frozenset({"STOPPED", "TERMINATED"})
 _SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
 
 
@@ -25,13 +26,16 @@ class MemberChanges:
     All methods raise the first `ProviderError`, once all members were tried. Members that no longer exist are skipped.
 
     Attributes:
+        target_of: tells what a member shall have set.
         settings: what changes on running members, in this order.
+        rests: tells whether a stopped member stays stopped when it is changed.
     """
 
     call: Call
     fleet: Fleet
-    target: Target
+    target_of: Callable[[Instance], Target]
     settings: tuple[Setting, ...] = (*ON_RUNNING, LABELS)
+    rests: Callable[[Instance], bool] = lambda _: False
 
     def delete(self, members: Sequence[Instance]) -> None:
         """Delete members."""
@@ -46,38 +50,44 @@ class MemberChanges:
         """Stop members that run, change them, start them, and set the label that says that it is done.
 
         Another label says before that a change has begun, because a member that is found stopped does not tell why.
+        Members that rest are only changed. A suspended one is stopped for that, because Google changes only these.
         """
-        self._set(LABELS, members, self._begun)
-        running = [member for member in members if not is_stopped(member)]
-        self._send([MemberRequest(member, "stop") for member in running], "stopped")
+        restarted = [member for member in members if not self.rests(member)]
+        self._set(LABELS, restarted, self._begun)
+        others = [member for member in members if member.get("status") not in _STOPPED]
+        self._send([MemberRequest(member, "stop") for member in others], "stopped")
         for setting in ON_STOPPED:
             self._set(setting, members)
-        self.start(members)
+        self._send([MemberRequest(member, "start") for member in restarted], "started")
         self._set(LABELS, self.fleet.read_again(self.call, members))
 
-    def start(self, members: Sequence[Instance]) -> None:
-        """Start members that were stopped, and resume those that were suspended."""
+    def start(self, members: Sequence[Instance]) -> list[Failure]:
+        """Start members that were stopped, and resume those that were suspended; return those without capacity."""
         requests = [
             MemberRequest(member, "resume", body={})
             if member.get("status") in _SUSPENDED
             else MemberRequest(member, "start")
             for member in members
         ]
-        self._send(requests, "started")
+        failures = self.fleet.try_all(self.call, requests, "started") if requests else []
+        short = [item for item in failures if isinstance(item.error, ApiError) and is_shortage(item.error)]
+        _raise_first(item for item in failures if item not in short and not isinstance(item.error, NotFound))
+        return short
 
-    @property
-    def _begun(self) -> Target:
-        """The label of members that are about to be stopped."""
-        return Target({}, labels={GENERATION_LABEL: changing(self.target.labels[GENERATION_LABEL])})
+    def _begun(self, member: Instance) -> Target:
+        """Return the label of a member that is about to be stopped, as what it shall have set."""
+        return Target({}, labels={GENERATION_LABEL: changing(self.target_of(member).labels[GENERATION_LABEL])})
 
-    def _set(self, setting: Setting, members: Iterable[Instance], target: Target | None = None) -> None:
+    def _set(
+        self, setting: Setting, members: Iterable[Instance], target_of: Callable[[Instance], Target] | None = None
+    ) -> None:
         """Give members a setting; those that changed since they were listed are read and tried once more."""
-        target = target or self.target
+        target_of = target_of or self.target_of
 
         def request(member: Instance) -> MemberRequest:
-            return MemberRequest(member, setting.method, target.body(setting, member))
+            return MemberRequest(member, setting.method, target_of(member).body(setting, member))
 
-        behind = [member for member in members if target.differs(setting, member)]
+        behind = [member for member in members if target_of(member).differs(setting, member)]
         failures = self.fleet.try_all(self.call, [request(member) for member in behind], "changed")
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
         _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from gcpx.compute.bulk_instances.rollout.policy import Policy, is_rolling
-from gcpx.compute.bulk_instances.rollout.policy_rules import SOURCE
+from gcpx.compute.bulk_instances.rollout.policy_rules import SOURCE, has_surge
 from gcpx.model.rules import Violation, elements, nested, rule, text
-from gcpx.model.values import UNKNOWN, has_unknown
+from gcpx.model.values import has_unknown
+
+_ENABLING: Final = "enable-guest-attributes"
+"""The metadata key that enables guest attributes."""
 
 
 @rule("namePattern must have room for count and maxSurge", SOURCE)
@@ -29,8 +32,7 @@ def surge_fits_the_name_pattern(values: dict[str, Any]) -> list[Violation]:
 @rule("updatePolicy.maxSurge must be 0 with perInstanceProperties", SOURCE)
 def named_fleets_have_no_surge(values: dict[str, Any]) -> list[Violation]:
     """Refuse a surge, whose instances would have no names."""
-    surge = nested(values, "updatePolicy").get("maxSurge")
-    if not values.get("perInstanceProperties") or surge in {None, UNKNOWN, 0, "0", "0%"}:
+    if not values.get("perInstanceProperties") or not has_surge(nested(values, "updatePolicy")):
         return []
     return [("updatePolicy.maxSurge", "must be 0 with perInstanceProperties, which name every instance")]
 
@@ -53,8 +55,8 @@ def guest_attributes_are_enabled(values: dict[str, Any]) -> list[Violation]:
     metadata = properties.get("metadata")
     if not text(ready, "guestAttribute") or has_unknown(metadata) or values.get("sourceInstanceTemplate"):
         return []
-    items = {item.get("key"): item.get("value") for _, item in elements(nested(properties, "metadata"), "items")}
-    if str(items.get("enable-guest-attributes", "")).upper() == "TRUE":
+    items = elements(nested(properties, "metadata"), "items")
+    if any(item.get("key") == _ENABLING and text(item, "value").upper() == "TRUE" for _, item in items):
         return []
     words = "needs the metadata enable-guest-attributes: TRUE on the instances, here or in the project"
     return [("updatePolicy.ready.guestAttribute", words)]

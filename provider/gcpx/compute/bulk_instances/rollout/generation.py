@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -48,13 +49,18 @@ def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset
 def need_of(label: str, wanted: str) -> Level:
     """Return what a member with this label needs at the most, to reach the wanted generation."""
     parts, goal = _parts(label), _parts(wanted)
-    least = Level.RESTART if label.endswith(_CHANGING) else Level.NONE
+    least = Level.RESTART if is_changing(label) else Level.NONE
     return max((least, *(level for level in CHANGES if parts.get(level) != goal.get(level))))
 
 
 def changing(generation: str) -> str:
     """Return the label of a member that is about to be stopped, so that it gets this generation."""
     return f"{generation}{_CHANGING}"
+
+
+def is_changing(label: str) -> bool:
+    """Return whether the label of a member tells that a restart has begun, and has not ended."""
+    return label.endswith(_CHANGING)
 
 
 def recorded_generation(instance: Mapping[str, Any]) -> str:
@@ -65,6 +71,19 @@ def recorded_generation(instance: Mapping[str, Any]) -> str:
 def last_generations(last: Mapping[str, Any]) -> dict[str, str]:
     """Return the generations of members by their IDs, as the last outputs tell them."""
     return {item["id"]: item["generation"] for item in last.get("members") or () if item.get("generation")}
+
+
+def last_generation(last: Mapping[str, Any]) -> str:
+    """Return the generation before an update from the last outputs; empty if they do not tell.
+
+    A fleet that was imported, or was not rolling, has no such output. What most of its members are labelled with stands
+    for its last inputs then, which describe them in another spelling.
+    """
+    if last.get("generation"):
+        return str(last["generation"])
+    labels = Counter(str(member.get("generation") or "") for member in last.get("members") or ())
+    known = [label for label, _ in labels.most_common() if _parts(label) and not is_changing(label)]
+    return known[0] if known else ""
 
 
 def creation_generation(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> str:

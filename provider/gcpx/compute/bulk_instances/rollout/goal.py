@@ -7,21 +7,37 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.creation.attempts import inputs_of_member
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance, name_order
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
 from gcpx.compute.bulk_instances.health import is_stopped
-from gcpx.compute.bulk_instances.rollout.generation import generation_of, last_generations, need_of, recorded_generation
+from gcpx.compute.bulk_instances.rollout.generation import (
+    generation_of,
+    is_changing,
+    last_generation,
+    last_generations,
+    need_of,
+    recorded_generation,
+)
 from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
-from gcpx.compute.bulk_instances.rollout.policy import Policy
-from gcpx.compute.bulk_instances.rollout.properties import rolled_properties, set_properties
+from gcpx.compute.bulk_instances.rollout.policy import Policy, is_rolling
+from gcpx.compute.bulk_instances.rollout.properties import (
+    has_same_properties,
+    own_properties,
+    rolled_properties,
+    set_properties,
+)
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, ON_RUNNING, ON_STOPPED, Setting, Target
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.errors import UserError
+from gcpx.gcp.errors import ApiError
 from gcpx.model.call import Call
 from gcpx.model.rules import nested
 
 _RUNNING: Final = "RUNNING"
+_OF_MACHINES: Final = ("machineType", "minCpuPlatform")
+"""The properties that fallbacks and Google's choice among machine types change, and that a restart can set."""
 _WITHOUT_ROLLING: Final = (*ON_RUNNING[:2], LABELS)
 """What changes on running members if the policy is not ROLLING: labels, metadata and tags."""
 
@@ -47,6 +63,8 @@ class Goal:
         base: the generation before the update, which members without a label have.
         before: the properties before the update (REST JSON).
         target: what members shall have set.
+        unreadable: why the template cannot be read, in an update that does not change the properties; members that are
+            behind cannot be changed then.
         known: the generations of members, by their IDs, as the last outputs tell them.
         rehosted: the names of members that had a host name of their own, and shall have none.
     """
@@ -57,6 +75,7 @@ class Goal:
     base: str
     before: dict[str, Any]
     target: Target
+    unreadable: ApiError | None = None
     known: Mapping[str, str] = attrs.Factory(dict)
     rehosted: frozenset[str] = frozenset()
 
@@ -65,12 +84,12 @@ class Goal:
         """Find what an update from old to new inputs brings the fleet to.
 
         Raises:
-            ApiError: the template of a rolling fleet cannot be read.
+            ApiError: the template of a rolling fleet cannot be read, and the update changes the properties.
         """
         policy = Policy.of(new)
-        before, after = (rolled_properties if policy.rolling else set_properties)(call, fleet, old, new)
+        before, after, unreadable = _properties(call, fleet, old, new)
         levels = frozenset(levels_of(call.changed))
-        base = (call.last.get("generation") or generation_of(before)) if policy.rolling else ""
+        base = (last_generation(call.last) or generation_of(before)) if policy.rolling else ""
         generation = generation_of(after, base, levels) if policy.rolling else ""
         labels = {**fleet.labels, **({GENERATION_LABEL: generation} if generation else {})}
         target = Target.after(before, after, labels, _removed_before(call))
@@ -81,6 +100,7 @@ class Goal:
             base=base,
             before=before,
             target=target,
+            unreadable=unreadable,
             known=last_generations(call.last),
             rehosted=frozenset(_hostnames(old).keys() - _hostnames(new).keys()),
         )
@@ -94,11 +114,22 @@ class Goal:
         return attrs.evolve(
             self,
             inputs=old,
-            policy=attrs.evolve(Policy.of(old), rolling=True),
+            policy=_policy_back(self.inputs, old),
             generation=self.base,
             base=self.generation,
             target=target,
+            rehosted=frozenset(_hostnames(self.inputs).keys() - _hostnames(old).keys()),
         )
+
+    def target_of(self, instance: Instance) -> Target:
+        """Return what a member shall have set; one that a fallback has created keeps what the fallback changed.
+
+        The machine type stays as Google chose it, if it could choose.
+        """
+        if not self.policy.rolling:
+            return self.target
+        chosen = inputs_of_member(self.inputs, instance)
+        return attrs.evolve(self.target, wanted=_without_choices(self.target.wanted, self.inputs, chosen))
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -119,7 +150,7 @@ class Goal:
         return FleetSize.of(self.inputs).wanted
 
     def member(self, instance: Instance, *, ready: bool) -> Member:
-        """Describe an instance for the plan; raises TooDisruptiveError."""
+        """Describe an instance for the plan; raises TooDisruptiveError, and ApiError if it takes the unreadable template."""
         names, stopped = nested(self.inputs, "perInstanceProperties"), is_stopped(instance)
         return Member(
             name=instance["name"],
@@ -127,8 +158,14 @@ class Goal:
             need=self._need(instance),
             available=ready and instance.get("status") == _RUNNING,
             stopped=stopped,
+            rests=self.rests(instance),
             unwanted=bool(names) and (instance["name"] not in names or not self.wanted),
+            id=str(instance["id"]),
         )
+
+    def rests(self, instance: Instance) -> bool:
+        """Return whether a member stays stopped: the fleet keeps stopped ones, and no interrupted restart stopped it."""
+        return self.policy.keeps_stopped and is_stopped(instance) and not is_changing(recorded_generation(instance))
 
     def _need(self, instance: Instance) -> Level:
         if is_stopped(instance) and self.policy.replaces_stopped:
@@ -149,13 +186,19 @@ class Goal:
         need = need_of(self.generation_of(instance), self.generation)
         if need is Level.NONE:
             return self._unset(instance, (LABELS, *ON_RUNNING))
-        is_set = need is Level.RESTART and not any(self.target.differs(item, instance) for item in ON_STOPPED)
+        if self.unreadable is not None:
+            raise self.unreadable
+        is_set = need is Level.RESTART and not any(
+            self.target_of(instance).differs(item, instance) for item in ON_STOPPED
+        )
         if is_set and instance.get("status") == _RUNNING and self.policy.least < Level.RESTART:
             need = Level.REFRESH  # an interrupted rollout has restarted it already
         return max(need, self.policy.least)
 
     def _unset(self, instance: Instance, settings: tuple[Setting, ...]) -> Level:
-        return Level.REFRESH if any(self.target.differs(item, instance) for item in settings) else Level.NONE
+        return (
+            Level.REFRESH if any(self.target_of(instance).differs(item, instance) for item in settings) else Level.NONE
+        )
 
     def _allowed(self, need: Level) -> Level:
         if need > self.policy.most:
@@ -165,6 +208,35 @@ class Goal:
     def _has_other_hostname(self, instance: Instance) -> bool:
         name, wanted = instance["name"], _hostnames(self.inputs).get(instance["name"])
         return instance.get("hostname") != wanted and (wanted is not None or name in self.rehosted)
+
+
+def _properties(
+    call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any], ApiError | None]:
+    """Return the properties before and after an update, and why a template cannot be read that it may do without."""
+    try:
+        return *(rolled_properties if is_rolling(new) else set_properties)(call, fleet, old, new), None
+    except ApiError as error:
+        if not (last_generation(call.last) and has_same_properties(old, new)):
+            raise
+        return own_properties(old), own_properties(new), error
+
+
+def _policy_back(new: dict[str, Any], old: dict[str, Any]) -> Policy:
+    """Return the policy of a rollback: the new one for the old size, without a pause; old members are ready as before."""
+    given = {name: value for name, value in nested(new, "updatePolicy").items() if name != "pauseAfter"}
+    ready = nested(old, "updatePolicy").get("ready")
+    return Policy.of({**old, "updatePolicy": {**given, "ready": ready}})
+
+
+def _without_choices(wanted: dict[str, Any], inputs: dict[str, Any], chosen: dict[str, Any]) -> dict[str, Any]:
+    """Return the wanted properties (REST JSON) of a member that was created with the `chosen` inputs of the fleet."""
+    own, fleets = nested(chosen, "instanceProperties"), nested(inputs, "instanceProperties")
+    changed = {name: own[name] for name in _OF_MACHINES if own.get(name) != fleets.get(name)}
+    kept = {name: value for name, value in wanted.items() if name != "scheduling" or own.get(name) == fleets.get(name)}
+    if chosen.get("instanceFlexibilityPolicy"):
+        return {name: value for name, value in kept.items() if name not in _OF_MACHINES}
+    return {**kept, **changed}
 
 
 def _hostnames(inputs: dict[str, Any]) -> dict[str, str]:

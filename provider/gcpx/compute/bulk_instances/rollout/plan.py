@@ -27,8 +27,11 @@ class Member:
         need: what has to be done so that it has the wanted properties.
         available: it is running and ready.
         stopped: it was stopped, and does not start on its own.
+        rests: it stays stopped when it is changed.
+        startable: it can be started if it is stopped; Google has no capacity for others at the moment.
         unwanted: its name is none of those that the fleet shall have.
         note: what to say about it beside its name, such as why it was stopped.
+        id: tells it from members of the same name in other zones; without one, its name does.
     """
 
     name: str
@@ -36,8 +39,11 @@ class Member:
     need: Level = Level.NONE
     available: bool = True
     stopped: bool = False
+    rests: bool = False
+    startable: bool = True
     unwanted: bool = False
     note: str = ""
+    id: str = attrs.Factory(lambda member: member.name, takes_self=True)
 
     def __str__(self) -> str:
         return f"{self.name} ({self.note})" if self.note else self.name
@@ -49,7 +55,8 @@ class Step:
 
     Attributes:
         delete: members to delete, because they are replaced or surplus.
-        restart: members to stop, change and start; those that are stopped are only changed and started.
+        restart: members to stop, change and start; those that are stopped are only changed and started, and those that
+            rest only changed.
         refresh: members to change while they run.
         start: members to start.
         create: the number of instances to create.
@@ -97,15 +104,15 @@ def work_left(members: list[Member], wanted: int, policy: Policy) -> Work:
     chosen = _chosen(members, policy)
     replaced = [member for member in chosen if member.need is Level.REPLACE]
     surplus = _surplus(members, wanted, replaced)
-    leaving = {member.name for member in (*replaced, *surplus)}
-    staying = [member for member in chosen if member.name not in leaving]
+    leaving = {member.id for member in (*replaced, *surplus)}
+    staying = [member for member in chosen if member.id not in leaving]
     restarted = [member for member in staying if member.need is Level.RESTART]
     return Work(
         replaced=replaced,
         surplus=surplus,
         restarted=restarted,
         refreshed=[member for member in staying if member.need is Level.REFRESH],
-        started=_to_start(members, policy, leaving | {member.name for member in restarted}),
+        started=_to_start(members, policy, leaving | {member.id for member in restarted}),
         missing=max(0, wanted - (len(members) - len(leaving))),
     )
 
@@ -138,18 +145,18 @@ def steps(members: list[Member], wanted: int, policy: Policy) -> Iterator[tuple[
 
 
 def _after(members: list[Member], step: Step, number: int) -> list[Member]:
-    deleted = {member.name for member in step.delete}
-    changed = {member.name for member in (*step.restart, *step.refresh)}
-    begun = {member.name for member in (*step.restart, *step.start)}
+    deleted = {member.id for member in step.delete}
+    changed = {member.id for member in (*step.restart, *step.refresh)}
+    begun = {member.id for member in (*step.restart, *step.start) if not member.rests}
     kept = [
         attrs.evolve(
             member,
-            need=Level.NONE if member.name in changed else member.need,
-            available=member.available or member.name in begun,
-            stopped=member.stopped and member.name not in begun,
+            need=Level.NONE if member.id in changed else member.need,
+            available=member.available or member.id in begun,
+            stopped=member.stopped and member.id not in begun,
         )
         for member in members
-        if member.name not in deleted
+        if member.id not in deleted
     ]
     return kept + [Member(f"{number}/{index}", ("~", number, str(index))) for index in range(step.create)]
 
@@ -176,8 +183,8 @@ def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list
     Members that are about to be replaced come first: a surge leaves as many of them as it has added.
     """
     unwanted = [member for member in members if member.unwanted]
-    leaving = {member.name for member in replaced}
-    rest = [member for member in members if not member.unwanted and member.name not in leaving]
+    leaving = {member.id for member in replaced}
+    rest = [member for member in members if not member.unwanted and member.id not in leaving]
     rest.sort(key=lambda member: (member.need, member.order), reverse=True)
     return unwanted + rest[: max(0, len(rest) - wanted)]
 
@@ -185,12 +192,12 @@ def _surplus(members: list[Member], wanted: int, replaced: list[Member]) -> list
 def _to_start(members: list[Member], policy: Policy, others: set[str]) -> list[Member]:
     if not policy.starts:
         return []
-    return [member for member in members if member.stopped and member.name not in others]
+    return [member for member in members if member.stopped and member.startable and member.id not in others]
 
 
 def _spare(members: list[Member], wanted: int, policy: Policy) -> int:
     """Count the running members that may be taken away. Members that are stopped on purpose are not missed."""
-    kept = 0 if policy.starts or policy.replaces_stopped else sum(member.stopped for member in members)
+    kept = sum(member.stopped for member in members) if policy.keeps_stopped else 0
     return sum(member.available for member in members) - (wanted - kept - policy.unavailable)
 
 

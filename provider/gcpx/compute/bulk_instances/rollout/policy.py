@@ -7,12 +7,13 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.rollout.levels import Level
+from gcpx.compute.bulk_instances.rollout.levels import CHANGES, Level
 from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.model.numbers import as_integer, as_integer_or_percentage
 from gcpx.model.rules import nested, text
 
 _READY_WITHIN: Final = 600
+_LEVELS: Final = {level.name: level for level in CHANGES}
 
 
 @attrs.frozen(kw_only=True)
@@ -47,6 +48,11 @@ class Policy:
     starts: bool = True
     replaces_stopped: bool = False
 
+    @property
+    def keeps_stopped(self) -> bool:
+        """Whether stopped members stay as they are."""
+        return not (self.starts or self.replaces_stopped)
+
     @classmethod
     def of(cls, inputs: dict[str, Any]) -> Policy:
         """Read the policy from a fleet's inputs; unknown and malformed values count as missing."""
@@ -62,8 +68,8 @@ class Policy:
             rolling=True,
             unavailable=_unavailable(given.get("maxUnavailable"), wanted, surge),
             surge=surge,
-            least=Level[text(given, "minimalAction") or "REFRESH"],
-            most=Level[text(given, "mostDisruptiveAction") or "REPLACE"],
+            least=_LEVELS.get(text(given, "minimalAction"), Level.REFRESH),
+            most=_LEVELS.get(text(given, "mostDisruptiveAction"), Level.REPLACE),
             keep_names=given.get("keepNames") is True or bool(inputs.get("perInstanceProperties")),
             rolls_back=given.get("onFailure") == "ROLL_BACK",
             pause_after=share(given.get("pauseAfter"), wanted, math.ceil),

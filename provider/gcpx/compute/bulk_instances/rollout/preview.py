@@ -2,48 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from gcpx.compute.bulk_instances.fleet import name_order
 from gcpx.compute.bulk_instances.health import is_stopped
-from gcpx.compute.bulk_instances.rollout.generation import need_of
+from gcpx.compute.bulk_instances.rollout.generation import generation_of, is_changing, last_generation, need_of
 from gcpx.compute.bulk_instances.rollout.goal import TooDisruptiveError
-from gcpx.compute.bulk_instances.rollout.levels import Level, levels_of
+from gcpx.compute.bulk_instances.rollout.levels import CHANGES, Level, levels_of
 from gcpx.compute.bulk_instances.rollout.plan import Member
 from gcpx.compute.bulk_instances.rollout.policy import Policy
-from gcpx.compute.bulk_instances.rollout.words import describe_plan
+from gcpx.compute.bulk_instances.rollout.properties import own_properties
+from gcpx.compute.bulk_instances.rollout.words import announcement, describe_plan
 from gcpx.model.call import Call
-from gcpx.model.rules import nested
-from gcpx.model.values import has_unknown
+from gcpx.model.rules import elements, nested
+from gcpx.model.values import UNKNOWN, has_unknown
 
 
-def announce(call: Call, new: dict[str, Any]) -> None:
+def announce(call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
     """Say what an update does to the members that the state knows; nothing if their number is not known.
 
     Raises:
         TooDisruptiveError: the change certainly needs more than the policy allows.
     """
-    if has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
+    names_are_unknown = new.get("perInstanceProperties") is UNKNOWN
+    if names_are_unknown or has_unknown({name: new.get(name) for name in ("count", "updatePolicy", "onStopped")}):
         return
     policy, certain = Policy.of(new), ("sourceInstanceTemplate",) not in call.changed
-    need = max(levels_of(call.changed), default=Level.NONE)
-    need = need if policy.rolling else min(need, Level.REFRESH)
-    members = [_member(call, new, policy, item, need) for item in call.last.get("members") or ()]
-    too_much = max((member.need for member in members), default=Level.NONE)
+    need_of_member = _needs(call, old, new, policy)
+    members = [
+        _member(new, policy, item, Level.REPLACE if _is_recreated(call, old, item["name"]) else need_of_member(item))
+        for item in call.last.get("members") or ()
+    ]
+    too_much = max((member.need for member in members if not member.stopped), default=Level.NONE)
     if policy.rolling and certain and too_much > policy.most:
         raise TooDisruptiveError(too_much, policy.most)
     lines = describe_plan(members, policy.wanted, policy, certain=certain)
     if lines:
-        call.inform("\n".join(["What this update does:", *(f"- {line}" for line in lines)]))
+        call.inform(announcement(lines))
 
 
-def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, Any], changed: Level) -> Member:
-    """Describe a member of the state for the plan; `changed` is what the change needs."""
+def _member(new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Level) -> Member:
+    """Describe a member of the state for the plan; `need` is what its properties need."""
     name, stopped, names = known["name"], is_stopped(known), nested(new, "perInstanceProperties")
-    behind = need_of(known.get("generation", ""), call.last.get("generation", "")) if known.get("generation") else 0
-    need = Level(max(behind, changed)) if policy.rolling else changed
     need = max(need, policy.least) if need and policy.rolling else need
-    if (need is Level.RESTART and policy.rolling and not policy.unavailable) or _is_recreated(call, name):
+    cannot_restart = policy.rolling and (not policy.unavailable or _has_local_disks(new))
+    if need is Level.RESTART and cannot_restart:
         need = Level.REPLACE
     return Member(
         name=name,
@@ -51,11 +55,40 @@ def _member(call: Call, new: dict[str, Any], policy: Policy, known: dict[str, An
         need=Level.REPLACE if stopped and policy.replaces_stopped else need,
         available=known.get("status") == "RUNNING",
         stopped=stopped,
+        rests=stopped and policy.keeps_stopped and not is_changing(known.get("generation", "")),
         unwanted=bool(names) and (name not in names or not policy.wanted),
         note=str(known.get("stopReason", "")).lower().replace("_", " "),
+        id=known["id"],
     )
 
 
-def _is_recreated(call: Call, name: str) -> bool:
-    """Return whether the properties that a member has for its own have changed."""
-    return any(path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in call.changed)
+def _needs(call: Call, old: dict[str, Any], new: dict[str, Any], policy: Policy) -> Callable[[dict[str, Any]], Level]:
+    """Return what tells what a member of the state needs; the most that it may need, if that cannot be told offline."""
+    levels = frozenset(levels_of(call.changed))
+    changed = max(levels, default=Level.NONE)
+    if not policy.rolling:
+        return lambda _: min(changed, Level.REFRESH)
+    last = last_generation(call.last) or _offline_generation(old)
+    wanted = _offline_generation(new, last, levels) if levels else last
+    if last and wanted:
+        return lambda known: need_of(known.get("generation") or last, wanted)
+    return lambda known: max(need_of(known.get("generation") or last, last) if last else Level.NONE, changed)
+
+
+def _offline_generation(inputs: dict[str, Any], last: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
+    """Return the generation that inputs stand for; empty if that takes unknown values, or reading a template."""
+    if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
+        return ""
+    return generation_of(own_properties(inputs), last, changed)
+
+
+def _is_recreated(call: Call, old: dict[str, Any], name: str) -> bool:
+    """Return whether the properties that a member has for its own have changed; a refresh leaves stopped ones out."""
+    return name in nested(old, "perInstanceProperties") and any(
+        path[:2] == ("perInstanceProperties", name) and len(path) > 1 for path in call.changed
+    )
+
+
+def _has_local_disks(new: dict[str, Any]) -> bool:
+    """Return whether instances have local SSDs, which lose their data when an instance stops."""
+    return any(disk.get("type") == "SCRATCH" for _, disk in elements(nested(new, "instanceProperties"), "disks"))

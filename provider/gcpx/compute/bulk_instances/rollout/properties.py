@@ -30,6 +30,11 @@ def merged_properties(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> dict[
     return _merged(template_properties(call, fleet, link) if link else {}, inputs)
 
 
+def own_properties(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties that the inputs themselves give to instances (REST JSON), without those of a template."""
+    return _merged({}, inputs)
+
+
 def _merged(template: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
     """Merge a fleet's own properties into those of its template (REST JSON)."""
     has_template = bool(inputs.get("sourceInstanceTemplate"))
@@ -50,9 +55,12 @@ def rolled_properties(
         ApiError: the new template cannot be read.
     """
     after = merged_properties(call, fleet, new)
-    if all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate")):
-        return after, after
-    return _readable(call, fleet, old), after
+    return after if has_same_properties(old, new) else _readable(call, fleet, old), after
+
+
+def has_same_properties(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Return whether two inputs give instances the same properties, as far as the inputs tell."""
+    return all(old.get(name) == new.get(name) for name in ("instanceProperties", "sourceInstanceTemplate"))
 
 
 def set_properties(
@@ -65,7 +73,7 @@ def set_properties(
     before, after = nested(old, "instanceProperties"), nested(new, "instanceProperties")
     if any(before.get(name, _MISSING) != after.get(name, _MISSING) for name in ("labels", "metadata", "tags")):
         return _readable(call, fleet, old), _readable(call, fleet, new)
-    own = _merged({}, new)
+    own = own_properties(new)
     return own, own
 
 
@@ -78,7 +86,7 @@ def _readable(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any
         call.warn(
             f"{link} cannot be read, so labels, tags and metadata from it stay unchanged on the instances: {error}"
         )
-        return _merged({}, inputs)
+        return own_properties(inputs)
 
 
 def template_properties(call: Call, fleet: Fleet, link: str) -> dict[str, Any]:

@@ -28,7 +28,8 @@ class NotReadyError(ProviderError):
     def __init__(self, members: list[Instance], within: int) -> None:
         shown = ", ".join(f"{member['name']} ({member.get('status')})" for member in members[:_NAMED])
         more = f" and {len(members) - _NAMED:,} more" if len(members) > _NAMED else ""
-        super().__init__(f"not ready within {within:,} seconds: {shown}{more}")
+        seconds = "1 second" if within == 1 else f"{within:,} seconds"
+        super().__init__(f"not ready within {seconds}: {shown}{more}")
 
 
 @attrs.define
@@ -56,7 +57,7 @@ class Readiness:
         return True
 
     def trust(self, members: list[Instance]) -> None:
-        """Take running members as ready without asking them, as those that the rollout has not touched."""
+        """Take running members as ready without asking them, as those that no rollout has touched."""
         self._ready |= {str(member["id"]) for member in members}
 
     def forget(self, members: list[Instance]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Final
 
 import attrs
@@ -10,9 +11,10 @@ import attrs
 from gcpx.compute.bulk_instances.creation.instances import create_instances
 from gcpx.compute.bulk_instances.creation.result import Creation
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
-from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.bulk_instances.fleet import Failure, Fleet, Instance
 from gcpx.compute.bulk_instances.names import explained_refusal
 from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
+from gcpx.compute.bulk_instances.rollout.generation import is_changing, recorded_generation
 from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.compute.bulk_instances.rollout.levels import Level
 from gcpx.compute.bulk_instances.rollout.names import instances_to_create
@@ -34,6 +36,23 @@ class RolloutError(ProviderError):
 
 
 @attrs.define
+class BatchProgress:
+    """Shows progress, with the batch in front of every line once there are several."""
+
+    show: Callable[[str], None]
+    batch: str = ""
+
+    def begin(self, batch: str, does: str) -> None:
+        """Show that a batch begins, and what it does."""
+        self.batch = f"{batch}: "
+        self(does)
+
+    def __call__(self, text: str) -> None:
+        """Show a line of progress."""
+        self.show(f"{self.batch}{text}")
+
+
+@attrs.define
 class Rollout:
     """One run of a rollout.
 
@@ -42,6 +61,8 @@ class Rollout:
         wanted: the number of members to reach; lower than the goal's if Google has no room for more.
         creation: the last creation, if there was one.
         touched: whether anything was changed.
+        progress: shows which batch a line of progress is about.
+        unstarted: stopped members that could not be started, with Google's errors.
     """
 
     call: Call
@@ -51,18 +72,26 @@ class Rollout:
     wanted: int
     changes: MemberChanges
     readiness: Readiness
+    progress: BatchProgress
     creation: Creation | None = None
     touched: bool = False
+    unstarted: list[Failure] = attrs.Factory(list)
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
 
     @classmethod
     def of(cls, call: Call, fleet: Fleet, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout that brings members to a goal."""
+        progress = BatchProgress(call.progress)
+        call = attrs.evolve(call, progress=progress)
         readiness = Readiness(call, fleet, goal.policy.guest_attribute, goal.policy.ready_within)
-        readiness.trust([member for member in members if not goal.is_current(member)])
-        changes = MemberChanges(call, fleet, goal.target, goal.settings)
-        return cls(call, fleet, goal, members, goal.wanted, changes, readiness)
+        readiness.trust([
+            member
+            for member in members
+            if not goal.is_current(member) and not is_changing(recorded_generation(member))
+        ])  # fmt: skip
+        changes = MemberChanges(call, fleet, goal.target_of, goal.settings, goal.rests)
+        return cls(call, fleet, goal, members, goal.wanted, changes, readiness, progress)
 
     def run(self) -> None:
         """Bring the members to the goal, or to the pause of the policy.
@@ -76,7 +105,7 @@ class Rollout:
             if not step:
                 return
             if planned > 1:
-                self.call.progress(f"batch {number} of {max(number, planned)}: {describe_step(step)}")
+                self.progress.begin(f"batch {number} of {max(number, planned)}", describe_step(step))
             self._carry_out(step)
         raise RolloutError(
             f"members of {self.fleet.id} keep disappearing: {len(self.members):,} of {self.wanted:,} exist after "
@@ -85,12 +114,13 @@ class Rollout:
 
     def _planned(self) -> list[Member]:
         planned = [self.goal.member(item, ready=self.readiness.is_ready(item)) for item in self.members]
-        return [
-            attrs.evolve(member, need=Level.NONE)
-            if member.name in self._refreshed and member.need is Level.REFRESH
-            else member
-            for member in planned
-        ]
+        return [self._after_earlier_steps(member) for member in planned]
+
+    def _after_earlier_steps(self, member: Member) -> Member:
+        """Return a member with what the steps of this run have found out about it."""
+        is_refreshed = member.id in self._refreshed and member.need is Level.REFRESH
+        startable = all(str(failure.request.member["id"]) != member.id for failure in self.unstarted)
+        return attrs.evolve(member, need=Level.NONE if is_refreshed else member.need, startable=startable)
 
     def _next_step(self) -> Step:
         """Plan the next step; an empty one ends the rollout."""
@@ -114,14 +144,14 @@ class Rollout:
 
     def _carry_out(self, step: Step) -> None:
         self.touched |= bool(step.refresh or step.start or step.restart or step.delete)
-        by_name = {member["name"]: member for member in self.members}
+        by_id = {str(member["id"]): member for member in self.members}
 
         def instances(members: list[Member]) -> list[Instance]:
-            return [by_name[member.name] for member in members]
+            return [by_id[member.id] for member in members]
 
         self.readiness.forget(instances([*step.restart, *step.start]))
         self.changes.refresh(instances(step.refresh))
-        self._refreshed |= {member.name for member in step.refresh}
+        self._refreshed |= {member.id for member in step.refresh}
         self._start(instances(step.start))
         if step.restart:
             self.changes.restart(instances(step.restart))
@@ -137,31 +167,33 @@ class Rollout:
         """Return the members after a step that creates none; they are read anew if any was started."""
         if step.restart or step.start:
             return self.fleet.members(self.call)
-        deleted = {member.name for member in step.delete}
-        return [self._known(member) for member in self.members if member["name"] not in deleted]
+        deleted = {member.id for member in step.delete}
+        return [self._known(member) for member in self.members if str(member["id"]) not in deleted]
 
     def _known(self, member: Instance) -> Instance:
         """Return a member with the labels that gcpx has set on it since it was read."""
-        if member["name"] not in self._refreshed:
+        if str(member["id"]) not in self._refreshed:
             return member
         return {**member, "labels": {**member.get("labels", {}), **self.goal.target.labels}}
 
     def _start(self, members: list[Instance]) -> None:
-        self._starts.update(member["name"] for member in members)
-        restless = [name for name, times in self._starts.items() if times > _MOST_STARTS]
+        self._starts.update(str(member["id"]) for member in members)
+        restless = [member["name"] for member in members if self._starts[str(member["id"])] > _MOST_STARTS]
         if restless:
             raise RolloutError(f"{restless[0]} was started {_MOST_STARTS} times and has stopped again each time")
-        self.changes.start(members)
+        self.unstarted += self.changes.start(members)
 
     def _create(self, step: Step, deleted: list[Instance]) -> None:
         """Create what the step asks for; if there is no room, fail in the middle of a replacement, else do with less."""
-        gone = {member["name"] for member in deleted}
-        kept = [member for member in self.members if member["name"] not in gone]
+        gone = {member["id"] for member in deleted}
+        kept = [member for member in self.members if member["id"] not in gone]
         for wanted in instances_to_create(self.call, self.goal, kept, deleted, step.create):
             self.creation = self._created(kept, wanted)
             before, kept = len(kept), self.fleet.members(self.call)
             self.members = kept
-            if len(kept) - before < wanted.count:
+            if len(kept) - before >= wanted.count:
+                self.creation = self.creation.completed()
+            else:
                 self._accept_less(step, len(kept) - before, wanted.count)
 
     def _created(self, kept: list[Instance], wanted: Wanted) -> Creation:
@@ -181,7 +213,14 @@ class Rollout:
             member.need is Level.REPLACE for member in step.delete
         )
         if replaces and self.goal.policy.rolling:
-            reason = self.creation.error if self.creation is not None else None
-            words = f"{created:,} of {wanted:,} instances could be created{f': {reason}' if reason else ''}"
-            raise RolloutError(words)
+            raise RolloutError(f"{created:,} of {wanted:,} instances could be created{self._why_less}")
         self.wanted = len(self.members)
+
+    @property
+    def _why_less(self) -> str:
+        """Say why the last creation made fewer instances than wanted, in one line for each cause."""
+        if self.creation is None:
+            return ""
+        if self.creation.explanation:
+            return f":\n{self.creation.explanation}"
+        return f": {self.creation.error}" if self.creation.error else ""

@@ -16,8 +16,9 @@ from gcpx.compute.bulk_instances.rollout.goal import Goal
 from gcpx.compute.bulk_instances.rollout.outputs import rollout_outputs
 from gcpx.compute.bulk_instances.rollout.rollout import Rollout
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, Target
+from gcpx.compute.bulk_instances.rollout.words import names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
-from gcpx.compute.bulk_instances.size import with_members
+from gcpx.compute.bulk_instances.size import FleetSize, with_members
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.model.call import Call
 from gcpx.model.resource import Live, PartialError
@@ -48,18 +49,24 @@ class FleetUpdate:
         live = self._live(rollout)
         if rollout.creation is not None:
             report_shortfall(self.call, self.new, live, rollout.creation)
+        self._report_unstarted(rollout, live)
         self._warn_of_pause(rollout)
         return live
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout; members without a generation are first given the one that they have."""
+        for member in members:
+            goal.member(
+                member, ready=True
+            )  # raises, before anything is changed, if the policy does not allow the change
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.call, self.fleet, goal, members)
-        for generation in dict.fromkeys(map(goal.generation_of, unlabelled)):
-            stamp = Target({}, labels={GENERATION_LABEL: generation})
-            stamped = [member for member in unlabelled if goal.generation_of(member) == generation]
-            MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(stamped)
+
+        def stamp(member: Instance) -> Target:
+            return Target({}, labels={GENERATION_LABEL: goal.generation_of(member)})
+
+        MemberChanges(self.call, self.fleet, stamp, (LABELS,)).refresh(unlabelled)
         rollout = Rollout.of(self.call, self.fleet, goal, self.fleet.members(self.call))
         rollout.touched = True
         return rollout
@@ -74,7 +81,7 @@ class FleetUpdate:
         cancelled = isinstance(error, CancelledError) or self.call.cancelled.is_set()
         if rollout.goal.policy.rolls_back and self.call.changed and not cancelled:
             return self._rolled_back(rollout, error, with_members(self.old, before))
-        return PartialError(self._live_or_unread(rollout), f"{self._reached(rollout)}: {error}")
+        return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
 
     def _rolled_back(self, rollout: Rollout, error: ProviderError, old: dict[str, Any]) -> Exception:
         """Bring the members that were changed back to old inputs."""
@@ -97,8 +104,8 @@ class FleetUpdate:
             return f"{len(members):,} of {rollout.goal.wanted:,} instances exist; run `pulumi up` to go on"
         current = sum(rollout.goal.is_current(member) for member in members)
         return (
-            f"{current:,} of {rollout.goal.wanted:,} members have the new properties, {len(members):,} exist; "
-            "run `pulumi up` to go on from there"
+            f"{len(members):,} of {rollout.goal.wanted:,} members exist, and {current:,} of them "
+            f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
     def _live(self, rollout: Rollout) -> Live:
@@ -111,14 +118,29 @@ class FleetUpdate:
             rollout.members = self.fleet.members(self.call)
             return self._live(rollout)
         except ProviderError:
-            return unread_fleet(self.fleet, self.new, self.call.last)
+            reached = rollout_outputs(self.call.last, rollout.goal, rollout.members)
+            return unread_fleet(self.fleet, self.new, {**self.call.last, **reached})
+
+    def _report_unstarted(self, rollout: Rollout, live: Live) -> None:
+        """Report stopped members that could not be started; raises PartialError if too few others run."""
+        if not rollout.unstarted:
+            return
+        size, running = FleetSize.of(self.new), live.properties["runningCount"]
+        names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
+        words = (
+            f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error} "
+            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to create others where there is room"
+        )
+        if running < size.minimum:
+            raise PartialError(live, words)
+        self.call.warn(words)
 
     def _warn_of_pause(self, rollout: Rollout) -> None:
         behind = _names(member for member in rollout.members if not rollout.goal.is_current(member))
         if rollout.goal.policy.pause_after is not None and behind:
             self.call.warn(
-                f"the rollout has paused: {len(rollout.members) - len(behind):,} of {len(rollout.members):,} members have the "
-                "new properties; raise or remove updatePolicy.pauseAfter to go on, or set the properties back"
+                f"the rollout has paused: {new_of(len(rollout.members) - len(behind), len(rollout.members))}; raise or "
+                "remove updatePolicy.pauseAfter to go on, or set the properties back"
             )
 
 

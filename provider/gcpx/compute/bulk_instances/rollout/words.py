@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+import attrs
+
 from gcpx.compute.bulk_instances.rollout.levels import Level
 from gcpx.compute.bulk_instances.rollout.plan import Member, Step, steps
 from gcpx.compute.bulk_instances.rollout.policy import Policy
@@ -30,8 +32,8 @@ def describe_step(step: Step) -> str:
     parts = [
         _doing("replacing", replaced),
         _doing("deleting", surplus),
-        _doing("restarting", step.restart),
-        _doing("changing", step.refresh),
+        _doing("restarting", _restarted(step)),
+        _doing("changing", [*step.refresh, *_changed_at_rest(step)]),
         _doing("starting", step.start),
         f"creating {step.create:,}" if step.create > len(replaced) or (step.create and not replaced) else "",
     ]
@@ -54,52 +56,109 @@ def describe_plan(members: list[Member], wanted: int, policy: Policy, *, certain
     planned = list(steps(members, wanted, policy))
     if not planned:
         return []
-    lines = [_count(planned, kind, certain=certain) for kind in (Level.REFRESH, Level.RESTART, Level.REPLACE)]
-    started = [member for step, _ in planned for member in step.start]
-    surplus = [member for step, _ in planned for member in step.delete if member.need is not Level.REPLACE]
-    lines += [_line("started", started), _line("deleted", surplus), _created(planned)]
-    batches = [running for step, running in planned if step.restart or step.create or step.delete]
-    if policy.rolling and any(step.restart or _replaced(step) for step, _ in planned):
-        least = min(batches)
+    effects = _Effects.of([step for step, _ in planned])
+    lines = effects.lines("" if certain else "at most ")
+    if policy.rolling and (effects.restarted or effects.replaced):
+        least = [running for step, running in planned if _restarted(step) or step.create or step.delete]
         lines.append(
-            f"{len(batches):,} {'batch' if len(batches) == 1 else 'batches'}; at least {least:,} of {wanted:,} members run at any time"
+            f"{len(least):,} {'batch' if len(least) == 1 else 'batches'}; at least {min(least):,} of {wanted:,} members run at any time"
         )
-    return list(filter(None, [*lines, _pause(members, policy)]))
+    pause = effects.left_behind(members) and policy.pause_after is not None
+    return [*lines, _pause(policy.pause_after or 0, wanted)] if pause else lines
 
 
-def _count(planned: list[tuple[Step, int]], kind: Level, *, certain: bool) -> str:
-    words = {Level.REFRESH: "changed while they run", Level.RESTART: "restarted", Level.REPLACE: "replaced"}
-    of_kind = {
-        Level.REFRESH: lambda step: step.refresh,
-        Level.RESTART: lambda step: step.restart,
-        Level.REPLACE: _replaced,
-    }[kind]
-    found = [member for step, _ in planned for member in of_kind(step)]
-    at_most = "" if certain or kind is Level.REFRESH else "at most "
-    return _line(f"{at_most}{words[kind]}" if at_most else words[kind], found)
+@attrs.frozen
+class _Effects:
+    """What all steps of a plan do together.
+
+    Attributes:
+        refreshed, restarted, started: as in `Step`.
+        rested: members that are changed, and stay stopped.
+        replaced: members that are deleted, and that new ones follow.
+        deleted: members that are deleted, and that none follows.
+        created: how many instances are created beside those that follow others.
+    """
+
+    refreshed: list[Member]
+    restarted: list[Member]
+    rested: list[Member]
+    replaced: list[Member]
+    deleted: list[Member]
+    started: list[Member]
+    created: int
+
+    @classmethod
+    def of(cls, taken: list[Step]) -> _Effects:
+        """Add up steps. If fewer are created than members that are behind leave, the highest numbers have no followers."""
+        created, leaving = sum(step.create for step in taken), [member for step in taken for member in step.delete]
+        behind = sorted((member for step in taken for member in _replaced(step)), key=lambda member: member.order)
+        followed = {member.id for member in behind[:created]}
+        return cls(
+            refreshed=[member for step in taken for member in step.refresh],
+            restarted=[member for step in taken for member in _restarted(step)],
+            rested=[member for step in taken for member in _changed_at_rest(step)],
+            replaced=[member for member in leaving if member.id in followed],
+            deleted=[member for member in leaving if member.id not in followed],
+            started=[member for step in taken for member in step.start],
+            created=created - len(followed),
+        )
+
+    def lines(self, at_most: str) -> list[str]:
+        """Describe the effects, one line each; `at_most` stands before what may turn out to be unnecessary."""
+        number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
+        return [
+            *_line("changed while they run", self.refreshed),
+            *_line(f"{at_most}restarted", self.restarted),
+            *_line(f"{at_most}replaced", self.replaced),
+            *_line("changed, and stopped as before", self.rested),
+            *_line("started", self.started),
+            *_line("deleted", self.deleted),
+            *([number] if self.created else []),
+        ]
+
+    def left_behind(self, members: list[Member]) -> bool:
+        """Return whether members that are behind are not touched."""
+        every = (self.refreshed, self.restarted, self.rested, self.replaced, self.deleted)
+        touched = {member.id for group in every for member in group}
+        return any(member.need and member.id not in touched for member in members)
+
+
+def _restarted(step: Step) -> list[Member]:
+    return [member for member in step.restart if not member.rests]
+
+
+def _changed_at_rest(step: Step) -> list[Member]:
+    return [member for member in step.restart if member.rests]
 
 
 def _replaced(step: Step) -> list[Member]:
     return [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
 
 
-def _line(what: str, members: list[Member]) -> str:
-    """Write `3 members are restarted: web-1, web-2, web-3`."""
+def _line(what: str, members: list[Member]) -> list[str]:
+    """Write `3 members are restarted: web-1, web-2, web-3`; nothing without members."""
     if not members:
-        return ""
+        return []
     verb = "member is" if len(members) == 1 else "members are"
-    return f"{len(members):,} {verb} {what}: {names_in_words(map(str, members))}"
+    return [f"{len(members):,} {verb} {what}: {names_in_words(map(str, members))}"]
 
 
-def _created(planned: list[tuple[Step, int]]) -> str:
-    """Count the instances that are created beside those that replace others."""
-    number = sum(step.create - len(_replaced(step)) for step, _ in planned)
-    return f"{number:,} {'instance is' if number == 1 else 'instances are'} created" if number > 0 else ""
+def _pause(current: int, wanted: int) -> str:
+    """Say where the rollout pauses."""
+    return f"the rollout pauses when {new_of(current, wanted)}; raise updatePolicy.pauseAfter to go on"
 
 
-def _pause(members: list[Member], policy: Policy) -> str:
-    """Say where the rollout pauses, if it does."""
-    behind = sum(bool(member.need) for member in members)
-    if policy.pause_after is None or policy.pause_after >= len(members) or not behind:
-        return ""
-    return f"the rollout pauses when {policy.pause_after:,} of {len(members):,} members have the new properties; raise updatePolicy.pauseAfter to go on"
+def new_of(current: int, members: int) -> str:
+    """Say how many members have the new properties.
+
+    >>> new_of(1, 10)
+    '1 of 10 members has the new properties'
+    """
+    return f"{current:,} of {members:,} members {'has' if current == 1 else 'have'} the new properties"
+
+
+def announcement(lines: list[str]) -> str:
+    """Write what an update does as one message; a single line needs no list."""
+    if len(lines) == 1:
+        return f"what this update does: {lines[0]}"
+    return "\n".join(["what this update does:", *(f"- {line}" for line in lines)])

@@ -1,0 +1,78 @@
+"""Previews of rollouts say what the update then does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fleets import stop
+from programs import FLEET, fleet
+from rollouts import BIGGER_DISK, DELETE, STOP, rolling
+
+
+def said(engine: Any) -> str:
+    return "\n".join(text for severity, _, text in engine.log.messages if severity == "INFO")
+
+
+def test_setting_the_properties_back_names_only_the_members_that_have_the_new_ones(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}))
+    paused = engine.update(created, rolling(4, {"pauseAfter": 1}, machineType="e2-medium"))
+    engine.log.messages.clear()
+    engine.preview_update(paused, rolling())
+    assert "1 member is restarted: web-001" in said(engine)
+
+    cloud.emulator.requests.kept.clear()
+    engine.update(paused, rolling())
+    assert len(cloud.calls(STOP)) == 1
+
+
+def test_another_spelling_of_the_same_properties_is_announced_as_what_else_changes(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(networkInterfaces=[{"network": "default"}]))
+    spelled = rolling(networkInterfaces=[{"network": "global/networks/default"}], labels={"a": "1"})
+    engine.log.messages.clear()
+    engine.preview_update(created, spelled)
+    assert "4 members are changed while they run" in said(engine)
+    assert "replaced" not in said(engine)
+
+    cloud.emulator.requests.kept.clear()
+    engine.update(created, spelled)
+    assert cloud.calls(DELETE) == []
+
+
+def test_a_preview_of_a_smaller_fleet_does_not_call_deleted_members_replaced(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(5))
+    engine.preview_update(created, rolling(2, **BIGGER_DISK))
+    assert "2 members are replaced: web-001, web-002" in said(engine)
+    assert "3 members are deleted: web-003, web-004, web-005" in said(engine)
+
+    engine.log.messages.clear()
+    engine.preview_update(created, rolling(0, {"pauseAfter": "50%"}, **BIGGER_DISK))
+    assert "5 members are deleted" in said(engine)
+    assert "replaced" not in said(engine)
+    assert "pauses" not in said(engine)
+
+
+def test_a_preview_names_members_that_lose_their_names(engine, cloud):
+    def named(*names: str, **more: Any) -> dict[str, Any]:
+        program = {**fleet(**more), "perInstanceProperties": {name: {} for name in names}}
+        del program["namePattern"], program["count"]
+        return program
+
+    created = engine.create(FLEET, "workers", named("alpha", "beta"))
+    engine.preview_update(created, named("gamma"))
+    assert "2 members are deleted: alpha, beta" in said(engine)
+
+    stop(cloud, "beta")
+    refreshed = engine.refresh(created)
+    engine.log.messages.clear()
+    engine.preview_update(refreshed, named("alpha", "beta"))
+    assert "1 member is started: beta (requested)" in said(engine)
+
+
+def test_a_fleet_that_becomes_rolling_is_announced_with_what_its_members_need(engine, cloud):
+    created = engine.create(FLEET, "workers", fleet(2, scheduling={"automaticRestart": False}))
+    policy = {"mostDisruptiveAction": "RESTART"}
+    engine.preview_update(created, rolling(2, policy, machineType="e2-medium"))
+    assert "2 members are restarted: web-001, web-002" in said(engine)
+    updated = engine.update(created, rolling(2, policy, machineType="e2-medium"))
+    assert updated.outputs["runningCount"] == 2
+    assert cloud.calls(DELETE) == []

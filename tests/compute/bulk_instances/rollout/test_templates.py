@@ -1,0 +1,56 @@
+"""Rolling fleets whose template is gone: they can be made smaller and parked, but not changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from driver import failing
+from emulated import Emulated
+from programs import FLEET, PROJECT, properties
+from rollouts import BULK, DELETE, START, fail_after, instances, left_by
+
+TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
+
+
+def program(count: int, name: str = "small", **policy: Any) -> dict[str, Any]:
+    return {
+        "region": "us-east1",
+        "count": count,
+        "namePattern": "web-###",
+        "sourceInstanceTemplate": f"global/instanceTemplates/{name}",
+        "updatePolicy": {"strategy": "ROLLING", **policy},
+    }
+
+
+def make_templates(cloud: Emulated) -> None:
+    for name, machine in (("small", "e2-small"), ("medium", "e2-medium")):
+        made = properties(machineType=machine, labels={"tier": "web"})
+        disks = [{"autoDelete": True, **disk} for disk in made["disks"]]
+        cloud.post(f"/compute/v1/{TEMPLATES}", {"name": name, "properties": {**made, "disks": disks}})
+
+
+def test_a_fleet_whose_template_is_gone_can_be_made_smaller_and_parked(engine, cloud):
+    make_templates(cloud)
+    created = engine.create(FLEET, "workers", program(3))
+    cloud.emulator.store.delete(f"{TEMPLATES}/small")
+    cloud.emulator.requests.kept.clear()
+    smaller = engine.update(created, program(2))
+    assert smaller.outputs["generation"] == created.outputs["generation"]
+    assert [instance["labels"]["tier"] for instance in instances(cloud, smaller)] == ["web", "web"]
+    engine.update(smaller, program(0))
+    assert len(cloud.calls(DELETE)) == 3
+    assert cloud.calls(BULK) == []
+
+
+def test_members_that_are_behind_a_template_that_is_gone_are_not_touched(engine, cloud):
+    make_templates(cloud)
+    created = engine.create(FLEET, "workers", program(3))
+    fail_after(cloud, START, 1)
+    with failing() as failed:
+        engine.update(created, program(3, "medium"))
+    cloud.emulator.store.delete(f"{TEMPLATES}/medium")
+    before = instances(cloud, created)
+    with failing() as again:
+        engine.update(left_by(failed[0], created), program(3, "medium"))
+    assert "sourceInstanceTemplate: must name something that exists" in again[0].message
+    assert instances(cloud, created) == before

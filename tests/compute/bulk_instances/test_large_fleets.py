@@ -1,0 +1,68 @@
+"""More instances than one request may create are divided into several requests, each of which is sent once."""
+
+from __future__ import annotations
+
+import driver
+from driver import failing
+from fleets import set_limits
+from programs import FLEET, fleet
+
+BULK = "compute.regionInstances.bulkInsert"
+LARGE = fleet(5002, namePattern="web-####")
+
+
+def _counts(cloud):
+    return [(entry["body"]["count"], entry["body"]["minCount"]) for entry in cloud.requests(BULK)]
+
+
+def test_a_large_fleet_is_created_in_several_requests(engine, cloud):
+    created = engine.create(FLEET, "workers", LARGE)
+
+    assert created.outputs["createdCount"] == 5002
+    assert _counts(cloud) == [("5000", "5000"), ("2", "2")]
+    assert created.outputs["perLocationStatus"]["zones/us-east1-b"]["createdVmCount"] == 5002
+    assert [entry["body"].get("locationPolicy") for entry in cloud.requests(BULK)] == [
+        None,
+        {"zones": [{"zone": "zones/us-east1-b"}]},
+    ], "ANY_SINGLE_ZONE holds for all requests together"
+
+
+def test_a_second_request_whose_response_is_lost_is_sent_again_under_the_same_id(engine, cloud):
+    cloud.fail(BULK, delay=0.0)
+    cloud.fail(BULK, drop="after")
+    created = engine.create(FLEET, "workers", LARGE)
+
+    assert created.outputs["createdCount"] == 5002
+    assert cloud.emulator.store.counts()["instances"] == 5002
+    ids = [entry["query"]["requestId"] for entry in cloud.requests(BULK)]
+    assert len(ids) == 3
+    assert len(set(ids)) == 2
+
+
+def test_a_large_fleet_whose_second_request_fails_is_completed_by_the_next_run(engine, cloud):
+    cloud.fail(BULK, delay=0.0)
+    cloud.fail(BULK, status=400, reason="invalid", message="not like this")
+    inputs = engine.checked(FLEET, "workers", LARGE)
+    with failing() as failed:
+        engine.create(FLEET, "workers", LARGE)
+    partial = failed[0].partial
+    state = driver.Resource(engine.urn(FLEET, "workers"), partial.id, inputs, driver.plain(partial.properties))
+
+    assert "5,000 of 5,002 instances exist" in partial.reasons[0]
+    assert engine.update(state, LARGE).outputs["createdCount"] == 5002
+
+
+def test_a_request_that_others_follow_leaves_them_their_share_of_the_minimum(engine, cloud):
+    created = engine.create(FLEET, "workers", {**LARGE, "minCount": 4999})
+
+    assert created.outputs["createdCount"] == 5002
+    assert _counts(cloud) == [("5000", "4997"), ("2", "1")]
+
+
+def test_after_a_request_that_fell_short_no_more_are_sent(engine, cloud):
+    set_limits(cloud, zones={"us-east1-b": 10, "us-east1-c": 10, "us-east1-d": 10})
+    created = engine.create(FLEET, "workers", {**LARGE, "minCount": 0})
+
+    assert created.outputs["createdCount"] == 10
+    assert len(cloud.requests(BULK)) == 1
+    assert sum(shortfall["count"] for shortfall in created.outputs["shortfalls"]) == 4990

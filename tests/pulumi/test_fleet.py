@@ -1,0 +1,256 @@
+"""The example of a fleet under the real CLI: rolled, short, fallen back, healed, parked, and interrupted on the way."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import httpx
+import pytest
+from fleets import set_limits
+from programs import PROJECT
+from rollouts import fail_after
+from steered import HANGS
+from workspace import ROOT, Workspace
+
+pytestmark = pytest.mark.pulumi
+BULK, DELETE = "compute.regionInstances.bulkInsert", "compute.instances.delete"
+STOP, START = "compute.instances.stop", "compute.instances.start"
+
+
+@pytest.fixture
+def fleet(cloud, tmp_path, pulumi_home):
+    """The example with 6 workers, which report that they are ready when they boot."""
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"worker/state": "ready"}})
+    made = Workspace.make(ROOT / "examples" / "fleet", tmp_path, cloud.host, pulumi_home)
+    up(made, count=6)
+    cloud.emulator.requests.kept.clear()
+    return made
+
+
+def configure(workspace, **settings):
+    for name, value in settings.items():
+        workspace.run("config", *(("rm", name) if value is None else ("set", name, str(value))))
+
+
+def up(workspace, *options, check=True, **settings):
+    """Change settings of the program, and run `pulumi up` with its preview; return what it prints."""
+    configure(workspace, **settings)
+    done = workspace.run("up", "--yes", *options, check=check)
+    assert check or done.returncode
+    return done.stdout + done.stderr
+
+
+def workers(cloud):
+    """Return the instances in the emulator by name; fail if two have the same name."""
+    found = [
+        instance
+        for zone in "bcd"
+        for instance in cloud.emulator.store.list(f"projects/{PROJECT}/zones/us-east1-{zone}/instances")
+    ]
+    by_name = {instance["name"]: instance for instance in found}
+    assert len(by_name) == len(found)
+    return by_name
+
+
+def ids(cloud):
+    return {name: instance["id"] for name, instance in workers(cloud).items()}
+
+
+def releases(cloud):
+    """Return the release that each worker has in its metadata."""
+    return {
+        name: next(item["value"] for item in instance["metadata"]["items"] if item["key"] == "release")
+        for name, instance in workers(cloud).items()
+    }
+
+
+def members_in(cloud, zone):
+    return [name for name, instance in sorted(workers(cloud).items()) if instance["zone"].endswith(zone)]
+
+
+def preempt(cloud, names):
+    body = {"names": names, "project": PROJECT}
+    response = httpx.post(f"http://{cloud.host}/_emulator/preempt", json=body, trust_env=False, timeout=HANGS)
+    response.raise_for_status()
+
+
+def batches(said):
+    """Return what each batch did, in the order of the lines of progress."""
+    found = re.findall(r"batch (\d+) of (\d+): ((?:replacing|restarting|creating|deleting) .*)", said)
+    return [f"{number}/{of} {does}" for number, of, does in found]
+
+
+def test_the_script_plays_the_life_of_the_fleet(cloud, tmp_path, pulumi_home):
+    workspace = Workspace.make(ROOT / "examples" / "fleet", tmp_path, cloud.host, pulumi_home)
+    said = subprocess.run(
+        [sys.executable, "story.py"],
+        cwd=workspace.program,
+        env={**os.environ, **workspace.variables},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+    acts = dict(act.split("\n", 1) for act in said.split("\n=== ")[1:])
+
+    short = next(text for title, text in acts.items() if title.startswith("scale to 20"))
+    counts = [re.findall(r"count +: (?:\d+ => )?(\d+)", text)[-1] for text in acts.values()]
+    assert counts == ["10", "15", "15", "15", "18", "20", "20", "20", "0", "20"]
+    assert "the rollout has paused: 1 of 15 members has" in acts["roll the next release to one worker"]
+    assert len(batches(acts["roll it to the others"])) == 5
+    assert "- 2 instances in us-east1-c: no capacity for e2-small" in short
+    assert "2 members are started: worker-0002" in acts["heal after Google has preempted two"]
+    assert len(batches(acts["roll another image"])) == 5
+    assert len(workers(cloud)) == 20
+    workspace.run("preview", "--expect-no-changes")
+
+
+def test_a_release_is_rolled_to_a_canary_and_then_to_the_others_in_batches(fleet, cloud):
+    before = ids(cloud)
+    said = up(fleet, release="two", pauseAfter=1)
+    assert "- 1 member is restarted: worker-0001" in said
+    assert "- the rollout pauses when 1 of 6 members has the new properties" in said
+    assert [name for name, release in releases(cloud).items() if release == "two"] == ["worker-0001"]
+    assert cloud.calls(STOP, START) == [STOP, START]
+    fleet.run("preview", "--expect-no-changes")
+
+    said = up(fleet, pauseAfter=None)
+    assert "- 5 members are restarted: worker-0002, worker-0003, worker-0004 and 2 more" in said
+    assert "- 5 batches; at least 5 of 6 members run at any time" in said
+    assert batches(said) == [f"{number}/5 restarting worker-000{number + 1}" for number in range(1, 6)]
+    assert set(releases(cloud).values()) == {"two"}
+    assert ids(cloud) == before, "restarted workers are the same instances"
+    fleet.run("preview", "--expect-no-changes")
+
+
+def test_an_image_is_rolled_by_replacing_workers_under_their_names(fleet, cloud):
+    before = ids(cloud)
+    said = up(fleet, count=10)
+    cloud.emulator.requests.kept.clear()
+    said = up(fleet, image="debian-13")
+
+    assert "- 10 members are replaced: worker-0001, worker-0002, worker-0003 and 7 more" in said
+    assert "- 5 batches; at least 8 of 10 members run at any time" in said
+    assert batches(said)[0] == "1/5 replacing worker-0001, worker-0002"
+    assert [request["body"]["count"] for request in cloud.requests(BULK)] == ["2"] * 5
+    assert len(cloud.calls(DELETE)) == 10
+    assert sorted(ids(cloud)) == [f"worker-{number:04}" for number in range(1, 11)]
+    assert not set(ids(cloud).values()) & set(before.values())
+    fleet.run("preview", "--expect-no-changes")
+
+
+def test_a_stock_out_is_filled_by_fallbacks_and_what_is_short_is_explained(fleet, cloud):
+    set_limits(cloud, zones={"us-east1-b": 6, "us-east1-c": 3})
+    said = up(fleet, count=8)
+    assert "warning" not in said
+    assert members_in(cloud, "us-east1-c") == ["worker-0007", "worker-0008"]
+    assert {workers(cloud)[name]["labels"].get("gcpx-fallback") for name in ("worker-0006", "worker-0007")} == {
+        None,
+        "0",
+    }
+
+    said = up(fleet, count=12)
+    warning = said[said.index("warning: 9 of 12 instances exist; to create the others, run `pulumi up --refresh`") :]
+    assert (
+        "- 4 instances in us-east1-b: no capacity for e2-small, but Google has room in us-east1-c, us-east1-d"
+        in warning
+    )
+    assert "- 3 instances in us-east1-c: no capacity for e2-small, but Google has room in us-east1-d" in warning
+    fleet.run("preview", "--expect-no-changes")
+
+    set_limits(cloud)
+    said = up(fleet, "--refresh")
+    assert "what this update does: 3 instances are created" in said
+    assert sorted(workers(cloud)) == [f"worker-{number:04}" for number in range(1, 13)]
+    fleet.run("preview", "--expect-no-changes")
+
+
+def test_preempted_workers_are_seen_with_refresh_and_started(fleet, cloud):
+    before = ids(cloud)
+    preempt(cloud, "worker-000[23]")
+    fleet.run("preview", "--expect-no-changes")
+    said = up(fleet, "--refresh")
+
+    assert "2 members are started: worker-0002 (preempted), worker-0003 (preempted)" in said
+    assert ids(cloud) == before
+    assert {instance["status"] for instance in workers(cloud).values()} == {"RUNNING"}
+    assert cloud.calls(START) == [START, START]
+    fleet.run("preview", "--refresh", "--expect-no-changes")
+
+
+def test_a_fleet_is_parked_and_comes_back(fleet, cloud):
+    assert "6 members are deleted: worker-0006, worker-0005, worker-0004 and 3 more" in up(fleet, count=0)
+    assert workers(cloud) == {}
+    fleet.run("preview", "--refresh", "--expect-no-changes")
+    assert "6 instances are created" in up(fleet, count=6)
+    assert len(workers(cloud)) == 6
+
+
+def test_a_rollout_can_be_targeted(fleet, cloud):
+    urn = "urn:pulumi:dev::fleet::gcpx:compute:BulkInstances::workers"
+    said = up(fleet, "--target", urn, release="two")
+
+    assert len(batches(said)) == 6
+    assert set(releases(cloud).values()) == {"two"}
+    fleet.run("preview", "--expect-no-changes")
+
+
+def test_a_failed_batch_tells_why_and_the_next_up_goes_on(fleet, cloud):
+    before = ids(cloud)
+    set_limits(cloud, zones={"us-east1-b": 5})
+    said = up(fleet, check=False, image="debian-13")
+    assert "0 of 1 instances could be created:" in said
+    assert "- 1 instance in us-east1-b: no capacity for e2-small" in said
+    assert "5 of 6 members exist, and 0 of them have the new properties; run `pulumi up` to go on from there" in said
+    assert ids(cloud).items() < before.items(), "only the first batch was touched"
+
+    set_limits(cloud)
+    said = up(fleet)
+    assert "- 5 members are replaced" in said
+    assert "- 1 instance is created" in said
+    assert sorted(ids(cloud)) == sorted(before)
+    assert not set(ids(cloud).values()) & set(before.values())
+    fleet.run("preview", "--expect-no-changes")
+
+
+def test_an_interrupted_rollout_is_continued_by_the_next_up(fleet, cloud):
+    before = ids(cloud)
+    up(fleet, release="two", pauseAfter=1)
+    configure(fleet, pauseAfter=None)
+    cloud.hold_operations()
+    command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--color", "never"]
+    environment = {**os.environ, **fleet.variables}
+    with subprocess.Popen(command, cwd=fleet.program, env=environment, stdout=subprocess.PIPE, text=True) as rollout:
+        assert rollout.stdout is not None
+        lines = iter(rollout.stdout)
+        begun = next(line for line in lines if "batch 1 of 5: restarting worker-0002" in line)
+        rollout.send_signal(signal.SIGINT)
+        said = begun + "".join(lines)
+        assert rollout.wait(timeout=HANGS)
+    assert "cancelled" in said
+    assert "run `pulumi up` to go on" in said
+    cloud.finish_operations()
+
+    said = up(fleet)
+    assert "5 members are restarted" in said
+    assert set(releases(cloud).values()) == {"two"}
+    assert {instance["status"] for instance in workers(cloud).values()} == {"RUNNING"}
+    assert ids(cloud) == before
+    fleet.run("preview", "--refresh", "--expect-no-changes")
+
+
+def test_a_failed_rollout_is_taken_back_by_setting_the_properties_back(fleet, cloud):
+    before = ids(cloud)
+    fail_after(cloud, BULK, 1)
+    up(fleet, check=False, image="debian-13")
+    said = up(fleet, image="debian-12")
+
+    assert "- 1 member is replaced: worker-0001" in said
+    assert "- 1 instance is created" in said
+    kept = {name: before[name] for name in before if name not in {"worker-0001", "worker-0002"}}
+    assert kept.items() <= ids(cloud).items()
+    assert sorted(ids(cloud)) == sorted(before)
+    fleet.run("preview", "--refresh", "--expect-no-changes")
