@@ -1,4 +1,4 @@
-"""A fleet of Spot workers: its settings scale it, roll it to another release, park it. `story.py` plays its life."""
+"""A fleet of Spot workers: its settings scale it, roll out a release, or park it. `story.py` uses them all."""
 
 import pulumi_gcpx as gcpx
 
@@ -13,7 +13,7 @@ workers = gcpx.compute.BulkInstances(
     count=config.get_int("count", 10),
     min_count=1,  # a fleet that falls short is better than none
     location_policy={"zones": [{"zone": "zones/us-east1-b"}]},
-    # What us-east1-b has no room for is created in us-east1-c; what has no room there either is not Spot.
+    # What us-east1-b has no room for is created in us-east1-c; what does not fit there either is created without Spot.
     fallbacks=[{"zones": ["us-east1-c"]}, {"zones": ["us-east1-c"], "provisioning_model": "STANDARD"}],
     on_stopped="START",  # a preempted worker is started again
     instance_properties={
@@ -40,7 +40,7 @@ workers = gcpx.compute.BulkInstances(
         "keep_names": True,
         "minimal_action": "RESTART",  # the startup script has to run again
         "pause_after": config.get_int("pauseAfter"),
-        "ready": {"guest_attribute": "worker/state=ready", "within": 300},  # the startup script sets it at its end
+        "ready": {"guest_attribute": "worker/state=ready", "within": 300},  # the startup script sets it when it ends
     },
 )
 

@@ -1,4 +1,4 @@
-"""Play the life of the fleet of this folder's stack against an emulator, whose address GCPX_EMULATOR_HOST has."""
+"""Run this folder's fleet through its life, against the emulator at the address in GCPX_EMULATOR_HOST."""
 
 import json
 import os
@@ -11,15 +11,15 @@ def main() -> None:
     emulate("guest-attributes", {"onBoot": {"worker/state": "ready"}})  # what the startup scripts of workers report
     act("create 10 workers", count=10)
     act("scale to 15", count=15)
-    act("roll the next release to one worker", release="two", pauseAfter=1)
-    act("roll it to the others", pauseAfter=None)
+    act("roll out the next release to one worker", release="two", pauseAfter=1)
+    act("roll it out to the others", pauseAfter=None)
     emulate("limits", {"zones": {"us-east1-b": 15, "us-east1-c": 3}})
-    act("scale to 20, while zone b has no room for more and zone c for 3", count=20)
+    act("scale to 20, while zone b has no room for more, and zone c has room for 3", count=20)
     emulate("limits", {})
     act("fill up once there is room", "--refresh")
     emulate("preempt", {"names": "worker-000[23]", "project": os.environ["GOOGLE_PROJECT"]})
     act("heal after Google has preempted two", "--refresh")
-    act("roll another image", image="debian-13")
+    act("roll out another image", image="debian-13")
     act("park for the night", count=0)
     act("wake up", count=20)
 
@@ -34,7 +34,7 @@ def act(title: str, *options: str, **settings: str | int | None) -> None:
 
 
 def emulate(control: str, body: dict[str, object]) -> None:
-    """Tell the emulator what happens in its cloud."""
+    """Make something happen in the emulator."""
     url = f"http://{os.environ['GCPX_EMULATOR_HOST']}/_emulator/{control}"
     urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode())).close()
 

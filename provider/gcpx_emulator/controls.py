@@ -45,7 +45,7 @@ class Controls:
             ("keys/rotate", self._rotate_keys, ["POST"]),
             ("reset", self._reset, ["POST"]),
             ("resources/{path:path}", self._resource, ["GET", "PATCH", "DELETE"]),
-            # An action comes before a setting of the same name, which then is only read.
+            # An action comes before a setting of the same name, which is then only read.
             *((action.body.name, self._action(action), ["POST"]) for action in ACTIONS),
             *((setting.name, self._setting(setting), ["GET", "POST"]) for setting in SETTINGS),
         ]
@@ -85,7 +85,7 @@ class Controls:
         return endpoint
 
     def _action(self, action: Action) -> _Endpoint:
-        """Bring an event about in the simulated cloud."""
+        """Trigger an event in the simulated cloud."""
 
         async def endpoint(request: Request) -> Response:
             fields = action.body.read(await request.body())

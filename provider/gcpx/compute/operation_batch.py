@@ -1,4 +1,4 @@
-"""Requests that each start an operation: sent side by side, and awaited together by few lists of operations."""
+"""Requests that each start an operation: sent side by side, and waited for together by a few lists of operations."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BatchRequest:
 
     Attributes:
         request: the request, whose response is an operation.
-        what: the operation in messages, such as `delete zones/us-east1-b/instances/web-1`.
+        what: what messages call the operation, such as `delete zones/us-east1-b/instances/web-1`.
     """
 
     request: Request
@@ -40,7 +40,7 @@ class OperationBatch:
     Attributes:
         operations: the operations of the project that the requests are sent to.
         timeout: seconds that all operations together may take if the user sets no custom timeout.
-        done: what happens to how many, in messages: `instances deleted`.
+        done: what messages count, such as `instances deleted`.
     """
 
     operations: Operations
@@ -50,10 +50,10 @@ class OperationBatch:
     def run(self, call: Call, requests: Sequence[BatchRequest]) -> list[ProviderError | None]:
         """Send all requests, wait until their operations have ended, and show the progress.
 
-        After a cancellation, the remaining requests are not sent, and nothing is waited for any more.
+        After a cancellation, the remaining requests are not sent, and the started operations are not waited for.
 
         Returns:
-            For each request None if its operation succeeded, or else why not: the `ApiError` of the response or of the
+            For each request, None if its operation succeeded, or else why not: the `ApiError` of the response or of the
             operation, CancelledError if the request was not sent, or `Unfinished` if the result is not known.
         """
         started = self._send_all(call, requests)

@@ -1,4 +1,4 @@
-"""Wait for many operations at once: one list per zone and round reads them, in place of one long poll for each.
+"""Wait for many operations at once: one list per zone and round reads them, instead of one long poll for each.
 
 `operations.wait` counts as a heavy-weight read, of which Google allows few. The lists have no filter: the newest
 operations come first, and ours are among them, so that the first pages show them all.
@@ -36,7 +36,7 @@ class Started:
     """A request that was sent, with its operation as it was last read.
 
     Attributes:
-        what: the operation in messages.
+        what: what messages call the operation.
         operation: the operation (REST JSON); empty if the request was not accepted.
         error: why it did not succeed, if it did not.
         was_missing: whether a list did not show it.
@@ -60,7 +60,7 @@ class Started:
 
     @property
     def is_settled(self) -> bool:
-        """Whether there is nothing to wait for any more."""
+        """Whether there is nothing left to wait for."""
         return self.error is not None or self.operation.get("status") == "DONE"
 
     def update(self, operation: dict[str, Any]) -> None:
@@ -71,7 +71,7 @@ class Started:
 
     def give_up(self, reason: str) -> None:
         """Record that the result will not be known."""
-        self.error = Unfinished(f"{self.what}: {reason}; run `pulumi refresh` to get the result", self.operation)
+        self.error = Unfinished(f"{self.what}: {reason}; run `pulumi refresh` to find out the result", self.operation)
 
 
 @attrs.define
@@ -106,13 +106,13 @@ class OperationsWatch:
         if self.call.cancelled.is_set():
             reason = "cancelled while Google was still working on it"
         elif self.operations.google.clock() > self.deadline:
-            reason = "did not finish in time, which customTimeouts can raise"
+            reason = "did not finish in time (customTimeouts can allow more)"
         for item in pending if reason else ():
             item.give_up(reason)
         return bool(reason)
 
     def _read(self, pending: list[Started]) -> None:
-        """Read all pending operations once: those of each zone by its list, and then singly what that does not show."""
+        """Read all pending operations once: by a list of each zone, and then one by one what the lists do not show."""
         zones: dict[str, list[Started]] = defaultdict(list)
         for item in pending:
             zones[scope_of(item.operation)].append(item)
@@ -121,7 +121,7 @@ class OperationsWatch:
             list(pool.map(self._read_one, left))
 
     def _read_zone(self, zone: str, pending: list[Started]) -> list[Started]:
-        """Read the operations of one zone by a list; return those to read singly."""
+        """Read the operations of one zone by a list; return those to read one by one."""
         if len(pending) == 1:
             return pending
         unseen = {item.operation["name"]: item for item in pending}

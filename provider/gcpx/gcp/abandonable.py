@@ -1,4 +1,4 @@
-"""Calls that a cancellation does not wait for."""
+"""Calls that are abandoned on cancellation."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gcpx.model.call import Call
 
 T = TypeVar("T")
 _NOTICED_WITHIN: Final = 0.2
-"""Seconds after which a cancellation is noticed at the latest."""
+"""The maximum number of seconds until a cancellation is noticed."""
 
 
 def unless_cancelled(call: Call, work: Callable[[], T]) -> T:
-    """Do work that only reads, and return its result; if the user cancels meanwhile, leave it to end unheard.
+    """Do work that only reads, and return its result; if the user cancels meanwhile, ignore its result.
 
     Raises:
         CancelledError: the user cancelled before the work was done.

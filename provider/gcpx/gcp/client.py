@@ -61,7 +61,7 @@ class GoogleClient:
                 retries.wait_or_raise(failure)
 
     def _send_once(self, request: Request, sent: float, *, renew_token: bool) -> dict[str, Any]:
-        """Send a request, and tell the budget of its API what the response says about the rate."""
+        """Send a request, and record in the budget of its API what the response says about the rate."""
         response = self._transport.send(request, renew_token=renew_token)
         error = None if response.status in _OK else from_response(request.description, response.status, response.body)
         if isinstance(error, RateLimited):

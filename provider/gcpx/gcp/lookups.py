@@ -45,7 +45,7 @@ class Lookups:
         return self._once(call, Request(api=api, method="GET", path=path, query=query, patience=_PATIENCE))
 
     def ask(self, call: Call, path: str, body: dict[str, Any]) -> _Found:
-        """Send a question of Compute that changes nothing, as a POST with a body; returns what `get` does."""
+        """Send a POST to Compute that only asks and changes nothing; returns what `get` does."""
         return self._once(call, Request(api=COMPUTE, method="POST", path=path, body=body, patience=_PATIENCE))
 
     def _once(self, call: Call, request: Request) -> _Found:

@@ -1,15 +1,15 @@
-"""How many requests a second may be sent: as many as wanted, until a response says that they are too many.
+"""How many requests a second may be sent: as many as wanted, until a response says that there are too many.
 
 Google's rate quotas differ by project and are shared with other programs, so the rate is learned from the responses:
 
 - Until the first rate-limited response, there is no limit.
 - A rate-limited response cuts the rate to a part of the rate at which requests were accepted (multiplicative decrease),
   at most once a second. After a cut, only a response to a later request cuts it again, and only if a later request
-  was accepted: if Google refuses everything, as until the end of a quota's minute, a lower rate would not help.
+  was accepted: if Google refuses everything until a quota's minute ends, a lower rate would not help.
 - Accepted requests raise the rate by the same number a second, whatever the rate is (additive increase).
 - A Retry-After holds back all requests until it is over.
 
-Programs that share a quota in this way come to have equal parts of it, as TCP connections do.
+Programs that share a quota in this way converge to equal parts of it, as TCP connections do.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Recent:
         self.rate(now)
 
     def rate(self, now: float) -> float:
-        """Return how many events there were a second."""
+        """Return how many events per second there were."""
         while self._times and self._times[0] <= now - _WINDOW:
             self._times.popleft()
         return len(self._times) / _WINDOW
@@ -79,14 +79,14 @@ class RateBudget:
     def wait(self, call: Call) -> float:
         """Wait until a request may be sent; return that time, for `accepted` or `refused`.
 
-        Raises CancelledError if the user cancels before.
+        Raises CancelledError if the user cancels before that.
         """
         while True:
             moment = self.reserve()
             remaining = moment - self.clock()
             if remaining > 0 and call.cancelled.wait(remaining):
                 raise CancelledError("cancelled before the request was sent; it changed nothing")
-            if moment >= self._held_until:  # otherwise a Retry-After came meanwhile
+            if moment >= self._held_until:  # otherwise a Retry-After arrived in the meantime
                 return moment
 
     def reserve(self) -> float:
@@ -105,7 +105,7 @@ class RateBudget:
             return max(0.0, max(self._next, self._held_until) - self.clock())
 
     def accepted(self, sent: float) -> None:
-        """Record a response that is not rate-limited, to a request that was sent at a time."""
+        """Record a response that is not rate-limited, to a request that was sent at the time `sent`."""
         with self._lock:
             now = self.clock()
             self._accepted.add(now, now)
@@ -114,7 +114,7 @@ class RateBudget:
                 self.rate += _INCREASE / self.rate
 
     def refused(self, sent: float, retry_after: float | None) -> None:
-        """Record a rate-limited response to a request that was sent at a time, with the seconds of its Retry-After."""
+        """Record a rate-limited response to a request sent at the time `sent`, with the seconds of its Retry-After."""
         with self._lock:
             now = self.clock()
             if self._accepted_since_cut and sent > self._cut_at and now >= self._cut_at + _WINDOW:

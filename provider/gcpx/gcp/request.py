@@ -31,7 +31,7 @@ class Request:
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
         patience: the number of seconds in which it may be retried.
         read_timeout: seconds to wait for the response; None takes the provider's `requestTimeout`.
-        is_final: tells whether an error response will not change soon, so that sending the request again does not help.
+        is_final: returns whether an error will not go away soon, so that sending the request again does not help.
     """
 
     api: Api

@@ -141,7 +141,7 @@ def _json(response: httpx.Response) -> Any:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read the seconds that a response's header Retry-After gives, itself or by a date; None if it gives none."""
+    """Read the header Retry-After of a response, which gives seconds or a date, in seconds; None without one."""
     text = headers.get("Retry-After", "")
     if text.isascii() and text.isdigit():
         return float(text)
@@ -150,7 +150,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _date(text: str) -> datetime | None:
-    """Read a date of a header; None if it is none."""
+    """Read the date in a header; None if it is not a date."""
     try:
         found = parsedate_to_datetime(text)
     except (ValueError, TypeError):

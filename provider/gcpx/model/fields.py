@@ -31,7 +31,7 @@ class Traits:
         volatile: an output that an update in place may change.
         always: present in every output, whatever the user sets and whatever fields a call asks for.
         in_url: part of the request's URL, not of its body.
-        unsent: gcpx itself acts on it; no request contains it.
+        unsent: only gcpx itself acts on the property; no request contains it.
         secret: never shown.
         write_only: the API accepts it and never returns it.
         patches: the property beside it whose value this one changes by JSON Merge Patch (RFC 7396). If that property is

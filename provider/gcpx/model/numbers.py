@@ -11,7 +11,7 @@ BITS: Final = 64
 _ALL: Final = 100
 """Percent."""
 _MOST_DIGITS: Final = 30
-"""Integers with more digits are not computed, because no field can hold them."""
+"""Integers with more digits are not parsed, because no field can hold them."""
 
 
 def as_number(value: Any) -> float | None:

@@ -15,7 +15,7 @@ _PATCHES: Final = (
     "compute.instances.updateDisplayDevice",
     "compute.instances.updateShieldedInstanceConfig",
 )
-"""Methods that merge their body into what exists, and remove what is null in it."""
+"""Methods that merge their body into what exists, and remove values that are null in the body."""
 
 
 def _amend(document: Json) -> None:

@@ -1,4 +1,4 @@
-"""The operations of a bulk creation: one for the whole, and one for each instance, joined by a group ID."""
+"""The operations of a bulk creation: one for the whole creation, and one for each instance, with a common group ID."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BulkCreation:
 
     Attributes:
         failed: the paths of the instances that are not created, by zone; `placement` has their errors.
-        failure: the result of the whole, if it fails; then the instances that were created are deleted again.
+        failure: the result of the whole creation, if it fails; then the instances that were created are deleted again.
         details: more fields of the operation, such as warnings.
     """
 
@@ -41,7 +41,7 @@ class BulkCreation:
     details: Json
 
     def start(self, call: Call) -> Json:
-        """Start the operations; return the one of the whole."""
+        """Start the operations; return the one of the whole creation."""
         group = {"operationGroupId": str(uuid.uuid4())}
         metadata = {"instancesBulkInsertOperationMetadata": {"perLocationStatus": self._status_by_zone()}}
         whole = Work(

@@ -22,7 +22,7 @@ class Placement:
         zones: every zone that may be used.
         wanted: how the target shape distributes the instances, whether there is room for all or not.
         placed: the hardware of those for which there is room.
-        errors: one for each instance for which there is no room.
+        errors: one error for each instance for which there is no room.
     """
 
     zones: list[str]
@@ -45,7 +45,7 @@ class Placement:
         return found
 
     def failing_with(self, errors: list[Json]) -> Placement:
-        """Return the same wishes without any instance, because all of them fail with an error."""
+        """Return the same placement without any instance, because all of them fail with an error."""
         everywhere = {zone: errors[:1] * number for zone, number in self.wanted.items()}
         return attrs.evolve(self, placed={zone: [] for zone in self.wanted}, errors=everywhere)
 
@@ -70,7 +70,7 @@ def place(call: Call, kinds: list[Hardware], count: int) -> Placement:
 
 
 def _errors(call: Call, zone: str, room: Room, placed: dict[str, list[Hardware]], wanted: int) -> Iterator[Json]:
-    """Yield an error for each instance that a zone should get and does not: the zone is full, or the region is."""
+    """Yield an error for each instance that a zone should get but does not, because the zone or the region is full."""
     missing = wanted - len(placed[zone])
     without_room = min(missing, wanted - min(wanted, room.free))
     if without_room:

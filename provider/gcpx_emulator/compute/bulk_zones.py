@@ -50,13 +50,13 @@ def spread(count: int, rooms: dict[str, Room], shape: str) -> dict[str, int]:
 
 
 def _suitability(room: Room, count: int) -> list[int]:
-    """Compare zones by the instances that find room, and then by those that get the hardware of each preference."""
+    """Compare zones by how many instances fit, and then by how many get the hardware of each preference."""
     filled = room.fill(count)
     return [len(filled), *(filled.count(hardware) for hardware in room.by_hardware)]
 
 
 def _anywhere(count: int, rooms: dict[str, Room]) -> dict[str, int]:
-    """Use up the preferred hardware of all zones before the next; the last zone has to take what finds no room."""
+    """Use up the preferred hardware of all zones before the next; the last zone takes those that do not fit."""
     wanted, left = dict.fromkeys(rooms, 0), count
     kinds = next(iter(rooms.values())).by_hardware
     for hardware in kinds:

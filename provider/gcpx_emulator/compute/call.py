@@ -83,7 +83,7 @@ class Call(call.Call):
 
     @property
     def end(self) -> float:
-        """When an operation ends that starts now, in seconds since 1970."""
+        """When an operation that starts now will end, in seconds since 1970."""
         return self.operations.clock.now() + self.operations.latency
 
     def url(self, path: str) -> str:
@@ -110,7 +110,7 @@ class Call(call.Call):
         return self.store.new_id()
 
     def group_ids(self, number: int) -> list[str]:
-        """Return numeric IDs for members of groups, which have their own range; all at once, because it is cheap."""
+        """Return numeric IDs for members of groups, which have their own range; all at once, because that is cheap."""
         first = 2 * 10**18 + self.store.next("group", number)
         return [str(first + index) for index in range(number)]
 

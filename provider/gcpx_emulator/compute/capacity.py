@@ -27,7 +27,7 @@ _STOPPED: Final = frozenset({"STOPPED", "SUSPENDED", "TERMINATED"})
 
 @attrs.frozen
 class Hardware:
-    """What an instance needs of a zone.
+    """What an instance needs from a zone.
 
     Attributes:
         attachment: its accelerators, as errors name them, such as `nvidia-tesla-t4:1`.
@@ -53,7 +53,7 @@ class Hardware:
 
 
 def _named_reservation(affinity: Json) -> str:
-    """Return the name or path of the reservation that an instance must use, or an empty text."""
+    """Return the name or path of the reservation that an instance must use, or an empty string."""
     return str(affinity["values"][0]) if affinity.get("key") == _RESERVATION_KEY and affinity.get("values") else ""
 
 
@@ -71,7 +71,7 @@ class Room:
 
     @property
     def free(self) -> int:
-        """The number of instances that find room if each has any of the kinds."""
+        """The number of instances that fit if each may have any of the kinds."""
         return min(self.total, sum(self.by_hardware.values()))
 
     def fill(self, count: int) -> list[Hardware]:
@@ -147,7 +147,7 @@ class _Usage:
         )
 
     def count(self, machine_type: str | None = None, model: str | None = None) -> int:
-        """Count the instances, those of one machine type or model if it is given."""
+        """Count the instances, or only those of one machine type or model if it is given."""
         return sum(
             number for key, number in self.numbers.items() if machine_type in {None, key[0]} and model in {None, key[1]}
         )

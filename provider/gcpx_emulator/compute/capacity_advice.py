@@ -1,4 +1,4 @@
-"""Capacity advice: how likely a number of Spot or flex-start instances can be created, and where.
+"""Capacity advice: how likely it is that a number of Spot or flex-start instances can be created, and where.
 
 The advice follows from the room that zones have, unless `/_emulator/advice` sets its scores.
 """

@@ -17,7 +17,7 @@ _EVENTS: Final = {
 
 
 def end_expired_runs(cloud: Cloud) -> None:
-    """Stop or delete every instance whose planned end has passed; it happens at that moment."""
+    """Stop or delete every instance whose planned end has passed, as of that moment."""
     for path, instance in cloud.store.due(cloud.operations.clock.now()):
         if instance["status"] == RUNNING:
             action = instance["scheduling"].get("instanceTerminationAction", "STOP")

@@ -1,7 +1,7 @@
 """Guest attributes: what programs on an instance report, as set at `/_emulator/guest-attributes`.
 
 They are kept with the instance, and are deleted with it. It makes no difference whether the metadata of the instance
-enable them, because the metadata of the project could do that as well.
+enables them, because the metadata of the project could do that as well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NAME: Final = re.compile(r"[^/]{1,128}/[^/]{1,128}")
 
 
 def _are_attributes(value: Any, *, removes: bool = False) -> bool:
-    """Accept strings by `NAMESPACE/KEY`; `removes` accepts nulls, too."""
+    """Accept strings by `NAMESPACE/KEY`; with `removes`, also nulls."""
     if not is_object(value) or not all(map(_NAME.fullmatch, value)):
         return False
     return all(is_text(text) or (removes and text is None) for text in value.values())
@@ -70,7 +70,7 @@ def _set(store: Store, path: str, change: Json) -> Json:
 
 
 def attributes_of_boot(store: Store, instance: Json) -> Json:
-    """Return the field of an instance with the guest attributes that it has after a boot, if that sets any."""
+    """Return the field of an instance with the guest attributes that it has after a boot, if a boot sets any."""
     boots = _BOOTS.read(store)
     if not boots.get("onBoot") or not fnmatch.fnmatchcase(instance["name"], boots.get("only", "*")):
         return {}
@@ -98,7 +98,7 @@ def _is_at(name: str, query_path: str) -> bool:
 
 
 def _variable(attributes: Json, query_path: str, key: str) -> Json:
-    """Read one attribute by its key, which may stand for itself, at the end of the path, or in its namespace."""
+    """Read one attribute by its key, which may be given alone, at the end of the path, or within its namespace."""
     namespace = query_path.removesuffix(f"/{key}").removesuffix("/")
     name = f"{namespace}/{key}" if namespace else key
     if name not in attributes:

@@ -19,7 +19,7 @@ class Choice:
     """One machine type that instances may have.
 
     Attributes:
-        properties: of instances with it.
+        properties: the properties of instances with it.
     """
 
     rank: int
@@ -28,9 +28,9 @@ class Choice:
 
 
 def choices(call: Call, properties: Json) -> dict[Hardware, Choice]:
-    """List what instances with these properties may be, in the order in which it is tried.
+    """List the choices for instances with these properties, in the order in which they are tried.
 
-    Lower ranks come first, and within a rank the machine type of which the region has most room.
+    Lower ranks come first, and within a rank the machine type for which the region has the most room.
     """
     policy = call.body.get("instanceFlexibilityPolicy") or {}
     if not policy:

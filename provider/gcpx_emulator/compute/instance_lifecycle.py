@@ -38,7 +38,7 @@ class _Transition:
         sources: the statuses that it starts from.
         passing: the status until the operation ends.
         target: the status afterwards.
-        fields: gives the fields that the instance has afterwards.
+        fields: returns the fields that the instance has afterwards.
         repeats: whether an instance that already has the target status is left as it is, and not refused.
     """
 

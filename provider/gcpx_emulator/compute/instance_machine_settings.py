@@ -110,7 +110,7 @@ def _merge_stopped(call: Call, field: str) -> Json:
 
 @handles("compute.instances.setDeletionProtection")
 def set_deletion_protection(call: Call) -> Json:
-    """Protect an instance against deletion, or end the protection."""
+    """Protect an instance from deletion, or end the protection."""
     path = f"{call.parent}/instances/{call.path['resource']}"
     instance = call.read(path)
     check_ready(call, path)

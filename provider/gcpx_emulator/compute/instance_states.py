@@ -35,12 +35,12 @@ def running(instance: Json, moment: float) -> Json:
 
 
 def stopped(moment: float) -> Json:
-    """Return the fields that an instance has from the moment when it is stopped; None stands for no field."""
+    """Return the fields that an instance has from the moment when it is stopped; None removes a field."""
     return {"status": TERMINATED, "lastStopTimestamp": timestamp(moment), "cpuPlatform": _NO_CPU_PLATFORM} | NO_LIMIT
 
 
 def suspended(moment: float) -> Json:
-    """Return the fields that an instance has from the moment when it is suspended; None stands for no field."""
+    """Return the fields that an instance has from the moment when it is suspended; None removes a field."""
     return {"status": SUSPENDED, "lastSuspendedTimestamp": timestamp(moment)} | NO_LIMIT
 
 

@@ -36,7 +36,7 @@ _FIELDS: Final = {
     "project": TEXT,
 }
 _Interrupt = Callable[[Cloud, str, Json], list[Json]]
-"""Interrupts an instance, by its path, now; gives the operations of what happened."""
+"""Interrupts an instance, named by its path, now; returns the operations of what happened."""
 
 
 @acts(ControlBody("preempt", _FIELDS))
@@ -51,7 +51,7 @@ def preempt(cloud: Cloud, fields: Json) -> Json:
 
 @acts(ControlBody("host-error", _FIELDS))
 def fail_host(cloud: Cloud, fields: Json) -> Json:
-    """Let the host of instances fail."""
+    """Make the hosts of instances fail."""
     return _interrupt(cloud, _chosen(cloud, "host-error", fields), _fail_host)
 
 

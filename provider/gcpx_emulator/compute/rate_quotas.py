@@ -1,4 +1,4 @@
-"""The groups of methods that have a rate quota together.
+"""The groups of methods that share a rate quota.
 
 Source: Compute Engine documentation, "Compute Engine API rate quotas".
 """

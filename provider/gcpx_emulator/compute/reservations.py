@@ -60,7 +60,7 @@ def delete_reservation(call: Call) -> Json:
 def check_reservation(call: Call, field: str, properties: Json) -> None:
     """Refuse new instances that name a reservation which does not exist in any of the zones that they may be in.
 
-    `field` is where the request has the properties, in error messages.
+    `field` is the request's field with the properties, for error messages.
     """
     name = Hardware.of(properties).reservation
     zones = [call.path["zone"]] if "zone" in call.path else zones_of(call.path["region"])

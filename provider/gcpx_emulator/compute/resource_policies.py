@@ -1,4 +1,4 @@
-"""Resource policies, and how many instances a placement policy takes.
+"""Resource policies, and how many instances a placement policy allows.
 
 Source: Compute Engine documentation, "Placement policies overview".
 """
@@ -66,7 +66,7 @@ def _path(call: Call) -> str:
 
 
 def check_policies(call: Call, field: str, properties: Json, count: int = 1) -> None:
-    """Refuse new instances whose policies do not exist in their region, or take fewer instances.
+    """Refuse new instances whose policies do not exist in their region, or have no room for them.
 
     `field` is where the request has the properties, in error messages.
     """
@@ -86,7 +86,7 @@ def policy_path(call: Call, link: str) -> str:
 
 
 def _most_instances(policy: Json) -> int | None:
-    """Return how many instances a policy takes; None if it is no placement policy."""
+    """Return how many instances a policy allows; None if it is not a placement policy."""
     placement = policy.get("groupPlacementPolicy")
     if placement is None:
         return None

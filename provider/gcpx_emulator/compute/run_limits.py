@@ -18,7 +18,7 @@ NO_LIMIT: Final[Json] = {DUE: None, "resourceStatus": None}
 
 
 def run_limit(scheduling: Json, moment: float) -> Json:
-    """Return the fields with the planned end of an instance that runs from a moment, in seconds since 1970."""
+    """Return the fields with the planned end of an instance that begins to run at a moment, in seconds since 1970."""
     end = _end(scheduling, moment)
     if end is None:
         return {}

@@ -1,4 +1,4 @@
-"""Errors about what has run out: capacity, quota or addresses, as operations and instances have them.
+"""Errors about capacity, quotas or addresses that have run out, as operations show them.
 
 Sources: Compute Engine documentation, "Troubleshoot resource availability errors" and "Troubleshooting bulk VM
 creation"; REST reference, `Operation`.
@@ -30,7 +30,7 @@ def failure_with(*errors: Json) -> Json:
 def shortage_in(call: Call, zone: str, hardware: Hardware) -> Json | None:
     """Return the result of an operation that needs room for one more instance in a zone, if there is none.
 
-    It is meant for starting an instance and for anything else that needs capacity but no new quota and address.
+    It is meant for starting an instance, and for anything else that needs capacity but no additional quota or address.
     """
     if room_in(call, zone, [hardware]).free:
         return None
@@ -38,7 +38,7 @@ def shortage_in(call: Call, zone: str, hardware: Hardware) -> Json | None:
 
 
 def shortage_of_one(call: Call, zone: str, hardware: Hardware) -> Json | None:
-    """Return the result of an operation that creates one instance in a zone, if that has no room for it.
+    """Return the result of an operation that creates one instance in a zone, if the zone has no room for it.
 
     Raises:
         ApiError: 403, if quotas are checked at the request and this one is used up.
@@ -59,7 +59,7 @@ def zones_with_room(call: Call, zone: str, hardware: Hardware) -> list[str]:
 
 
 def stock_out(call: Call, zone: str, hardware: Hardware, alternatives: list[str]) -> Json:
-    """Say that a zone has no room for an instance; `alternatives` are zones that have."""
+    """Say that a zone has no room for an instance; `alternatives` are zones that have room."""
     message = f"The zone '{call.project}/zones/{zone}' does not have enough resources available to fulfill the request."
     if has_plain_errors(call.store):
         return {
@@ -81,7 +81,7 @@ def stock_out(call: Call, zone: str, hardware: Hardware, alternatives: list[str]
 
 
 def _advice(zone: str, hardware: Hardware, alternatives: list[str]) -> str:
-    """Write for people what is not available, and where it is."""
+    """Describe in plain words what is not available, and where it is."""
     name, _, count = hardware.attachment.partition(":")
     extra = f" with {count} {name} accelerator(s)" if name else ""
     elsewhere = ", ".join(alternatives)

@@ -1,4 +1,4 @@
-"""Events that no request to an API causes: tests and demos bring them about at `/_emulator/NAME`."""
+"""Events that no API request causes: tests and demos trigger them at `/_emulator/NAME`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gcpx_emulator.core.control_bodies import ControlBody
 from gcpx_emulator.core.json_data import Json
 
 Run = Callable[[Cloud, Json], Json]
-"""Brings the event about; gets the checked body of the request, and gives the response."""
+"""Triggers the event; takes the checked body of the request, and returns the response."""
 ACTIONS: Final[list[Action]] = []
 """Every action, in the order of registration."""
 
@@ -26,7 +26,7 @@ class Action:
 
 
 def acts(body: ControlBody) -> Callable[[Run], Run]:
-    """Register a function that brings an event about."""
+    """Register a function that triggers an event."""
 
     def register(run: Run) -> Run:
         ACTIONS.append(Action(body, run))

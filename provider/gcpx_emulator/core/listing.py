@@ -20,7 +20,7 @@ Query = Mapping[str, str]
 _Rows = Iterable[tuple[str, Json]]
 """Items with their keys, in order of the keys."""
 RowsAfter = Callable[[str], _Rows]
-"""Gives the rows whose keys come after one; they are read as they are needed."""
+"""Returns the rows whose keys come after a given one; they are read as they are needed."""
 _Position = tuple[str, ...]
 """Where a row stands in the order: its key, or its time and its key. A page token names the last position shown."""
 

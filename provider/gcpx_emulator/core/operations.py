@@ -51,7 +51,7 @@ class Operation:
         body: what the API keeps of it.
         begins: in seconds since 1970.
         effects: what it does when it ends.
-        ends: in seconds since 1970; None for the latency of all operations after its beginning.
+        ends: in seconds since 1970; None to end after the latency that all operations have.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Operations:
 
     Attributes:
         latency: the seconds that each operation takes.
-        timers: called after operations have been settled, for what happens by itself at a time.
+        timers: called after operations have been settled, for events that are due at a planned time.
     """
 
     store: Store

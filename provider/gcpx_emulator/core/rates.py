@@ -66,7 +66,7 @@ def _body() -> ControlBody:
 
 @attrs.define
 class _Bucket:
-    """The tokens of one group, at a moment in seconds since 1970."""
+    """The tokens of one group at a moment, which is in seconds since 1970."""
 
     tokens: float
     at: float
@@ -74,7 +74,7 @@ class _Bucket:
     refused: int = 0
 
     def take(self, now: float, rate: float | None, burst: float) -> bool:
-        """Take a token, if there is one; without a rate there always is."""
+        """Take a token, if there is one; without a rate there always is one."""
         if rate is not None:
             self.tokens = min(burst, self.tokens + max(0.0, now - self.at) * rate)
             self.at = now
@@ -89,7 +89,7 @@ class Rates:
     """The rate quotas of an emulator, and the requests that they accepted and refused since they were set.
 
     Attributes:
-        now: gives the time in seconds since 1970.
+        now: returns the time in seconds since 1970.
     """
 
     now: Callable[[], float]

@@ -82,7 +82,7 @@ class Store:
             self.run(f"delete from {table}")  # noqa: S608 - names from this line
 
     def next(self, counter: str = "id", number: int = 1) -> int:
-        """Return the next number of a counter, the first of `number` that are taken; a new counter begins with 1."""
+        """Take `number` numbers from a counter, and return the first of them; a new counter begins with 1."""
         rows = self.run(
             "insert into counters values (?, ?) on conflict (name) do update set value = value + excluded.value "
             "returning value",
@@ -126,7 +126,7 @@ class Store:
         return [json.loads(row["body"]) for row in rows]
 
     def due(self, moment: float) -> Sequence[tuple[str, Json]]:
-        """Read the paths and resources for which something is due until a moment, earliest first."""
+        """Read the paths and resources for which something is due by a moment, earliest first."""
         rows = self.run(
             "select path, body from resources where json_extract(body, '$._due') <= ? "
             "order by json_extract(body, '$._due')",

@@ -29,7 +29,7 @@ def _said(engine):
 
 
 @pytest.mark.parametrize(("properties", "words"), [
-    (SPOT, "capacity advice for 3 Spot instances: an obtainability of 1.00 (0 to 1), and an expected up-time of 6.0 hours"),
+    (SPOT, "capacity advice for 3 Spot instances: an obtainability of 1.00 (0 to 1), and an expected uptime of 6.0 hours"),
     (FLEX_START, "capacity advice for 3 flex-start instances: an obtainability of 1.00 (0 to 1)"),
     ({"scheduling": {"preemptible": True}}, "3 Spot instances"),
 ], ids=str)  # fmt: skip
@@ -47,7 +47,7 @@ def test_a_low_obtainability_is_a_warning(online, cloud):
     assert online.failures(FLEET, fleet(**SPOT)) == {}
     ((severity, text),) = _said(online)
     assert severity == "WARNING"
-    assert "an obtainability of 0.20 (0 to 1), and an expected up-time of 0.5 hours; this is low" in text
+    assert "an obtainability of 0.20 (0 to 1), and an expected uptime of 0.5 hours; this is low" in text
 
 
 def test_the_question_names_zones_machine_types_and_the_new_instances(online, cloud):

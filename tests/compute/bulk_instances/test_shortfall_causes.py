@@ -40,7 +40,7 @@ def test_a_stock_out_without_details_is_the_same_cause(engine, cloud):
     assert {**shortfall, "message": ""} == {
         "cause": "STOCK_OUT", "count": 3, "zone": "us-east1-b", "machineType": "e2-small", "zonesWithRoom": [], "message": "",
     }  # fmt: skip
-    assert "allow other zones with locationPolicy, other machine types with instanceFlexibilityPolicy" in said
+    assert "allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy" in said
 
 
 def test_a_quota_is_named_with_limit_and_usage(engine, cloud):

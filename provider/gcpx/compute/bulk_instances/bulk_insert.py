@@ -32,8 +32,8 @@ class BulkInsert:
         existing: the members that the fleet had before its creation or growth began. The request ID is derived from
             them too, so that creating as many instances later is a different request.
         created: how many instances earlier requests of the same creation or growth created.
-        number: tells requests of one creation or growth apart that have equal bodies.
-        was_followed: tells whether an earlier run went on to another attempt after this request had created nothing.
+        number: distinguishes requests of one creation or growth that have equal bodies.
+        was_followed: returns whether an earlier run went on to another attempt after this request had created nothing.
     """
 
     fleet: Fleet
@@ -90,7 +90,7 @@ class BulkInsert:
         return int(self.body["count"]) if outcome.error is None else 0
 
     def _counts(self, call: Call, outcome: Outcome) -> bool:
-        """Return whether an operation of an earlier run is to be taken as it ended, instead of creating once more."""
+        """Return whether to accept the result of an earlier run's operation, instead of creating once more."""
         if self.created_by(outcome) == 0:
             return self.was_followed(call)
         return len(self.fleet.members(call)) > len(self.existing) + self.created

@@ -15,14 +15,14 @@ from gcpx.model.fields import object_type
 
 @attrs.frozen(kw_only=True)
 class BulkInsertBody:
-    """What a request says beside the fleet's inputs.
+    """What a request says in addition to the fleet's inputs.
 
     Attributes:
         count: the number of instances to create.
         minimum: the fewest that it may create; with fewer, it fails and creates none.
         names: their names; empty if the fleet's name pattern gives them.
         zone: the name of their zone; None if the location policy chooses it.
-        labels: labels beside those of the inputs and of the fleet.
+        labels: labels in addition to those of the inputs and of the fleet.
         placement_policy: the name of the placement policy that the instances share; empty without one.
     """
 

@@ -47,13 +47,13 @@ def _show(checks: OnlineChecks, what: str, scores: dict[str, Any]) -> None:
     if obtainability is None:
         return
     uptime = as_number(text(scores, "estimatedUptime").removesuffix("s"))
-    lasting = f", and an expected up-time of {uptime / _HOUR:,.1f} hours" if uptime is not None else ""
+    lasting = f", and an expected uptime of {uptime / _HOUR:,.1f} hours" if uptime is not None else ""
     said = f"capacity advice for {what}: an obtainability of {obtainability:.2f} (0 to 1){lasting}"
     if obtainability >= _LOW:
         checks.call.inform(said)
     else:
         checks.call.warn(
-            f"{said}; this is low: allow other zones with locationPolicy, other machine types with instanceFlexibilityPolicy, or add fallbacks"
+            f"{said}; this is low: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
         )
 
 

@@ -1,4 +1,4 @@
-"""Rules between the number of instances and their names."""
+"""Rules about the number of instances and their names."""
 
 from __future__ import annotations
 

@@ -63,15 +63,15 @@ class BulkInstancesModel(Record):
 
     A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the
     highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With
-    `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx treats the fleet
+    `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx manages the fleet
     (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`,
     `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running
-    members; what happens on another change of the instances' properties is the choice of `updatePolicy`. Every other
+    members; `updatePolicy` decides what any other change of the instances' properties does. Every other
     change replaces the fleet.
 
     gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the
-    program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with
-    `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and
+    program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by
+    `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and
     `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be
     created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the
     fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances
@@ -113,7 +113,7 @@ class BulkInstancesModel(Record):
     )
 
     count: int = field(
-        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
+        "The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.",
         int64=True,
         minimum=0,
         source=rest(_METHOD, "count"),
@@ -122,7 +122,7 @@ class BulkInstancesModel(Record):
         "The number of instances that exist, whether they run or are stopped.", volatile=True, always=True
     )
     fallbacks: list[Fallback] = field(
-        "What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.",
+        "What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.",
         unsent=True,
     )
     fleet_id: str = field(
@@ -133,7 +133,7 @@ class BulkInstancesModel(Record):
         source=FLEET_ID_SOURCE,
     )
     generation: str = output_field(
-        "The generation that members of a fleet with `strategy: ROLLING` have after the update, as their label `gcpx-generation` tells.",
+        "The generation that members of a fleet with `strategy: ROLLING` have after the update: hashes of the instances' properties, which each member has as its label `gcpx-generation`.",
         volatile=True,
     )
     instance_flexibility_policy: InstanceFlexibilityPolicy = field(
@@ -146,11 +146,11 @@ class BulkInstancesModel(Record):
         patches="sourceInstanceTemplate",
     )
     location_policy: LocationPolicy = field(
-        "The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.",
+        "The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.",
         write_only=True,
     )
     lost_members: list[LostMember] = output_field(
-        "The members of a fleet that keeps names which do not exist, and are going to be created again under their names.",
+        "The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.",
         volatile=True,
     )
     members: list[Member] = output_field("The instances, ordered by name.", volatile=True, always=True)
@@ -162,11 +162,11 @@ class BulkInstancesModel(Record):
         source=rest(_METHOD, "minCount"),
     )
     name_pattern: str = field(
-        "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.",
+        "The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.",
         write_only=True,
     )
     on_stopped: str = field(
-        "What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.",
+        "What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.",
         enum=("START", "REPLACE", "KEEP"),
         closed=True,
         default="START",
@@ -181,7 +181,7 @@ class BulkInstancesModel(Record):
         "The result of the last creation, by location, such as `zones/us-east1-b`.", volatile=True
     )
     placement: Placement = field(
-        "Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.",
+        "Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.",
         unsent=True,
     )
     project: str = field(

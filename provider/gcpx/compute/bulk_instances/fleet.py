@@ -39,7 +39,7 @@ class MemberRequest:
         member: the member as it was listed.
         method: `delete`, or a custom method such as `stop` or `setLabels`.
         body: the JSON of the body; None sends no body.
-        query: the query parameters beside the request ID.
+        query: the query parameters in addition to the request ID.
     """
 
     member: Instance
@@ -124,11 +124,11 @@ class Fleet:
         return [member for member in self._listed_in(call, zones) if member["id"] in ids and self._has_member(member)]
 
     def delete(self, call: Call, members: Iterable[Instance]) -> None:
-        """Delete members side by side; raises as `send_all`."""
+        """Delete members side by side; raises the same as `send_all`."""
         self.send_all(call, [MemberRequest(member, "delete") for member in members], "deleted")
 
     def send_all(self, call: Call, requests: Sequence[MemberRequest], done: str) -> None:
-        """Send requests as `try_all` does; raises the error of the first failure, once all requests were tried."""
+        """Send requests as `try_all` does; raises the error of the first failure, after trying all requests."""
         for failure in self.try_all(call, requests, done):
             raise failure.error
 
@@ -155,7 +155,7 @@ class Fleet:
         ]
 
     def _listed_in(self, call: Call, zones: Iterable[str]) -> list[Instance]:
-        """List the instances of zones that fit the filter."""
+        """List the instances in some zones that fit the filter."""
         with ThreadPoolExecutor(_PARALLEL_LISTS) as pool:
             return [
                 instance
@@ -168,7 +168,7 @@ class Fleet:
         return [instance for page in pages for instance in page.get("items", ())]
 
     def _listed(self, call: Call) -> list[Instance]:
-        """List the instances of all zones that fit the filter; learn the zones of the region."""
+        """List the instances in all zones that fit the filter; learn the zones of the region."""
         scopes = [
             scope
             for page in self._list_method("aggregated/instances", includeAllScopes=True).pages(call)
@@ -191,7 +191,7 @@ class Fleet:
     def _has_member(self, instance: Instance) -> bool:
         """Return whether a listed instance is a member.
 
-        The filter ignores the region, and does not tell a missing label from an empty one.
+        The filter ignores the region, and does not distinguish a missing label from an empty one.
         """
         pattern = self.name_pattern
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None

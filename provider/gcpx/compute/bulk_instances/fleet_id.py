@@ -17,9 +17,9 @@ FLEET_ID_SOURCE: Final = "[fleet_id.py](provider/gcpx/compute/bulk_instances/fle
 TRACKING_LABEL: Final = "gcpx-bulk"
 """The label by which gcpx finds the members of a fleet, unless the fleet ID says otherwise."""
 GENERATION_LABEL: Final = "gcpx-generation"
-"""The label that tells which properties a member of a rolling fleet was created with, or was last changed to."""
+"""The label that shows which properties a member of a rolling fleet was created with, or was last changed to."""
 FALLBACK_LABEL: Final = "gcpx-fallback"
-"""The label that tells from which of the fleet's fallbacks a member was created: its index."""
+"""The label that shows which of the fleet's fallbacks a member was created with: its index."""
 RESERVED_LABELS: Final = frozenset({TRACKING_LABEL, GENERATION_LABEL, FALLBACK_LABEL})
 """The labels that gcpx sets on members, and that programs must not set."""
 FLEET_ID: Final = (

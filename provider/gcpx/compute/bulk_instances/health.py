@@ -63,7 +63,7 @@ def stop_reasons(call: Call, fleet: Fleet, members: list[Instance]) -> dict[str,
         members: the members to explain; running ones are skipped.
 
     Returns:
-        The reasons (`stopReason` of the outputs) by instance ID. A reason that is not known is missing, also if the
+        The reasons (`stopReason` of the outputs) by instance ID. A reason that is not known is left out, also if the
         operations cannot be listed.
     """
     stopped = [member for member in members if is_stopped(member)]
@@ -88,7 +88,7 @@ class _Stop:
 
 
 def _stops_by_instance(call: Call, fleet: Fleet, zones: list[str]) -> defaultdict[str, list[_Stop]]:
-    """List what stopped instances of some zones, in parallel, by instance ID."""
+    """List the operations that stopped instances in some zones, by instance ID; the zones are read in parallel."""
     found: defaultdict[str, list[_Stop]] = defaultdict(list)
     if not zones:
         return found
@@ -100,7 +100,7 @@ def _stops_by_instance(call: Call, fleet: Fleet, zones: list[str]) -> defaultdic
 
 
 def _stops(call: Call, fleet: Fleet, zone: str) -> list[_Stop]:
-    """List what stopped instances of a zone; if it cannot be read, show that and return what was read before."""
+    """List what stopped instances in a zone; if reading fails, say so and return what was read before."""
     path = f"v1/projects/{fleet.project}/zones/{zone}/operations"
     query = {"filter": _FILTER, "fields": _FIELDS}
     method = ListMethod(google=fleet.google, path=path, query=query, patience=_PATIENCE)
@@ -131,7 +131,7 @@ def _reason(member: Instance, stops: list[_Stop]) -> str | None:
 
 
 def _stop_time(member: Instance) -> datetime | None:
-    """Return when a member's present stop ended; None if it has not ended yet, or if Google does not tell."""
+    """Return when a member's present stop ended; None if it has not ended yet, or if Google does not say."""
     return _time(member.get(_STOP_TIMES.get(member.get("status", ""), "")))
 
 

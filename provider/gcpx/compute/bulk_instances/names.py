@@ -1,4 +1,4 @@
-"""The names that a name pattern gives: one for each number from 1 to the highest that has as many digits as its #.
+"""The names that a name pattern gives: one for each number from 1 to the highest with as many digits as it has #.
 
 Google numbers new instances after the highest number in use, and refuses a creation that needs higher numbers than the
 pattern has, even if lower ones are free.
@@ -28,10 +28,10 @@ class NamesExhaustedError(ProviderError):
     def __init__(self, pattern: str, in_use: Collection[str], missing: int) -> None:
         highest = max(fitting_names(pattern, in_use), default="none")
         super().__init__(
-            f"namePattern: {pattern} has too few names for {missing:,} more instances: it gives at most "
+            f"namePattern: {pattern} has too few names for {missing:,} more {'instance' if missing == 1 else 'instances'}: it gives at most "
             f"{number_of_names(pattern):,}, new instances are numbered after those that exist, and the highest name in "
             f"use is {highest}. If this is a replacement, set the resource option deleteBeforeReplace; otherwise choose "
-            "a namePattern with more #, or another one"
+            "a namePattern with more #, or a different one"
         )
 
 

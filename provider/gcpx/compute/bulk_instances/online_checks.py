@@ -1,4 +1,4 @@
-"""Online checks of a fleet: what its inputs name exists, the region's quotas allow its instances, and capacity."""
+"""Online checks of a fleet: whether what its inputs name exists, the region's quotas, and the capacity advice."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def last_creation_outputs(last: dict[str, Any]) -> dict[str, Any]:
 
 
 def _size_outputs(members: list[Instance], inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the inputs that say how many instances there are, as the members have them.
+    """Return the inputs that say how many instances there are, as found from the members.
 
     Members that are stopped but should run are left out, so that a refresh shows a change that the next update makes.
     """
@@ -90,7 +90,7 @@ def _member(instance: Instance, reasons: Mapping[str, str], generations: Mapping
     Args:
         instance: the instance.
         reasons: those of `stop_reasons`.
-        generations: the last known ones by instance ID, in case somebody has removed the label.
+        generations: the last known generations by instance ID, in case somebody has removed the label.
     """
     labels = instance.get("labels", {})
     interface: dict[str, Any] = next(iter(instance.get("networkInterfaces", ())), {})

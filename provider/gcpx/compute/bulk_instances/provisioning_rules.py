@@ -29,7 +29,7 @@ def flex_start_has_a_run_limit(values: dict[str, Any]) -> list[Violation]:
     rest("instances", "scheduling.provisioningModel"),
 )
 def bound_instances_name_a_reservation(values: dict[str, Any]) -> list[Violation]:
-    """Refuse instances that are bound to no reservation; also where a fallback makes them so."""
+    """Refuse reservation-bound instances without a reservation; also where a fallback makes them so."""
     return _of_all_attempts(values, _reservation_bound)
 
 
@@ -56,7 +56,7 @@ def _missing_run_limit(values: dict[str, Any], scheduling: dict[str, Any]) -> li
     seconds = number(nested(scheduling, "maxRunDuration"), "seconds")
     if seconds is None or seconds <= _MOST_SECONDS:
         return []
-    words = f"must be at most {_MOST_SECONDS:,} with FLEX_START, which is 7 days"
+    words = f"must be at most {_MOST_SECONDS:,} (7 days) with FLEX_START"
     return [(f"{_PROPERTIES}.scheduling.maxRunDuration.seconds", words)]
 
 
@@ -77,7 +77,7 @@ def _may_be_in_template(values: dict[str, Any], value: Any) -> bool:
 
 
 def _of_all_attempts(values: dict[str, Any], find: Callable[[dict[str, Any]], list[Violation]]) -> list[Violation]:
-    """Find what is wrong with the fleet's own properties, and with those that each fallback makes of them."""
+    """Find what is wrong with the fleet's own properties, and with those that result from each fallback."""
     own = find(values)
     return own + [
         (("fallbacks", index), f"does not fit: {path} {words}")

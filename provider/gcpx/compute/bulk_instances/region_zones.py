@@ -1,4 +1,4 @@
-"""The zones of regions, learned from aggregated lists, so that later lists can ask zone by zone."""
+"""The zones of regions, learned from aggregated lists, so that later lists can be sent zone by zone."""
 
 from __future__ import annotations
 

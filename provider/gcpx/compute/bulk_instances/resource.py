@@ -122,7 +122,7 @@ class BulkInstances(InProject):
         return None if inputs.get(AUTONAMED) else (name_of(text(inputs, "region")), inputs.get("fleetId"))
 
     def must_delete_first(self, old: dict[str, Any], new: dict[str, Any]) -> bool:
-        """Also delete the old fleet first if one would find the members of the other, or if names are too few for both."""
+        """Also delete the old fleet first if one would find the members of the other, or if there are too few names for both."""
         same_id = not new.get(AUTONAMED) and new.get("fleetId") == old.get("fleetId")
         both_by_tracking_label = "/" not in f"{old.get('fleetId')}{new.get('fleetId')}"
         cannot_coexist = same_id or not both_by_tracking_label or have_too_few_names(old, new)
@@ -168,7 +168,7 @@ class BulkInstances(InProject):
         return live
 
     def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
-        """Say what an update does to which members."""
+        """Say what an update does, and to which members."""
         announce(*after_last_update(call, old, new), new)
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:

@@ -28,7 +28,7 @@ def report_shortfall(call: Call, inputs: dict[str, Any], live: Live, creation: C
 
     Raises:
         ApiError, NoInstanceCreatedError: the fleet has no instance, so there is nothing to keep in the state.
-        PartialError: the creation failed for another reason than a shortage, or the fleet has fewer instances than its
+        PartialError: the creation failed for a reason other than a shortage, or the fleet has fewer instances than its
             minimum.
     """
     size, existing = FleetSize.of(inputs), live.properties["createdCount"]

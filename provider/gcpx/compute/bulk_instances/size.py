@@ -33,7 +33,7 @@ class FleetSize:
         return cls(wanted, wanted if minimum is None or is_parked(inputs) else minimum)
 
     def request_minimum(self, missing: int, existing: int) -> int:
-        """Return the `minCount` of a request that creates the missing instances beside the existing ones.
+        """Return the `minCount` of a request that creates the missing instances in addition to the existing ones.
 
         A request that creates nothing may succeed only if the fleet's minimum is 0.
         """

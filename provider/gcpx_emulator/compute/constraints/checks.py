@@ -32,7 +32,7 @@ def check_body(method: Method, body: Json) -> None:
 
 
 def check_object(method: Method, schema: str, value: Json) -> None:
-    """Refuse an object that a change would make, if it violates a constraint of its schema."""
+    """Refuse an object that would result from a change, if it violates a constraint of its schema."""
     _TABLE.check(method, schema, value, "resource")
 
 

@@ -1638,7 +1638,7 @@ class DurationArgs:
 
 class FallbackArgsDict(TypedDict):
     """
-    What is different for the instances that are created with this fallback; everything else is the fleet's.
+    What is different for the instances that are created with this fallback; everything else is as in the fleet.
     """
     instance_flexibility_policy: NotRequired[pulumi.Input[Optional['InstanceFlexibilityPolicyArgsDict']]]
     """
@@ -1654,7 +1654,7 @@ class FallbackArgsDict(TypedDict):
     """
     provisioning_model: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+    How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
     """
     reservation_affinity: NotRequired[pulumi.Input[Optional['ReservationAffinityArgsDict']]]
     """
@@ -1668,7 +1668,7 @@ class FallbackArgsDict(TypedDict):
 @pulumi.input_type
 class FallbackArgs:
     """
-    What is different for the instances that are created with this fallback; everything else is the fleet's.
+    What is different for the instances that are created with this fallback; everything else is as in the fleet.
     """
     def __init__(__self__, *,
                  instance_flexibility_policy: pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']] = None,
@@ -1678,12 +1678,12 @@ class FallbackArgs:
                  reservation_affinity: pulumi.Input[Optional['ReservationAffinityArgs']] = None,
                  zones: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
-        What is different for the instances that are created with this fallback; everything else is the fleet's.
+        What is different for the instances that are created with this fallback; everything else is as in the fleet.
 
         :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
         :param pulumi.Input[_builtins.str] machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
         :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
-        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
         :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] zones: The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
         """
@@ -1740,7 +1740,7 @@ class FallbackArgs:
     @pulumi.getter(name="provisioningModel")
     def provisioning_model(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
         """
         return pulumi.get(self, "provisioning_model")
 
@@ -3342,7 +3342,7 @@ class PlacementArgsDict(TypedDict):
     """
     size: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+    The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
     """
 
 @pulumi.input_type
@@ -3357,7 +3357,7 @@ class PlacementArgs:
         Groups of members, each of which shares one compact placement policy.
 
         :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
-        :param pulumi.Input[_builtins.int] size: The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        :param pulumi.Input[_builtins.int] size: The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
         pulumi.set(__self__, "policies", policies)
         if size is not None:
@@ -3379,7 +3379,7 @@ class PlacementArgs:
     @pulumi.getter
     def size(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
         return pulumi.get(self, "size")
 
@@ -3394,15 +3394,15 @@ class ReadinessArgsDict(TypedDict):
     """
     guest_attribute: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
+    The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
     """
     status: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
+    The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
     """
     within: NotRequired[pulumi.Input[Optional[_builtins.int]]]
     """
-    The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+    How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
     """
 
 @pulumi.input_type
@@ -3417,9 +3417,9 @@ class ReadinessArgs:
         """
         When a member that was created, restarted or started is ready, so that the next batch may begin.
 
-        :param pulumi.Input[_builtins.str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
-        :param pulumi.Input[_builtins.str] status: The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
-        :param pulumi.Input[_builtins.int] within: The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+        :param pulumi.Input[_builtins.str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
+        :param pulumi.Input[_builtins.str] status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+        :param pulumi.Input[_builtins.int] within: How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
         """
         if guest_attribute is not None:
             pulumi.set(__self__, "guest_attribute", guest_attribute)
@@ -3432,7 +3432,7 @@ class ReadinessArgs:
     @pulumi.getter(name="guestAttribute")
     def guest_attribute(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
+        The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
         """
         return pulumi.get(self, "guest_attribute")
 
@@ -3444,7 +3444,7 @@ class ReadinessArgs:
     @pulumi.getter
     def status(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
+        The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
         """
         return pulumi.get(self, "status")
 
@@ -3456,7 +3456,7 @@ class ReadinessArgs:
     @pulumi.getter
     def within(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+        How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
         """
         return pulumi.get(self, "within")
 
@@ -4519,7 +4519,7 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     max_surge: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
-    How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+    How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
     """
     max_unavailable: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
@@ -4527,19 +4527,19 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     minimal_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+    The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
     """
     most_disruptive_action: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+    The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
     """
     on_failure: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
+    What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
     """
     pause_after: NotRequired[pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]]
     """
-    Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+    Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
     """
     ready: NotRequired[pulumi.Input[Optional['ReadinessArgsDict']]]
     """
@@ -4547,7 +4547,7 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     strategy: NotRequired[pulumi.Input[Optional[_builtins.str]]]
     """
-    `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+    `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
     """
 
 @pulumi.input_type
@@ -4569,14 +4569,14 @@ class UpdatePolicyArgs:
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param pulumi.Input[_builtins.bool] keep_names: Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param pulumi.Input[Union[_builtins.int, _builtins.str]] max_surge: How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        :param pulumi.Input[Union[_builtins.int, _builtins.str]] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
         :param pulumi.Input[Union[_builtins.int, _builtins.str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
-        :param pulumi.Input[_builtins.str] minimal_action: The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
-        :param pulumi.Input[_builtins.str] most_disruptive_action: The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
-        :param pulumi.Input[_builtins.str] on_failure: What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
-        :param pulumi.Input[Union[_builtins.int, _builtins.str]] pause_after: Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+        :param pulumi.Input[_builtins.str] minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        :param pulumi.Input[_builtins.str] most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        :param pulumi.Input[_builtins.str] on_failure: What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
+        :param pulumi.Input[Union[_builtins.int, _builtins.str]] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
         :param pulumi.Input['ReadinessArgs'] ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
-        :param pulumi.Input[_builtins.str] strategy: `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        :param pulumi.Input[_builtins.str] strategy: `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
@@ -4613,7 +4613,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="maxSurge")
     def max_surge(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
         """
-        How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
         """
         return pulumi.get(self, "max_surge")
 
@@ -4637,7 +4637,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="minimalAction")
     def minimal_action(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
         """
         return pulumi.get(self, "minimal_action")
 
@@ -4649,7 +4649,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="mostDisruptiveAction")
     def most_disruptive_action(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
         """
         return pulumi.get(self, "most_disruptive_action")
 
@@ -4661,7 +4661,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="onFailure")
     def on_failure(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
+        What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
         """
         return pulumi.get(self, "on_failure")
 
@@ -4673,7 +4673,7 @@ class UpdatePolicyArgs:
     @pulumi.getter(name="pauseAfter")
     def pause_after(self) -> pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]]:
         """
-        Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+        Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
         """
         return pulumi.get(self, "pause_after")
 
@@ -4697,7 +4697,7 @@ class UpdatePolicyArgs:
     @pulumi.getter
     def strategy(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
         """
         return pulumi.get(self, "strategy")
 

@@ -42,17 +42,17 @@ class BulkInstancesArgs:
         """
         The set of arguments for constructing a BulkInstances resource.
 
-        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
-        :param pulumi.Input[Sequence[pulumi.Input['FallbackArgs']]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.
+        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input['FallbackArgs']]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input['InstancePropertiesArgs'] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
-        :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
+        :param pulumi.Input['LocationPolicyArgs'] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
-        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[_builtins.str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
+        :param pulumi.Input[_builtins.str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input['PerInstancePropertiesArgs']]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
-        :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.
+        :param pulumi.Input['PlacementArgs'] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
@@ -93,7 +93,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def count(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         """
         return pulumi.get(self, "count")
 
@@ -105,7 +105,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def fallbacks(self) -> pulumi.Input[Optional[Sequence[pulumi.Input['FallbackArgs']]]]:
         """
-        What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.
+        What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "fallbacks")
 
@@ -153,7 +153,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Input[Optional['LocationPolicyArgs']]:
         """
-        The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
+        The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "location_policy")
 
@@ -177,7 +177,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="namePattern")
     def name_pattern(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
+        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
         """
         return pulumi.get(self, "name_pattern")
 
@@ -189,7 +189,7 @@ class BulkInstancesArgs:
     @pulumi.getter(name="onStopped")
     def on_stopped(self) -> pulumi.Input[Optional[_builtins.str]]:
         """
-        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         """
         return pulumi.get(self, "on_stopped")
 
@@ -213,7 +213,7 @@ class BulkInstancesArgs:
     @pulumi.getter
     def placement(self) -> pulumi.Input[Optional['PlacementArgs']]:
         """
-        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.
+        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "placement")
 
@@ -273,7 +273,7 @@ class BulkInstancesArgs:
 @pulumi.type_token("gcpx:compute:BulkInstances")
 class BulkInstances(pulumi.CustomResource):
     """
-    A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx treats the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; what happens on another change of the instances' properties is the choice of `updatePolicy`. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
+    A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx manages the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; `updatePolicy` decides what any other change of the instances' properties does. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
     ## Example Usage
 
@@ -340,7 +340,7 @@ class BulkInstances(pulumi.CustomResource):
                  update_policy: pulumi.Input[Optional[Union['UpdatePolicyArgs', 'UpdatePolicyArgsDict']]] = None,
                  __props__=None):
         """
-        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx treats the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; what happens on another change of the instances' properties is the choice of `updatePolicy`. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
+        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx manages the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; `updatePolicy` decides what any other change of the instances' properties does. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
         ## Example Usage
 
@@ -389,17 +389,17 @@ class BulkInstances(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
-        :param pulumi.Input[Sequence[pulumi.Input[Union['FallbackArgs', 'FallbackArgsDict']]]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.
+        :param pulumi.Input[_builtins.int] count: The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[Union['FallbackArgs', 'FallbackArgsDict']]]] fallbacks: What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[_builtins.str] fleet_id: The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. Default: a label value generated from the resource's name.
         :param pulumi.Input[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']] instance_flexibility_policy: Alternative machine types, from which Google chooses by capacity and quota, such as `{instanceSelections: {small: {machineTypes: [e2-small]}}}`.
         :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] instance_properties: The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.
-        :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
+        :param pulumi.Input[Union['LocationPolicyArgs', 'LocationPolicyArgsDict']] location_policy: The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[_builtins.int] min_count: The minimum number of instances, such as `2`: if fewer can be created, the creation fails and is rolled back. With `0`, one instance is enough. Default: `count`, which is also the maximum. Changes in place.
-        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
-        :param pulumi.Input[_builtins.str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        :param pulumi.Input[_builtins.str] name_pattern: The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
+        :param pulumi.Input[_builtins.str] on_stopped: What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         :param pulumi.Input[Mapping[str, pulumi.Input[Union['PerInstancePropertiesArgs', 'PerInstancePropertiesArgsDict']]]] per_instance_properties: The instances to create, by name, with their own properties, such as `{web-a: {hostname: web-a.example.com}}`. Conflicts with `namePattern`. Changes in place: added instances are created, removed ones are deleted, and those whose properties change are deleted and created again.
-        :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.
+        :param pulumi.Input[Union['PlacementArgs', 'PlacementArgsDict']] placement: Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[_builtins.str] region: The region, such as `us-east1`. Default: the provider's region.
         :param pulumi.Input[_builtins.str] source_instance_template: The instance template to create instances from, such as `global/instanceTemplates/web`, or its URL, with or without `?uniqueId=`. A regional template must be in the fleet's region.
@@ -412,7 +412,7 @@ class BulkInstances(pulumi.CustomResource):
                  args: Optional[BulkInstancesArgs] = None,
                  opts: Optional[pulumi.ResourceOptions] = None):
         """
-        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx treats the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; what happens on another change of the instances' properties is the choice of `updatePolicy`. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happened to the members outside, such as a preemption or a deletion, is seen with `pulumi up --refresh`, or with `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
+        A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx manages the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; `updatePolicy` decides what any other change of the instances' properties does. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
         ## Example Usage
 
@@ -574,7 +574,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def count(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number, which is the only one allowed beside `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
+        The number of instances, such as `3`. Required with `namePattern`. Default with `perInstanceProperties`: their number; the only other value allowed is `0`. `0` parks the fleet: all instances are deleted, and the fleet stays in the state, with `minCount` and `perInstanceProperties` kept for later. Changes in place.
         """
         return pulumi.get(self, "count")
 
@@ -590,7 +590,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def fallbacks(self) -> pulumi.Output[Optional[Sequence['outputs.FallbackResponse']]]:
         """
-        What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is one more creation for what is still missing. Changes in place, for instances that are created later.
+        What to try, in this order, for instances that could not be created, such as `[{zones: [us-east1-c]}, {provisioningModel: STANDARD}]`: each is used in one more creation of the instances that are still missing. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "fallbacks")
 
@@ -606,7 +606,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def generation(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The generation that members of a fleet with `strategy: ROLLING` have after the update, as their label `gcpx-generation` tells.
+        The generation that members of a fleet with `strategy: ROLLING` have after the update: hashes of the instances' properties, which each member has as its label `gcpx-generation`.
         """
         return pulumi.get(self, "generation")
 
@@ -630,7 +630,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="locationPolicy")
     def location_policy(self) -> pulumi.Output[Optional['outputs.LocationPolicy']]:
         """
-        The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place, for instances that are created later.
+        The zones in which instances may be created, such as `{zones: [{zone: zones/us-east1-b}]}`. Default: Google chooses one zone for all instances. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "location_policy")
 
@@ -638,7 +638,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="lostMembers")
     def lost_members(self) -> pulumi.Output[Optional[Sequence['outputs.LostMember']]]:
         """
-        The members of a fleet that keeps names which do not exist, and are going to be created again under their names.
+        The members that no longer exist, in a fleet that keeps names. The next update creates them again under the same names.
         """
         return pulumi.get(self, "lost_members")
 
@@ -662,7 +662,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="namePattern")
     def name_pattern(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number, which continues after the highest number in use; if higher ones run out when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
+        The pattern of the instances' names, such as `web-####`: one run of at most 18 `#` stands for the number. New instances are numbered after the highest number in use; if no higher numbers are left when the fleet grows, the lowest free ones are used. Requires `count`. Conflicts with `perInstanceProperties`.
         """
         return pulumi.get(self, "name_pattern")
 
@@ -670,7 +670,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter(name="onStopped")
     def on_stopped(self) -> pulumi.Output[Optional[_builtins.str]]:
         """
-        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them alone and counts them. Stopped members are noticed in `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
+        What an update does with members that are stopped or suspended, whoever stopped them: `START` starts them, `REPLACE` deletes them and creates new ones, `KEEP` leaves them stopped, and they still count towards `count`. Stopped members are noticed by `pulumi up --refresh` or `pulumi refresh`. Default: `START`. Changes in place.
         """
         return pulumi.get(self, "on_stopped")
 
@@ -702,7 +702,7 @@ class BulkInstances(pulumi.CustomResource):
     @pulumi.getter
     def placement(self) -> pulumi.Output[Optional['outputs.Placement']]:
         """
-        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place, for instances that are created later.
+        Compact placement policies that the instances share in groups, such as `{policies: [rack-1, rack-2], size: 22}`. Changes in place; applies only to instances that are created later.
         """
         return pulumi.get(self, "placement")
 

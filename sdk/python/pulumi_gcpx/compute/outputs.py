@@ -1864,7 +1864,7 @@ class ErrorInfo(dict):
 @pulumi.output_type
 class FallbackResponse(dict):
     """
-    What is different for the instances that are created with this fallback; everything else is the fleet's.
+    What is different for the instances that are created with this fallback; everything else is as in the fleet.
     """
     @staticmethod
     def __key_warning(key: str):
@@ -1899,12 +1899,12 @@ class FallbackResponse(dict):
                  reservation_affinity: Optional['outputs.ReservationAffinity'] = None,
                  zones: Optional[Sequence[_builtins.str]] = None):
         """
-        What is different for the instances that are created with this fallback; everything else is the fleet's.
+        What is different for the instances that are created with this fallback; everything else is as in the fleet.
 
         :param 'InstanceFlexibilityPolicyResponse' instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
         :param _builtins.str machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
         :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
-        :param _builtins.str provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        :param _builtins.str provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
         :param 'ReservationAffinity' reservation_affinity: The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
         :param Sequence[_builtins.str] zones: The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
         """
@@ -1949,7 +1949,7 @@ class FallbackResponse(dict):
     @pulumi.getter(name="provisioningModel")
     def provisioning_model(self) -> Optional[_builtins.str]:
         """
-        How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
         """
         return pulumi.get(self, "provisioning_model")
 
@@ -3993,13 +3993,13 @@ class LocationStatus(dict):
 @pulumi.output_type
 class LostMember(dict):
     """
-    A member that does not exist at the moment, and is going to be created again.
+    A member that no longer exists, and that the next update creates again.
     """
     def __init__(__self__, *,
                  name: _builtins.str,
                  zone: _builtins.str):
         """
-        A member that does not exist at the moment, and is going to be created again.
+        A member that no longer exists, and that the next update creates again.
 
         :param _builtins.str name: The name of the instance.
         :param _builtins.str zone: The name of the instance's zone, such as `us-east1-b`.
@@ -4140,11 +4140,11 @@ class Member(dict):
         :param _builtins.str self_link: The instance's URL.
         :param _builtins.str status: The instance's state, such as `RUNNING`.
         :param _builtins.str zone: The name of the instance's zone, such as `us-east1-b`.
-        :param _builtins.str external_address: The external IPv4 address of the first network interface; missing if it has none.
+        :param _builtins.str external_address: The external IPv4 address of the first network interface; missing if the interface has none.
         :param _builtins.int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
         :param _builtins.str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
         :param _builtins.str internal_address: The internal IPv4 address of the first network interface.
-        :param _builtins.str stop_reason: Why the instance is stopped: `PREEMPTED` by Google, `RUN_LIMIT` at the end of its run time, `HOST_ERROR` of Google's machine, `GUEST` by its own operating system, `REQUESTED` by someone who stopped or suspended it; missing if it is not stopped, or if Google does not tell.
+        :param _builtins.str stop_reason: Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.
         """
         pulumi.set(__self__, "id", id)
         pulumi.set(__self__, "name", name)
@@ -4206,7 +4206,7 @@ class Member(dict):
     @pulumi.getter(name="externalAddress")
     def external_address(self) -> Optional[_builtins.str]:
         """
-        The external IPv4 address of the first network interface; missing if it has none.
+        The external IPv4 address of the first network interface; missing if the interface has none.
         """
         return pulumi.get(self, "external_address")
 
@@ -4238,7 +4238,7 @@ class Member(dict):
     @pulumi.getter(name="stopReason")
     def stop_reason(self) -> Optional[_builtins.str]:
         """
-        Why the instance is stopped: `PREEMPTED` by Google, `RUN_LIMIT` at the end of its run time, `HOST_ERROR` of Google's machine, `GUEST` by its own operating system, `REQUESTED` by someone who stopped or suspended it; missing if it is not stopped, or if Google does not tell.
+        Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.
         """
         return pulumi.get(self, "stop_reason")
 
@@ -4918,7 +4918,7 @@ class Placement(dict):
         Groups of members, each of which shares one compact placement policy.
 
         :param Sequence[_builtins.str] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
-        :param _builtins.int size: The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        :param _builtins.int size: The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
         pulumi.set(__self__, "policies", policies)
         if size is not None:
@@ -4936,7 +4936,7 @@ class Placement(dict):
     @pulumi.getter
     def size(self) -> Optional[_builtins.int]:
         """
-        The most members of one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
         return pulumi.get(self, "size")
 
@@ -5111,9 +5111,9 @@ class Readiness(dict):
         """
         When a member that was created, restarted or started is ready, so that the next batch may begin.
 
-        :param _builtins.str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
-        :param _builtins.str status: The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
-        :param _builtins.int within: The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+        :param _builtins.str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
+        :param _builtins.str status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+        :param _builtins.int within: How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
         """
         if guest_attribute is not None:
             pulumi.set(__self__, "guest_attribute", guest_attribute)
@@ -5126,7 +5126,7 @@ class Readiness(dict):
     @pulumi.getter(name="guestAttribute")
     def guest_attribute(self) -> Optional[_builtins.str]:
         """
-        The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.
+        The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
         """
         return pulumi.get(self, "guest_attribute")
 
@@ -5134,7 +5134,7 @@ class Readiness(dict):
     @pulumi.getter
     def status(self) -> Optional[_builtins.str]:
         """
-        The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.
+        The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
         """
         return pulumi.get(self, "status")
 
@@ -5142,7 +5142,7 @@ class Readiness(dict):
     @pulumi.getter
     def within(self) -> Optional[_builtins.int]:
         """
-        The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.
+        How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
         """
         return pulumi.get(self, "within")
 
@@ -6665,7 +6665,7 @@ class Shortfall(dict):
         :param _builtins.str machine_type: The machine type of the instances; missing if it is not known.
         :param _builtins.str message: Why the instances could not be created, and what to do next.
         :param _builtins.str zone: The name of the zone; missing if it is not known.
-        :param Sequence[_builtins.str] zones_with_room: The names of the zones that have capacity, as Google says; empty if it names none.
+        :param Sequence[_builtins.str] zones_with_room: The names of the zones that have capacity, according to Google; empty if it names none.
         """
         if cause is not None:
             pulumi.set(__self__, "cause", cause)
@@ -6724,7 +6724,7 @@ class Shortfall(dict):
     @pulumi.getter(name="zonesWithRoom")
     def zones_with_room(self) -> Optional[Sequence[_builtins.str]]:
         """
-        The names of the zones that have capacity, as Google says; empty if it names none.
+        The names of the zones that have capacity, according to Google; empty if it names none.
         """
         return pulumi.get(self, "zones_with_room")
 
@@ -7410,14 +7410,14 @@ class UpdatePolicy(dict):
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
         :param _builtins.bool keep_names: Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param Union[_builtins.int, _builtins.str] max_surge: How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        :param Union[_builtins.int, _builtins.str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
         :param Union[_builtins.int, _builtins.str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
-        :param _builtins.str minimal_action: The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
-        :param _builtins.str most_disruptive_action: The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
-        :param _builtins.str on_failure: What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
-        :param Union[_builtins.int, _builtins.str] pause_after: Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+        :param _builtins.str minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        :param _builtins.str most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        :param _builtins.str on_failure: What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
+        :param Union[_builtins.int, _builtins.str] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
         :param 'Readiness' ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
-        :param _builtins.str strategy: `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        :param _builtins.str strategy: `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
@@ -7450,7 +7450,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="maxSurge")
     def max_surge(self) -> Optional[Any]:
         """
-        How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
         """
         return pulumi.get(self, "max_surge")
 
@@ -7466,7 +7466,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="minimalAction")
     def minimal_action(self) -> Optional[_builtins.str]:
         """
-        The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
         """
         return pulumi.get(self, "minimal_action")
 
@@ -7474,7 +7474,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="mostDisruptiveAction")
     def most_disruptive_action(self) -> Optional[_builtins.str]:
         """
-        The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
         """
         return pulumi.get(self, "most_disruptive_action")
 
@@ -7482,7 +7482,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="onFailure")
     def on_failure(self) -> Optional[_builtins.str]:
         """
-        What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.
+        What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
         """
         return pulumi.get(self, "on_failure")
 
@@ -7490,7 +7490,7 @@ class UpdatePolicy(dict):
     @pulumi.getter(name="pauseAfter")
     def pause_after(self) -> Optional[Any]:
         """
-        Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.
+        Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
         """
         return pulumi.get(self, "pause_after")
 
@@ -7506,7 +7506,7 @@ class UpdatePolicy(dict):
     @pulumi.getter
     def strategy(self) -> Optional[_builtins.str]:
         """
-        `REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
         """
         return pulumi.get(self, "strategy")
 

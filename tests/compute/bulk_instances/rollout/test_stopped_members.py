@@ -20,7 +20,7 @@ def test_stopped_members_that_the_fleet_keeps_are_changed_and_stay_stopped(engin
     refreshed, changed = engine.refresh(created), rolling(3, onStopped="KEEP", machineType="e2-medium")
     engine.preview_update(refreshed, changed)
     assert "- 2 members are restarted: web-001, web-003" in said(engine)
-    assert "- 1 member is changed, and stopped as before: web-002" in said(engine)
+    assert "- 1 member is changed, and left stopped: web-002" in said(engine)
 
     updated = engine.update(refreshed, changed)
     found = instances(cloud, updated)

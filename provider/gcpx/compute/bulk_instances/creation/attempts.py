@@ -25,7 +25,7 @@ class Attempt:
     Attributes:
         name: what it is called in messages: `fallbacks[0]`, or empty for the fleet's own properties.
         inputs: the fleet's inputs with what the fallback changes.
-        labels: the labels that tell from which fallback a member comes.
+        labels: the labels that show which fallback a member was created with.
         is_last: whether no other attempt follows.
     """
 
@@ -41,7 +41,7 @@ class Attempt:
 
 
 def attempts(inputs: dict[str, Any], wanted: Wanted) -> list[Attempt]:
-    """List the attempts to create instances in their order; fallbacks in other zones than the wanted one are left out."""
+    """List the attempts to create instances in their order; fallbacks without the wanted zone are left out."""
     own = Attempt(inputs=inputs, is_last=False)
     found = [own, *(
         Attempt(name=f"fallbacks[{index}]", inputs=with_fallback(inputs, fallback), labels={FALLBACK_LABEL: str(index)}, is_last=False)
@@ -52,7 +52,7 @@ def attempts(inputs: dict[str, Any], wanted: Wanted) -> list[Attempt]:
 
 
 def attempt_of(instance: dict[str, Any]) -> int:
-    """Return the index of the attempt that created a member (REST JSON), as its label tells."""
+    """Return the index of the attempt that created a member (REST JSON), from its label."""
     index = as_integer(instance.get("labels", {}).get(FALLBACK_LABEL))
     return _OWN if index is None else index
 
@@ -80,9 +80,9 @@ def with_fallback(inputs: dict[str, Any], fallback: dict[str, Any]) -> dict[str,
 
 
 def _provisioned(scheduling: dict[str, Any], model: Any) -> dict[str, Any]:
-    """Return scheduling with another provisioning model, and without what only the former one has.
+    """Return scheduling with another provisioning model, and without settings that only the previous one has.
 
-    What is removed is null, which also removes it from a template.
+    Removed settings are null, which also removes those of a template.
     """
     removed = [] if model == "SPOT" else ["preemptible", "preemptionNoticeDuration"]
     if model == "STANDARD" and not any(scheduling.get(name) for name in ("maxRunDuration", "terminationTime")):

@@ -31,7 +31,7 @@ class Batch:
 
 
 def batches(count: int, names: list[str], groups: list[PlacementGroup]) -> Iterator[Batch]:
-    """Divide instances into requests; without placement groups into as few as possible."""
+    """Divide instances into requests: as few as possible without placement groups."""
     done = 0
     for size, group in _sizes(count, groups):
         yield Batch(count=size, names=names[done : done + size], later=count - done - size, group=group)

@@ -50,7 +50,7 @@ class Quota:
     """A quota that is used up.
 
     Attributes:
-        name: Google's name of it.
+        name: Google's name for it.
         place: what it applies to, such as `region us-east1`.
         limit: None if it is not known.
         usage: None if it is not known.
@@ -71,7 +71,7 @@ class Reason:
         code: Google's code or reason; empty if Google gave none.
         zone: the name of the zone; empty if it is not known.
         machine_type: the name of the machine type; empty if it is not known.
-        zones_with_room: the names of the zones that have capacity, as Google says.
+        zones_with_room: the names of the zones that have capacity, according to Google.
         quota: the quota that is used up, if Google names it.
         message: Google's message for one of the instances.
     """

@@ -1,4 +1,4 @@
-"""Find out why a bulk creation created fewer instances than asked, from the operations of its instances."""
+"""Find out why a bulk creation created fewer instances than asked for, from the operations of its instances."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gcpx.model.links import name_of
 
 _OPERATION_FIELDS: Final = "items(operationGroupId,zone,error(errors(code,message,errorDetails))),nextPageToken"
 _PATIENCE: Final = 10.0
-"""Seconds of retries; few, because the shortfall is reported without its causes, too."""
+"""Seconds of retries; few, because the shortfall can also be reported without its causes."""
 
 
 @attrs.frozen
@@ -43,8 +43,8 @@ class Diagnosis:
     def of_outcome(self, outcome: Outcome, count: int) -> Counter[Reason]:
         """Return why an operation created fewer instances than the `count` that was asked for.
 
-        An instance whose own operation does not tell the reason has that of the whole operation. If operations cannot
-        be read, all have.
+        An instance whose own operation does not give the reason gets that of the whole operation. If operations cannot
+        be read, all instances get that one.
         """
         failed = {
             name_of(name): status.get("failedToCreateVmCount", 0) for name, status in outcome.per_location.items()

@@ -1,4 +1,4 @@
-"""Rules between a fleet and its fallbacks."""
+"""Rules that compare fallbacks with their fleet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gcpx.model.values import UNKNOWN, format_path
 _CAPACITY: Final = ("machineType", "minCpuPlatform", "reservationAffinity")
 
 
-@rule("a fallback must fit the other instanceProperties, by the rules of these", FALLBACKS)
+@rule("a fallback must fit instanceProperties: merged with it, they must still follow their own rules", FALLBACKS)
 def fallbacks_fit_the_instance_properties(values: dict[str, Any]) -> list[Violation]:
     """Refuse what the rules of instance properties refuse, once a fallback is merged into them."""
     own = set(_findings(values))
@@ -36,7 +36,7 @@ def _findings(inputs: dict[str, Any]) -> list[Finding]:
 
 @rule("a fallback must set something, and differ from the fleet and from the fallbacks before it", FALLBACKS)
 def fallbacks_differ(values: dict[str, Any]) -> list[Violation]:
-    """Refuse a fallback that would only repeat an attempt."""
+    """Refuse a fallback that would only repeat an earlier attempt."""
     tried = [("the fleet itself", _capacity(values))]
     failures: list[Violation] = []
     for index, fallback in elements(values, "fallbacks"):
@@ -49,7 +49,7 @@ def fallbacks_differ(values: dict[str, Any]) -> list[Violation]:
 
 
 def _capacity(inputs: dict[str, Any]) -> dict[str, Any]:
-    """Return what decides which capacity instances use, in one form."""
+    """Return what decides which capacity the instances use, in a form that can be compared."""
     properties = nested(inputs, "instanceProperties")
     scheduling = nested(properties, "scheduling")
     default = None if inputs.get("sourceInstanceTemplate") is not None else "STANDARD"
@@ -82,7 +82,7 @@ def fallback_zones_are_in_the_region(values: dict[str, Any]) -> list[Violation]:
     """Refuse zones of another region, if the region is known."""
     region = name_of(text(values, "region"))
     return [
-        (("fallbacks", index, "zones", place), f"must be a zone of {region}, in which the fleet is")
+        (("fallbacks", index, "zones", place), f"must be a zone of {region}, the fleet's region")
         for index, fallback in elements(values, "fallbacks")
         for place, zone in enumerate(_zones(fallback))
         if region and isinstance(zone, str) and not name_of(zone).startswith(f"{region}-")
@@ -93,7 +93,7 @@ def fallback_zones_are_in_the_region(values: dict[str, Any]) -> list[Violation]:
     "instanceProperties.labels must not be null with fallbacks, because gcpx sets a label on their members", FALLBACKS
 )
 def fallback_labels_can_be_set(values: dict[str, Any]) -> list[Violation]:
-    """Refuse to remove all labels of a template where a label has to be added."""
+    """Refuse to remove all labels of a template if a label has to be added."""
     properties = nested(values, "instanceProperties")
     if not values.get("fallbacks") or properties.get("labels", {}) is not None:
         return []

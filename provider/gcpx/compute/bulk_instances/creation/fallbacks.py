@@ -30,10 +30,10 @@ def fallback_machine_type_is_a_bare_name(values: dict[str, Any]) -> list[Violati
 
 @record
 class Fallback(Record):
-    """What is different for the instances that are created with this fallback; everything else is the fleet's."""
+    """What is different for the instances that are created with this fallback; everything else is as in the fleet."""
 
     HINTS: ClassVar = {
-        "*": "must be left out: a fallback changes only capacity; what else the instances have is the same for all, and is set in instanceProperties"
+        "*": "must be left out: a fallback changes only capacity; all other properties are the same for all instances, and are set in instanceProperties"
     }
     RULES = (
         fallback_machine_type_is_a_bare_name,
@@ -49,7 +49,7 @@ class Fallback(Record):
     )
     min_cpu_platform: str = field("The oldest CPU platform to run on, such as `Intel Ice Lake`.")
     provisioning_model: str = field(
-        "How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. What only the fleet's own model has is left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.",
+        "How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.",
         enum=("FLEX_START", "RESERVATION_BOUND", "SPOT", "STANDARD"),
     )
     reservation_affinity: ReservationAffinity = field(

@@ -45,7 +45,7 @@ def create_instances(
         wanted: the instances to create.
 
     Returns:
-        How it ended, whether all instances were created or not. An error that Google gave is in it.
+        How the creation ended, whether all instances were created or not; with Google's error, if there was one.
 
     Raises:
         Unfinished: an instance was created, or may have been, and what happened then is not known.
@@ -58,7 +58,7 @@ def create_instances(
         raise
     except Exception as error:
         if run.created:
-            raise Unfinished(f"{run.created:,} instances were created; {safe_message(error)}") from error
+            raise Unfinished(f"created instances: {run.created:,}; {safe_message(error)}") from error
         raise
     return run.result()
 
@@ -66,7 +66,7 @@ def create_instances(
 def was_requested(call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
     """Return whether an earlier run began to create these instances for a new fleet; raises `ApiError`.
 
-    An attempt of which no instance remains is followed by the next one, which asks for as many instances.
+    An attempt that left no instance is followed by the next one, which asks for the same number.
     """
     run = _Run(call, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
     return run.were_requested(attempts(inputs, wanted), call)
@@ -79,8 +79,8 @@ class _Run:
     Attributes:
         names: the wanted names of instances that do not exist yet.
         created: how many instances it has created.
-        shortfalls: what could not be created, by the reason.
-        error: the last error of Google's.
+        shortfalls: how many instances could not be created, by reason.
+        error: Google's last error.
         stopped: whether an error shows that further attempts cannot help.
         outcomes: how the operations ended.
     """
@@ -102,7 +102,7 @@ class _Run:
         """Make the attempts one after the other, until all instances exist or an error stops it."""
         for number, attempt in enumerate(tried):
             if attempt.name and self._missing:
-                self.call.progress(f"{self._missing:,} instances are missing; trying {attempt.name}")
+                self.call.progress(f"missing instances: {self._missing:,}; trying {attempt.name}")
                 self._leave_out_existing_names()
             if not self._missing:
                 return
@@ -161,7 +161,7 @@ class _Run:
     def _members_before(self, attempt: Attempt) -> list[Instance]:
         """Return the members without those of this attempt and later ones.
 
-        An earlier run may have created these. The names must not depend on them, because the request ID does on the names.
+        An earlier run may have created these. The request ID depends on the names, so these must not depend on them.
         """
         if not self.created:
             return self.existing
@@ -199,7 +199,7 @@ class _Run:
         return self.size.request_minimum(batch.count, existing)
 
     def _send(self, insert: BulkInsert) -> Outcome | None:
-        """Send a request and wait for its operation; None if Google refused it. What it fell short of is recorded."""
+        """Send a request and wait for its operation; None if Google refused it. A shortfall is recorded."""
         asked = int(insert.body["count"])
         diagnosis = Diagnosis(self.call, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
         try:

@@ -1,7 +1,7 @@
-"""Names for instances that Google would number from the start again.
+"""Names for instances for which Google would begin the numbers again.
 
 Google continues a name pattern after the highest number in the zones of a request. A fleet whose other members are
-elsewhere, such as in a fallback's zones, would get names twice.
+elsewhere, such as in a fallback's zones, would get some names twice.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ _SOURCE: Final = page("Placement policies overview")
 
 @rule("policies must not repeat a policy", _SOURCE)
 def placement_policies_differ(values: dict[str, Any]) -> list[Violation]:
-    """Refuse a policy that would be two groups."""
+    """Refuse a policy that is given twice, because each policy is one group."""
     given = values.get("policies")
     names = [name_of(item) if isinstance(item, str) else None for item in given] if isinstance(given, list) else []
     return [
@@ -40,7 +40,7 @@ class Placement(Record):
         min_items=1,
     )
     size: int = field(
-        f"The most members of one group, such as `22`: at least 1, at most {MOST_INSTANCES:,}. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, {MOST_INSTANCES:,} with 3) and on the machine type. Default: {DEFAULT_SIZE}.",
+        f"The maximum number of members in one group, such as `22`: at least 1, at most {MOST_INSTANCES:,}. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, {MOST_INSTANCES:,} with 3) and on the machine type. Default: {DEFAULT_SIZE}.",
         minimum=1,
         maximum=MOST_INSTANCES,
         source=_SOURCE,
@@ -55,7 +55,7 @@ def placement_has_room_for_all(values: dict[str, Any]) -> list[Violation]:
     each = as_integer(size) if size is not None else DEFAULT_SIZE
     if not isinstance(policies, list) or not policies or each is None or wanted <= len(policies) * each:
         return []
-    words = f"must be more: {len(policies)} with at most {each:,} members each are not enough for count, {wanted:,}"
+    words = f"must name more policies: these have room for {len(policies) * each:,} members, but count is {wanted:,}"
     return [(("placement", "policies"), words)]
 
 

@@ -23,7 +23,7 @@ class Creation:
     Attributes:
         created: how many instances were created.
         error: why fewer were created than wanted, if Google said so as an error.
-        stopped: the error is not a shortage, so nothing that followed was tried.
+        stopped: whether the error is not a shortage, so that no further attempt was made.
         explanation: lines that say for each cause how many instances are missing, and what to do next; or empty.
         outputs: engine values of the outputs `perLocationStatus`, `operationGroupId` and `shortfalls`.
     """

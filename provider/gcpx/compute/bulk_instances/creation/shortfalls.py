@@ -1,4 +1,4 @@
-"""What a bulk creation fell short of: the output `shortfalls`, and the lines of messages that say what to do next."""
+"""Why a bulk creation fell short: the output `shortfalls`, and the lines of messages that say what to do next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gcpx.compute.bulk_instances.creation.causes import (
 from gcpx.model.fields import Record, output_field, record
 
 Shortfalls = Mapping[Reason, int]
-"""How many instances could not be created, by the reason."""
+"""How many instances could not be created, by reason."""
 
 
 @record
@@ -34,7 +34,7 @@ class Shortfall(Record):
     message: str = output_field("Why the instances could not be created, and what to do next.")
     zone: str = output_field("The name of the zone; missing if it is not known.")
     zones_with_room: list[str] = output_field(
-        "The names of the zones that have capacity, as Google says; empty if it names none."
+        "The names of the zones that have capacity, according to Google; empty if it names none."
     )
 
 
@@ -70,7 +70,7 @@ def _explained(reason: Reason) -> str:
 def _stock_out(reason: Reason) -> str:
     found = f"no capacity{f' for {reason.machine_type}' if reason.machine_type else ''}"
     if not reason.zones_with_room:
-        return f"{found}: allow other zones with locationPolicy, other machine types with instanceFlexibilityPolicy, or add fallbacks"
+        return f"{found}: allow other zones with locationPolicy, allow other machine types with instanceFlexibilityPolicy, or add fallbacks"
     zones = ", ".join(reason.zones_with_room)
     return f"{found}, but Google has room in {zones}: allow these zones with locationPolicy, or name them in fallbacks"
 

@@ -13,7 +13,7 @@ class Wanted:
         count: how many.
         names: their names; empty if the fleet's name pattern gives them.
         zone: the name of their zone; None if the fleet's location policy chooses it.
-        labels: labels beside those of the inputs, such as the generation.
+        labels: labels in addition to those of the inputs, such as the generation.
     """
 
     count: int

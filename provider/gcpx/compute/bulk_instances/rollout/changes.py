@@ -23,12 +23,12 @@ _SUSPENDED: Final = frozenset({"SUSPENDED", "SUSPENDING"})
 class MemberChanges:
     """The changes of one update.
 
-    All methods raise the first `ProviderError`, once all members were tried. Members that no longer exist are skipped.
+    All methods try all members before they raise the first `ProviderError`. Members that no longer exist are skipped.
 
     Attributes:
-        target_of: tells what a member shall have set.
+        target_of: returns what should be set on a member.
         settings: what changes on running members, in this order.
-        rests: tells whether a stopped member stays stopped when it is changed.
+        rests: returns whether a stopped member stays stopped when it is changed.
     """
 
     call: Call
@@ -49,8 +49,8 @@ class MemberChanges:
     def restart(self, members: Sequence[Instance]) -> None:
         """Stop members that run, change them, start them, and set the label that says that it is done.
 
-        Another label says before that a change has begun, because a member that is found stopped does not tell why.
-        Members that rest are only changed. A suspended one is stopped for that, because Google changes only these.
+        Before that, another label says that a change has begun, because a stopped member does not show why it stopped.
+        Members that rest are only changed. A suspended one is first stopped, because Google changes only stopped ones.
         """
         restarted = [member for member in members if not self.rests(member)]
         self._set(LABELS, restarted, self._begun)
@@ -75,7 +75,7 @@ class MemberChanges:
         return short
 
     def _begun(self, member: Instance) -> Target:
-        """Return the label of a member that is about to be stopped, as what it shall have set."""
+        """Return the target of a member that is about to be stopped: the label that says so."""
         return Target({}, labels={GENERATION_LABEL: changing(self.target_of(member).labels[GENERATION_LABEL])})
 
     def _set(

@@ -1,4 +1,4 @@
-"""The properties that say how a change reaches the members of a fleet. gcpx acts on them; Google never gets them."""
+"""The properties that say how a change reaches the members of a fleet. gcpx never sends them to Google."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ class Readiness(Record):
     """When a member that was created, restarted or started is ready, so that the next batch may begin."""
 
     guest_attribute: str = field(
-        "The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, which only has to exist, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so software should clear them when it stops.",
+        "The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.",
         unsent=True,
         pattern=_GUEST_ATTRIBUTE,
     )
     status: str = field(
-        "The status that the instance must have: `RUNNING`, the only one. Default: `RUNNING`.",
+        "The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.",
         unsent=True,
         enum=("RUNNING",),
         closed=True,
         default="RUNNING",
     )
     within: int = field(
-        "The seconds within which the members of a batch must be ready, such as `300`; otherwise the rollout has failed. Default: `600`.",
+        "How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.",
         unsent=True,
         minimum=1,
         default=600,
@@ -61,7 +61,7 @@ class UpdatePolicy(Record):
         default=False,
     )
     max_surge: int | str = field(
-        "How many members more than `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.",
+        "How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.",
         unsent=True,
         default=0,
         normalize=as_integer_or_percentage,
@@ -72,28 +72,28 @@ class UpdatePolicy(Record):
         normalize=as_integer_or_percentage,
     )
     minimal_action: str = field(
-        "The least that is done with every member that is behind: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.",
+        "The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.",
         unsent=True,
         enum=("REFRESH", "RESTART", "REPLACE"),
         closed=True,
         default="REFRESH",
     )
     most_disruptive_action: str = field(
-        "The most that may be done with a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.",
+        "The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.",
         unsent=True,
         enum=("REFRESH", "RESTART", "REPLACE"),
         closed=True,
         default="REPLACE",
     )
     on_failure: str = field(
-        "What happens after a failed batch: `STOP` keeps what was reached, and the next `pulumi up` goes on from there; `ROLL_BACK` brings the members that were changed back to the previous properties. Default: `STOP`.",
+        "What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.",
         unsent=True,
         enum=("STOP", "ROLL_BACK"),
         closed=True,
         default="STOP",
     )
     pause_after: int | str = field(
-        "Stop a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. It goes on when this is raised or removed. Default: no pause.",
+        "Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.",
         unsent=True,
         normalize=as_integer_or_percentage,
     )
@@ -101,7 +101,7 @@ class UpdatePolicy(Record):
         "When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.", unsent=True
     )
     strategy: str = field(
-        "`REPLACE_ALL` replaces the whole fleet when a property changes that cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.",
+        "`REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.",
         unsent=True,
         enum=("REPLACE_ALL", "ROLLING"),
         closed=True,
@@ -111,7 +111,7 @@ class UpdatePolicy(Record):
 
 @record
 class LostMember(Record):
-    """A member that does not exist at the moment, and is going to be created again."""
+    """A member that no longer exists, and that the next update creates again."""
 
     name: str = output_field("The name of the instance.", always=True)
     zone: str = output_field("The name of the instance's zone, such as `us-east1-b`.", always=True)

@@ -1,8 +1,8 @@
 """The generation of a member: which properties it was created with, or was last changed to, as a label.
 
 A generation has three parts, one for each of the levels of `levels`: `1f0c2a9b-77aa01bc-d4e5f601`. Members whose label
-has another part than the fleet's generation are behind, and the part says what they need at the most. While a member is
-stopped to be changed, its label ends in `-changing`. Anybody can read that from Google, whatever happened to the run
+differs from the fleet's generation in a part are behind, and that part says what they need at most. While a member is
+stopped to be changed, its label ends in `-changing`. Anyone can read that from Google, whatever happened to the run
 that changed them.
 """
 
@@ -38,7 +38,7 @@ def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset
         properties: the instance properties with those of the template (REST JSON).
         last: the generation before a change; empty if there was none.
         changed: the levels at which the change made a difference; the other parts of `last` stay, so that another
-            spelling of the same value is no new generation.
+            spelling of the same value does not make a new generation.
     """
     kept, parts = _parts(last), by_level(properties)
     return "-".join(
@@ -47,7 +47,7 @@ def generation_of(properties: dict[str, Any], last: str = "", changed: frozenset
 
 
 def need_of(label: str, wanted: str) -> Level:
-    """Return what a member with this label needs at the most, to reach the wanted generation."""
+    """Return what a member with this label needs at most to reach the wanted generation."""
     parts, goal = _parts(label), _parts(wanted)
     least = Level.RESTART if is_changing(label) else Level.NONE
     return max((least, *(level for level in CHANGES if parts.get(level) != goal.get(level))))
@@ -59,7 +59,7 @@ def changing(generation: str) -> str:
 
 
 def is_changing(label: str) -> bool:
-    """Return whether the label of a member tells that a restart has begun, and has not ended."""
+    """Return whether the label of a member says that a restart has begun, and has not ended."""
     return label.endswith(_CHANGING)
 
 
@@ -69,7 +69,7 @@ def recorded_generation(instance: Mapping[str, Any]) -> str:
 
 
 def last_generations(last: Mapping[str, Any]) -> dict[str, str]:
-    """Return the generations of members by their IDs, as the last outputs tell them."""
+    """Return the generations of members by their IDs, from the last outputs."""
     return {item["id"]: item["generation"] for item in last.get("members") or () if item.get("generation")}
 
 
@@ -97,7 +97,7 @@ def generation_label(generation: str) -> dict[str, str]:
 
 
 def generation_output(generation: str) -> dict[str, Any]:
-    """Return the output that tells a fleet's generation; empty without one."""
+    """Return the output that gives a fleet's generation; empty without one."""
     return {"generation": generation} if generation else {}
 
 

@@ -1,4 +1,4 @@
-"""What an update brings a fleet to, and what each member needs for that."""
+"""The goal of an update of a fleet, and what each member needs to reach it."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ class TooDisruptiveError(UserError):
 
 @attrs.frozen(kw_only=True)
 class Goal:
-    """What an update brings a fleet to.
+    """The goal of an update of a fleet.
 
     Attributes:
         inputs: the fleet's new inputs.
-        policy: how it gets there.
-        generation: the generation that members shall have; empty if the fleet is not rolling.
+        policy: how the members reach the goal.
+        generation: the generation that members should have; empty if the fleet is not rolling.
         base: the generation before the update, which members without a label have.
         before: the properties before the update (REST JSON).
-        target: what members shall have set.
+        target: what should be set on members.
         unreadable: why the template cannot be read, in an update that does not change the properties; members that are
             behind cannot be changed then.
-        known: the generations of members, by their IDs, as the last outputs tell them.
-        rehosted: the names of members that had a host name of their own, and shall have none.
+        known: the generations of members, by their IDs, from the last outputs.
+        rehosted: the names of members that had a host name of their own, and should have none now.
     """
 
     inputs: dict[str, Any]
@@ -81,7 +81,7 @@ class Goal:
 
     @classmethod
     def of(cls, call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]) -> Goal:
-        """Find what an update from old to new inputs brings the fleet to.
+        """Determine the goal of an update from old to new inputs.
 
         Raises:
             ApiError: the template of a rolling fleet cannot be read, and the update changes the properties.
@@ -106,7 +106,7 @@ class Goal:
         )
 
     def reversed(self, old: dict[str, Any]) -> Goal:
-        """Return the goal that brings members that have reached this one back to the old inputs."""
+        """Return the goal of a rollback: it gives the old inputs to members that have reached this goal."""
         added = {item.name: frozenset(item.read(self.target.wanted)) for item in (LABELS, *ON_STOPPED)}
         before = self.before
         labels = {**self.target.labels, GENERATION_LABEL: self.base}
@@ -122,9 +122,9 @@ class Goal:
         )
 
     def target_of(self, instance: Instance) -> Target:
-        """Return what a member shall have set; one that a fallback has created keeps what the fallback changed.
+        """Return what should be set on a member; one created with a fallback keeps what the fallback changed.
 
-        The machine type stays as Google chose it, if it could choose.
+        The machine type stays as Google chose it, if Google could choose.
         """
         if not self.policy.rolling:
             return self.target
@@ -137,7 +137,7 @@ class Goal:
         return (*ON_RUNNING, LABELS) if self.policy.rolling else _WITHOUT_ROLLING
 
     def generation_of(self, instance: Instance) -> str:
-        """Return the generation of a member by its label; without one, what is known, or the one before the update."""
+        """Return the generation of a member: from its label, or from the last outputs, or the one before the update."""
         return recorded_generation(instance) or self.known.get(str(instance["id"]), self.base)
 
     def is_current(self, instance: Instance) -> bool:
@@ -146,7 +146,7 @@ class Goal:
 
     @property
     def wanted(self) -> int:
-        """The number of members that the fleet shall have."""
+        """The number of members that the fleet should have."""
         return FleetSize.of(self.inputs).wanted
 
     def member(self, instance: Instance, *, ready: bool) -> Member:
@@ -177,7 +177,7 @@ class Goal:
         )
 
     def _possible(self, instance: Instance) -> Level:
-        """Return what a member needs; it is replaced if a restart would take too much away, or its local SSDs."""
+        """Return what a member needs; with local SSDs, or if none may be unavailable, it is replaced, not restarted."""
         need, local = self._behind(instance), any(disk.get("type") == "SCRATCH" for disk in instance.get("disks", ()))
         return Level.REPLACE if need is Level.RESTART and (local or not self.policy.unavailable) else need
 
@@ -223,7 +223,7 @@ def _properties(
 
 
 def _policy_back(new: dict[str, Any], old: dict[str, Any]) -> Policy:
-    """Return the policy of a rollback: the new one for the old size, without a pause; old members are ready as before."""
+    """Return the policy of a rollback: the new one for the old size, without a pause and with the old readiness."""
     given = {name: value for name, value in nested(new, "updatePolicy").items() if name != "pauseAfter"}
     ready = nested(old, "updatePolicy").get("ready")
     return Policy.of({**old, "updatePolicy": {**given, "ready": ready}})

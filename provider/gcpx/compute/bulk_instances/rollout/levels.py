@@ -12,7 +12,7 @@ _SCHEDULING: Final = "scheduling"
 
 
 class Level(enum.IntEnum):
-    """What has to be done with a member, the least disruptive first."""
+    """What has to be done to a member, the least disruptive first."""
 
     NONE = 0
     REFRESH = 1

@@ -19,8 +19,8 @@ def instances_to_create(
     """Return what to create, one element for each bulk creation.
 
     Args:
-        call: the engine's call, whose last outputs tell the names and zones of members that were lost.
-        goal: what the fleet is brought to.
+        call: the engine's call, whose last outputs give the names and zones of members that were lost.
+        goal: the goal of the update.
         kept: the members that exist.
         deleted: the members that the same step has deleted.
         count: the number of instances.

@@ -1,4 +1,4 @@
-"""The outputs of a fleet that tell how far a rollout got."""
+"""The outputs of a fleet that say how far a rollout got."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -
 
     Args:
         last: the outputs before the update.
-        goal: what the update brings the fleet to.
+        goal: the goal of the update.
         members: the members after it.
     """
     outputs = generation_output(goal.generation)
@@ -31,7 +31,7 @@ def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -
 
 
 def kept_outputs(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> dict[str, Any]:
-    """Return what a refresh keeps of these outputs, and which members were lost since."""
+    """Return what a refresh keeps of these outputs, and which members have been lost since."""
     kept = {name: last[name] for name in _KEPT if last.get(name) is not None}
     lost = lost_members(last, inputs, members)
     return {**kept, "lostMembers": lost} if lost else kept
@@ -40,7 +40,7 @@ def kept_outputs(last: dict[str, Any], inputs: dict[str, Any], members: list[Ins
 def unfinished_rollout(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> str:
     """Say how many members are behind, if more have to be brought to the last generation; otherwise nothing.
 
-    The number of members and those that are stopped do not matter, because they show as a change of `count`.
+    Missing and stopped members do not matter here, because they show as a change of `count`.
     """
     policy, generation = Policy.of(inputs), last.get("generation")
     if not policy.rolling or not generation:
@@ -50,7 +50,7 @@ def unfinished_rollout(last: dict[str, Any], inputs: dict[str, Any], members: li
     if not behind or (policy.pause_after is not None and current >= policy.pause_after):
         return ""
     return (
-        f"{len(behind):,} of {len(members):,} members do not have the properties of the last update: "
+        f"{len(behind):,} of {len(members):,} members {'does' if len(behind) == 1 else 'do'} not have the properties of the last update: "
         f"{names_in_words(behind)}; run `pulumi up` to go on"
     )
 

@@ -1,6 +1,6 @@
-"""What a rollout does next, decided from nothing but the members as they are.
+"""What a rollout does next, decided only from the members as they are.
 
-Every step is planned anew from the members, so a rollout that was interrupted anywhere goes on from what it reached. No
+Every step is planned from the current members, so a rollout that was interrupted goes on from what it reached. No
 step takes away more running members than the policy allows. The same plan, carried out on paper, is the preview.
 """
 
@@ -29,9 +29,9 @@ class Member:
         stopped: it was stopped, and does not start on its own.
         rests: it stays stopped when it is changed.
         startable: it can be started if it is stopped; Google has no capacity for others at the moment.
-        unwanted: its name is none of those that the fleet shall have.
-        note: what to say about it beside its name, such as why it was stopped.
-        id: tells it from members of the same name in other zones; without one, its name does.
+        unwanted: its name is not one that the fleet should have.
+        note: what to say about it in addition to its name, such as why it was stopped.
+        id: distinguishes it from members of the same name in other zones; by default its name.
     """
 
     name: str
@@ -196,7 +196,7 @@ def _to_start(members: list[Member], policy: Policy, others: set[str]) -> list[M
 
 
 def _spare(members: list[Member], wanted: int, policy: Policy) -> int:
-    """Count the running members that may be taken away. Members that are stopped on purpose are not missed."""
+    """Count the running members that may be taken away. Members that are kept stopped do not count as missing."""
     kept = sum(member.stopped for member in members) if policy.keeps_stopped else 0
     return sum(member.available for member in members) - (wanted - kept - policy.unavailable)
 

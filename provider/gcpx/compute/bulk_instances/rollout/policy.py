@@ -21,15 +21,15 @@ class Policy:
     """How a change reaches the members of a fleet.
 
     Attributes:
-        wanted: the number of members that the fleet shall have.
+        wanted: the number of members that the fleet should have.
         rolling: members are changed in batches; otherwise all at once, and only what changes on running instances.
         unavailable: how many members may be missing, stopped or not ready.
         surge: how many more members than wanted may exist.
-        least, most: the least and the most that is done with a member that is behind.
+        least, most: the least and the most that is done to a member that is behind.
         keep_names: a member that replaces another one gets its name and zone.
-        rolls_back: a failed batch brings the changed members back to the previous properties.
+        rolls_back: whether the changed members get their previous properties back after a failed batch.
         pause_after: the number of up-to-date members at which the rollout stops; None for all.
-        guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; empty for nothing.
+        guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
         ready_within: the seconds within which the members of a batch must be ready.
         starts, replaces_stopped: whether stopped members are started or replaced; otherwise they stay as they are.
     """

@@ -10,12 +10,12 @@ from gcpx.model.rules import Violation, rule, text
 SOURCE: Final = "[declaration.py](provider/gcpx/compute/bulk_instances/rollout/declaration.py): rolling updates"
 """The source of rules about update policies, which gcpx defines itself, as a link in RULES.md."""
 ACTIONS: Final = ("REFRESH", "RESTART", "REPLACE")
-"""What a rollout does with a member, the least disruptive first."""
+"""What a rollout can do to a member, the least disruptive first."""
 _AT_ONCE: Final = (None, "REPLACE_ALL")
 """The strategies without a rollout."""
 
 
-@rule("the properties of updatePolicy require strategy: ROLLING", SOURCE)
+@rule("the other properties of updatePolicy require strategy: ROLLING", SOURCE)
 def rollouts_need_the_rolling_strategy(values: dict[str, Any]) -> list[Violation]:
     """Refuse settings that would have no effect."""
     if values.get("strategy") not in _AT_ONCE:
@@ -43,11 +43,11 @@ def names_are_kept_without_surge(values: dict[str, Any]) -> list[Violation]:
 
 @rule("minimalAction must not be more disruptive than mostDisruptiveAction", SOURCE)
 def least_action_is_not_above_the_most(values: dict[str, Any]) -> list[Violation]:
-    """Refuse a policy that forbids the least that it asks for."""
+    """Refuse a policy that asks for more than it allows."""
     least, most = text(values, "minimalAction") or ACTIONS[0], text(values, "mostDisruptiveAction") or ACTIONS[-1]
     if not {least, most} <= set(ACTIONS) or ACTIONS.index(least) <= ACTIONS.index(most):
         return []
-    return [("minimalAction", f"must not be more disruptive than mostDisruptiveAction, {most}")]
+    return [("minimalAction", f"must not be more disruptive than mostDisruptiveAction, which is {most}")]
 
 
 def has_surge(policy: dict[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from gcpx.model.values import UNKNOWN, has_unknown
 
 
 def announce(call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
-    """Say what an update does to the members that the state knows; nothing if their number is not known.
+    """Say what an update does to the members in the state; nothing if their wanted number is not known.
 
     Raises:
         TooDisruptiveError: the change certainly needs more than the policy allows.
@@ -63,7 +63,7 @@ def _member(new: dict[str, Any], policy: Policy, known: dict[str, Any], need: Le
 
 
 def _needs(call: Call, old: dict[str, Any], new: dict[str, Any], policy: Policy) -> Callable[[dict[str, Any]], Level]:
-    """Return what tells what a member of the state needs; the most that it may need, if that cannot be told offline."""
+    """Return a function that says what a member of the state needs, or at most needs if that is not known offline."""
     levels = frozenset(levels_of(call.changed))
     changed = max(levels, default=Level.NONE)
     if not policy.rolling:
@@ -76,7 +76,7 @@ def _needs(call: Call, old: dict[str, Any], new: dict[str, Any], policy: Policy)
 
 
 def _offline_generation(inputs: dict[str, Any], last: str = "", changed: frozenset[Level] = frozenset(CHANGES)) -> str:
-    """Return the generation that inputs stand for; empty if that takes unknown values, or reading a template."""
+    """Return the generation that inputs stand for; empty if that depends on unknown values or a template."""
     if inputs.get("sourceInstanceTemplate") or has_unknown(inputs.get("instanceProperties")):
         return ""
     return generation_of(own_properties(inputs), last, changed)

@@ -21,7 +21,7 @@ _MISSING: Final = object()
 def merged_properties(call: Call, fleet: Fleet, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the properties that new instances get (REST JSON); reads the template, if the inputs name one.
 
-    A label that the inputs remove from the template's stays as a null, so that it is removed from members, too.
+    A label of the template that the inputs remove stays as a null, so that it is removed from members, too.
 
     Raises:
         ApiError: the template cannot be read.
@@ -49,7 +49,7 @@ def _merged(template: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
 def rolled_properties(
     call: Call, fleet: Fleet, old: dict[str, Any], new: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the properties before and after an update of a rolling fleet; an old template may be gone since.
+    """Return the properties before and after an update of a rolling fleet; the old template may have been deleted.
 
     Raises:
         ApiError: the new template cannot be read.

@@ -34,11 +34,11 @@ class NotReadyError(ProviderError):
 
 @attrs.define
 class Readiness:
-    """Which members of a fleet are ready. What was ready once stays so, until it is forgotten.
+    """Which members of a fleet are ready. A member that was ready once counts as ready until it is forgotten.
 
     Attributes:
-        guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; empty for nothing.
-        within: the seconds that `wait` waits at the most.
+        guest_attribute: what a ready member has set, as `NAMESPACE/KEY` or `NAMESPACE/KEY=VALUE`; may be empty.
+        within: the maximum number of seconds that `wait` waits.
     """
 
     call: Call
@@ -57,18 +57,18 @@ class Readiness:
         return True
 
     def trust(self, members: list[Instance]) -> None:
-        """Take running members as ready without asking them, as those that no rollout has touched."""
+        """Count running members as ready without asking them, because no rollout has touched them."""
         self._ready |= {str(member["id"]) for member in members}
 
     def forget(self, members: list[Instance]) -> None:
-        """Ask members anew, because they are about to be restarted or replaced."""
+        """Ask members again, because they are about to be restarted or started."""
         self._ready -= {str(member["id"]) for member in members}
 
     def wait(self, members: list[Instance]) -> list[Instance]:
-        """Wait until all members are ready or have stopped; return them as they are then.
+        """Wait until all members are ready or have stopped; return them as they were last read.
 
         Raises:
-            NotReadyError: some are not, after `within` seconds.
+            NotReadyError: some are not ready after `within` seconds.
             ApiError: they cannot be read.
         """
         clock, pause = self.fleet.google.clock, _FIRST_PAUSE
@@ -79,7 +79,9 @@ class Readiness:
                 return members
             if clock() >= deadline:
                 raise NotReadyError(late, self.within)
-            self.call.progress(f"waiting for {len(late):,} of {len(members):,} instances, such as {late[0]['name']}")
+            self.call.progress(
+                f"waiting for {len(late):,} of {len(members):,} members to be ready, such as {late[0]['name']}"
+            )
             if self.call.cancelled.wait(min(pause, max(0.0, deadline - clock()))):
                 raise CancelledError("cancelled while members were starting; run `pulumi up` to go on")
             pause = min(pause * 2, _LONGEST_PAUSE)

@@ -37,7 +37,7 @@ class RolloutError(ProviderError):
 
 @attrs.define
 class BatchProgress:
-    """Shows progress, with the batch in front of every line once there are several."""
+    """Shows progress; if there are several batches, every line begins with the batch."""
 
     show: Callable[[str], None]
     batch: str = ""
@@ -137,8 +137,8 @@ class Rollout:
     def _stuck(self) -> RolloutError:
         running = sum(member.available for member in self._planned())
         return RolloutError(
-            f"the rollout cannot go on: {running:,} of {self.wanted:,} members run, and updatePolicy lets "
-            f"{self.goal.policy.unavailable:,} be unavailable; repair the others, or raise maxUnavailable or maxSurge, "
+            f"the rollout cannot go on: {running:,} of {self.wanted:,} members are ready, and updatePolicy allows "
+            f"{self.goal.policy.unavailable:,} to be unavailable; repair the others, or raise maxUnavailable or maxSurge, "
             "then run `pulumi up` to go on"
         )
 
@@ -164,7 +164,7 @@ class Rollout:
             self.members = self.readiness.wait(self.members)
 
     def _after(self, step: Step) -> list[Instance]:
-        """Return the members after a step that creates none; they are read anew if any was started."""
+        """Return the members after a step that creates none; they are read again if any was started."""
         if step.restart or step.start:
             return self.fleet.members(self.call)
         deleted = {member.id for member in step.delete}
@@ -180,11 +180,13 @@ class Rollout:
         self._starts.update(str(member["id"]) for member in members)
         restless = [member["name"] for member in members if self._starts[str(member["id"])] > _MOST_STARTS]
         if restless:
-            raise RolloutError(f"{restless[0]} was started {_MOST_STARTS} times and has stopped again each time")
+            raise RolloutError(
+                f"{restless[0]} was started {_MOST_STARTS} times and stopped again each time; find out why it stops"
+            )
         self.unstarted += self.changes.start(members)
 
     def _create(self, step: Step, deleted: list[Instance]) -> None:
-        """Create what the step asks for; if there is no room, fail in the middle of a replacement, else do with less."""
+        """Create what the step asks for; if there is no room, fail during a replacement, and otherwise accept fewer."""
         gone = {member["id"] for member in deleted}
         kept = [member for member in self.members if member["id"] not in gone]
         for wanted in instances_to_create(self.call, self.goal, kept, deleted, step.create):
@@ -218,7 +220,7 @@ class Rollout:
 
     @property
     def _why_less(self) -> str:
-        """Say why the last creation made fewer instances than wanted, in one line for each cause."""
+        """Say why the last creation created fewer instances than wanted, in one line for each cause."""
         if self.creation is None:
             return ""
         if self.creation.explanation:

@@ -1,6 +1,6 @@
 """What the methods of an instance can change: labels, metadata, tags and scheduling, and more while it is stopped.
 
-Each setting is read as a map, from an instance or from instance properties, so that all are merged in one way.
+Each setting is read as a map, from an instance or from instance properties, so that all are merged in the same way.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ ON_RUNNING: Final = (
     Setting("tags", "setTags", _tags, _tags_body),
     Setting("scheduling", "setScheduling", _scheduling(Level.REFRESH), _scheduling_body, _DEFAULT_SCHEDULING),
 )
-"""What changes on a running instance, beside its labels."""
+"""What changes on a running instance, besides its labels."""
 ON_STOPPED: Final = (
     Setting("machineType", "setMachineType", _machine_type, _machine_type_body),
     Setting("minCpuPlatform", "setMinCpuPlatform", _min_cpu_platform, _min_cpu_platform_body),
@@ -130,16 +130,16 @@ ON_STOPPED: Final = (
         "scheduling", "setScheduling", _scheduling(Level.REFRESH, Level.RESTART), _scheduling_body, _DEFAULT_SCHEDULING
     ),
 )
-"""What changes on a stopped instance, beside its labels."""
+"""What changes on a stopped instance, besides its labels."""
 
 
 @attrs.frozen
 class Target:
-    """The properties that members shall have.
+    """The properties that members should have.
 
     Attributes:
         wanted: the instance properties, those of the template included (REST JSON).
-        removed: the keys by the name of the setting that the fleet had set before, and no longer wants.
+        removed: by the name of a setting, the keys that the fleet had set before and no longer wants.
         labels: the labels that gcpx sets.
     """
 
@@ -151,7 +151,7 @@ class Target:
     def after(
         cls, old: Properties, new: Properties, labels: Mapping[str, str], earlier: Mapping[str, frozenset[str]]
     ) -> Target:
-        """Want new properties after old ones; `earlier` are the keys that an unfinished change was removing."""
+        """Build the target of a change of properties; `earlier` are the keys that an unfinished change was removing."""
         removed = {
             item.name: (item.read(old).keys() | earlier.get(item.name, frozenset())) - _wanted(item, new).keys()
             for item in (LABELS, *ON_STOPPED)
@@ -167,7 +167,7 @@ class Target:
         return setting.body(instance, self._merged(setting, instance))
 
     def _merged(self, setting: Setting, instance: Instance) -> dict[str, Any]:
-        """Merge three ways: remove what is not wanted any more, set what is wanted, and keep what others added."""
+        """Merge three ways: remove what is no longer wanted, set what is wanted, and keep what others added."""
         nulls = {key for key, value in setting.read(self.wanted).items() if value is None}
         removed = self.removed.get(setting.name, frozenset()) | nulls
         kept = {key: value for key, value in setting.read(instance).items() if key not in removed}

@@ -1,4 +1,4 @@
-"""An update of a fleet: bring the members to the new inputs, or say how far it got."""
+"""An update of a fleet: apply the new inputs to the members, or say how far the update got."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FleetUpdate:
         return live
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
-        """Prepare a rollout; members without a generation are first given the one that they have."""
+        """Prepare a rollout; members without a generation label first get the one of their present properties."""
         for member in members:
             goal.member(
                 member, ready=True
@@ -129,7 +129,7 @@ class FleetUpdate:
         names = names_in_words(failure.request.member["name"] for failure in rollout.unstarted)
         words = (
             f"{running:,} of {size.wanted:,} instances run; {names} could not be started: {rollout.unstarted[0].error} "
-            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to create others where there is room"
+            "Run `pulumi up --refresh` to try again, or set onStopped: REPLACE to replace them where there is room"
         )
         if running < size.minimum:
             raise PartialError(live, words)
@@ -140,7 +140,7 @@ class FleetUpdate:
         if rollout.goal.policy.pause_after is not None and behind:
             self.call.warn(
                 f"the rollout has paused: {new_of(len(rollout.members) - len(behind), len(rollout.members))}; raise or "
-                "remove updatePolicy.pauseAfter to go on, or set the properties back"
+                "remove updatePolicy.pauseAfter to go on, or restore the previous properties"
             )
 
 

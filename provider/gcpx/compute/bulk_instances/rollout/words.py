@@ -35,7 +35,9 @@ def describe_step(step: Step) -> str:
         _doing("restarting", _restarted(step)),
         _doing("changing", [*step.refresh, *_changed_at_rest(step)]),
         _doing("starting", step.start),
-        f"creating {step.create:,}" if step.create > len(replaced) or (step.create and not replaced) else "",
+        f"creating {step.create:,} {'instance' if step.create == 1 else 'instances'}"
+        if step.create > len(replaced) or (step.create and not replaced)
+        else "",
     ]
     return ", ".join(filter(None, parts))
 
@@ -45,13 +47,13 @@ def _doing(what: str, members: list[Member]) -> str:
 
 
 def describe_plan(members: list[Member], wanted: int, policy: Policy, *, certain: bool = True) -> list[str]:
-    """Describe what an update does to the members, one line each kind of work.
+    """Describe what an update does to the members, in one line for each kind of work.
 
     Args:
         members: the members as the last deployment or refresh left them.
         wanted: the number of members to reach.
         policy: how the change reaches them.
-        certain: every change is known; otherwise members need at most what is said.
+        certain: whether every change is known; if not, members need at most what is said.
     """
     planned = list(steps(members, wanted, policy))
     if not planned:
@@ -110,7 +112,7 @@ class _Effects:
             *_line("changed while they run", self.refreshed),
             *_line(f"{at_most}restarted", self.restarted),
             *_line(f"{at_most}replaced", self.replaced),
-            *_line("changed, and stopped as before", self.rested),
+            *_line("changed, and left stopped", self.rested),
             *_line("started", self.started),
             *_line("deleted", self.deleted),
             *([number] if self.created else []),
