@@ -9,16 +9,21 @@ from generate import readme_tables
 from workspace import ROOT
 
 from gcpx import __version__
+from gcpx.compute.bulk_instances.rollout.declaration import Readiness, UpdatePolicy
+from gcpx.compute.bulk_instances.rollout.levels import Level, level_of
+from gcpx.compute.instance_properties.declaration import InstanceProperties
+from gcpx.compute.instance_properties.scheduling import Scheduling
 from gcpx.config import KIND
+from gcpx.model.fields import object_type
 from gcpx.provider import FUNCTIONS, RESOURCES
 
 LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
 DOCUMENTS = [
-    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RULES.md", "BENCHMARKS.md", *(f"{name}/README.md" for name in LIBRARIES),
+    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RULES.md", "docs/fleets.md", "BENCHMARKS.md", *(f"{name}/README.md" for name in LIBRARIES),
 ]  # fmt: skip
 PLUGIN = ROOT / "provider" / "gcpx"
 FOLDERS = "|".join(
-    ["benchmarks", "examples", "provider", "sdk", "tests", "tools", *(path.name for path in PLUGIN.iterdir())]
+    ["benchmarks", "docs", "examples", "provider", "sdk", "tests", "tools", *(path.name for path in PLUGIN.iterdir())]
 )
 PATH = re.compile(rf"`((?:{FOLDERS})/[\w/.-]*)(?:::([\w.]+))?`")
 """A path below the root or the plugin's folder, and a name that is defined in that file."""
@@ -86,6 +91,24 @@ def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():
 
     assert next(name for name in sections if name != "Unreleased") == __version__
     assert "Unreleased" not in sections[1:]
+
+
+def test_the_guide_of_fleets_says_what_each_property_needs():
+    table = (ROOT / "docs" / "fleets.md").read_text().split("<!-- table: levels -->")[1].split("<!-- end")[0]
+    said = dict(re.findall(r"^\| `([\w.]+)` \| (\w+) \|$", table, re.MULTILINE))
+    scheduling = [f"scheduling.{name}" for name in object_type(Scheduling).properties]
+    names = [name for name in object_type(InstanceProperties).properties if name != "scheduling"] + scheduling
+    levels = {name: level_of(*name.split(".")) for name in names}
+
+    assert said == {name: level.name.lower() for name, level in levels.items() if level is not Level.REPLACE}
+    assert "| every other property | replace |" in table
+
+
+@pytest.mark.parametrize("declared", [UpdatePolicy, Readiness])
+def test_the_guide_of_fleets_names_every_property_of_the_update_policy(declared):
+    text = (ROOT / "docs" / "fleets.md").read_text()
+
+    assert [name for name in object_type(declared).properties if f"`{name}`" not in text] == []
 
 
 def test_no_address_of_a_registry_is_written_down():

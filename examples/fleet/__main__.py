@@ -46,4 +46,6 @@ workers = gcpx.compute.BulkInstances(
 
 pulumi.export("count", workers.created_count)
 pulumi.export("running", workers.running_count)
+pulumi.export("fleetId", workers.fleet_id)
+pulumi.export("generation", workers.generation)
 pulumi.export("zones", workers.members.apply(lambda members: sorted({member.zone for member in members})))

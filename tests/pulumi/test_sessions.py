@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 import pytest
-from programs import PROJECT, TEMPLATE, template
+from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 from steered import HANGS
 from workspace import SCRIPTS
 
@@ -48,5 +48,27 @@ def test_an_interrupted_up_keeps_the_resource_in_the_state(stack, cloud):
     stack.up()
     assert "initErrors" not in stack.resource("web")
     assert cloud.emulator.store.counts()["instanceTemplates"] == 1
+    stack.assert_no_changes()
+    stack.destroy()
+
+
+def test_a_refresh_in_the_middle_of_a_rollout_keeps_it_unfinished_until_the_next_up(stack, cloud):
+    def write(**more):
+        made = fleet(3, updatePolicy={"strategy": "ROLLING"}, **more)
+        stack.write(workers={"type": FLEET, "properties": made})
+
+    write()
+    stack.up()
+    cloud.fail("compute.instances.setLabels", status=403, message="not now")
+    write(labels={"tier": "web"})
+    stack.up_fails()
+    assert "initErrors" in stack.resource("workers")
+    refreshed = stack.workspace.run("refresh", "--yes", "--skip-preview").stdout
+
+    assert "of 3 members do not have the properties of the last update" in refreshed
+    assert "initErrors" in stack.resource("workers")
+    assert stack.preview()["workers"].op == "update"
+    stack.up()
+    assert "initErrors" not in stack.resource("workers")
     stack.assert_no_changes()
     stack.destroy()

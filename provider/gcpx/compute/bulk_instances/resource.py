@@ -22,6 +22,7 @@ from gcpx.compute.bulk_instances.online_checks import fleet_checks
 from gcpx.compute.bulk_instances.outputs import imported_fleet, last_creation_outputs, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.region_zones import RegionZones
 from gcpx.compute.bulk_instances.rollout.generation import creation_generation, generation_label, generation_output
+from gcpx.compute.bulk_instances.rollout.last_update import after_last_update
 from gcpx.compute.bulk_instances.rollout.outputs import kept_outputs, unfinished_rollout
 from gcpx.compute.bulk_instances.rollout.policy import is_rolling
 from gcpx.compute.bulk_instances.rollout.preview import announce
@@ -168,10 +169,12 @@ class BulkInstances(InProject):
 
     def announce_update(self, call: Call, old: dict[str, Any], new: dict[str, Any]) -> None:
         """Say what an update does to which members."""
+        call, old = after_last_update(call, old, new)
         announce(call, old, new)
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
+        call, old = after_last_update(call, old, new)
         return FleetUpdate(call, self._parse(resource_id), old, new).run()
 
     def delete(self, call: Call, resource_id: str) -> None:

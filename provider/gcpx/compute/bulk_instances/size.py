@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -43,3 +44,16 @@ class FleetSize:
 def is_parked(inputs: dict[str, Any]) -> bool:
     """Return whether a fleet's inputs ask for no instances: it exists in the state only, until its `count` is raised."""
     return as_integer(inputs.get("count")) == 0
+
+
+def with_members(inputs: dict[str, Any], members: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return a fleet's inputs that ask for all these members, too.
+
+    A refresh leaves stopped members out of the inputs, so that the next update starts or replaces them.
+    """
+    names, existing = inputs.get("perInstanceProperties"), [member["name"] for member in members]
+    count = max(FleetSize.of(inputs).wanted, len(existing))
+    if not names:
+        return {**inputs, "count": count}
+    named = {"perInstanceProperties": {**{name: {} for name in existing}, **names}}
+    return {**inputs, **named, **({"count": count} if inputs.get("count") is not None else {})}

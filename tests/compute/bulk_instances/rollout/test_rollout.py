@@ -434,3 +434,85 @@ def test_a_suspended_member_is_stopped_before_it_is_changed(engine, cloud):
     assert ids(updated) == ids(created)
     assert cloud.get(instance_path("web-002"))["status"] == "RUNNING"
     assert cloud.get(instance_path("web-002"))["machineType"].endswith("/e2-medium")
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_rollback_deletes_no_member_that_was_stopped_before(engine, cloud, named):
+    def program(machine_type):
+        made = rolling(4, {"onFailure": "ROLL_BACK"}, machineType=machine_type)
+        if named:
+            del made["namePattern"], made["count"]
+            made["perInstanceProperties"] = {f"web-{number:03}": {} for number in range(1, 5)}
+        return made
+
+    created = engine.create(FLEET, "workers", program("e2-small"))
+    stop(cloud, "web-002")
+    refreshed = engine.refresh(created)
+    cloud.fail(SET_MACHINE_TYPE, operation={"errors": [{"code": "INTERNAL_ERROR", "message": "does not change"}]})
+    with failing() as failed:
+        engine.update(refreshed, program("e2-medium"))
+
+    assert "rolled back" in failed[0].message
+    assert ids(engine.refresh(refreshed)) == ids(created)
+
+
+def test_a_refresh_says_that_a_rollout_is_not_finished(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling())
+    cloud.fail(SET_LABELS, status=403, message="not now")
+    with failing():
+        engine.update(created, rolling(labels={"a": "1"}))
+    with failing() as failed:
+        engine.refresh(created)
+    partial = failed[0].partial
+    assert "3 of 4 members do not have the properties of the last update" in partial.reasons[0]
+
+    found = Resource(created.urn, partial.id, driver.plain(partial.inputs), driver.plain(partial.properties))
+    back = engine.update(found, rolling())
+    assert not engine.drift(back)
+    assert {member["generation"] for member in back.outputs["members"]} == {created.outputs["generation"]}
+
+
+def test_a_member_without_its_generation_label_keeps_the_generation_that_the_state_knows(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(4, {"pauseAfter": 1}))
+    paused = engine.update(created, rolling(4, {"pauseAfter": 1}, **BIGGER_DISK))
+    behind = next(iter(ids(created).items() & ids(paused).items()))[0]
+    cloud.change(instance_path(behind), lambda body: body["labels"].pop("gcpx-generation"))
+
+    done = engine.update(engine.refresh(paused), rolling(4, **BIGGER_DISK))
+    assert not ids(done).items() & ids(created).items()
+
+
+def test_the_label_of_a_generation_that_somebody_has_removed_is_set_again(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2))
+    cloud.change(instance_path("web-002"), lambda body: body["labels"].pop("gcpx-generation"))
+    with failing() as failed:
+        engine.refresh(created)
+    assert "1 of 2 members do not have the properties of the last update: web-002" in failed[0].partial.reasons[0]
+    healed = engine.update(created, rolling(2))
+
+    assert ids(healed) == ids(created)
+    assert cloud.get(instance_path("web-002"))["labels"]["gcpx-generation"] == created.outputs["generation"]
+
+
+def test_stopped_members_of_a_paused_rollout_are_replaced(engine, cloud):
+    policy = {"pauseAfter": 1}
+    created = engine.create(FLEET, "workers", rolling(3, policy, onStopped="REPLACE"))
+    paused = engine.update(created, rolling(3, policy, onStopped="REPLACE", **BIGGER_DISK))
+    behind = next(iter(ids(created).items() & ids(paused).items()))[0]
+    stop(cloud, behind)
+    healed = engine.update(engine.refresh(paused), rolling(3, policy, onStopped="REPLACE", **BIGGER_DISK))
+
+    assert behind not in ids(healed)
+    assert len(ids(healed)) == 3
+    assert len(ids(healed).items() & ids(created).items()) == 1, "the other one waits until the pause ends"
+    assert not engine.drift(healed)
+
+
+def test_a_suspended_member_is_resumed(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(2))
+    stop(cloud, "web-002", "suspend", status="SUSPENDED")
+    healed = engine.update(engine.refresh(created), rolling(2))
+
+    assert ids(healed) == ids(created)
+    assert cloud.get(instance_path("web-002"))["status"] == "RUNNING"
+    assert "compute.instances.resume" in cloud.calls()

@@ -18,7 +18,7 @@ from gcpx.compute.bulk_instances.rollout.rollout import Rollout
 from gcpx.compute.bulk_instances.rollout.settings import LABELS, Target
 from gcpx.compute.bulk_instances.rollout.words import names_in_words, new_of
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
-from gcpx.compute.bulk_instances.size import FleetSize
+from gcpx.compute.bulk_instances.size import FleetSize, with_members
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.model.call import Call
 from gcpx.model.resource import Live, PartialError
@@ -40,11 +40,12 @@ class FleetUpdate:
             PartialError: it failed after something was changed, or the fleet is smaller than its minimum.
             ProviderError: it failed before anything was changed, or what was changed has been rolled back.
         """
-        rollout = self._rollout(Goal.of(self.call, self.fleet, self.old, self.new), self.fleet.members(self.call))
+        before = self.fleet.members(self.call)
+        rollout = self._rollout(Goal.of(self.call, self.fleet, self.old, self.new), before)
         try:
             rollout.run()
         except ProviderError as error:
-            raise self._failure(rollout, error) from error
+            raise self._failure(rollout, error, before) from error
         live = self._live(rollout)
         if rollout.creation is not None:
             report_shortfall(self.call, self.new, live, rollout.creation)
@@ -70,19 +71,22 @@ class FleetUpdate:
         rollout.touched = True
         return rollout
 
-    def _failure(self, rollout: Rollout, error: ProviderError) -> Exception:
-        """Return what a failed rollout raises, after rolling it back if the policy says so."""
+    def _failure(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
+        """Return what a failed rollout raises, after rolling it back if the policy says so.
+
+        `before` are the members before the rollout.
+        """
         if not rollout.touched:
             return error
         cancelled = isinstance(error, CancelledError) or self.call.cancelled.is_set()
         if rollout.goal.policy.rolls_back and self.call.changed and not cancelled:
-            return self._rolled_back(rollout, error)
+            return self._rolled_back(rollout, error, with_members(self.old, before))
         return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
 
-    def _rolled_back(self, rollout: Rollout, error: ProviderError) -> Exception:
-        """Bring the members that were changed back to the old inputs."""
+    def _rolled_back(self, rollout: Rollout, error: ProviderError, old: dict[str, Any]) -> Exception:
+        """Bring the members that were changed back to old inputs."""
         self.call.warn(f"the rollout failed, and is being rolled back: {error}")
-        back = Rollout.of(self.call, self.fleet, rollout.goal.reversed(self.old), self.fleet.members(self.call))
+        back = Rollout.of(self.call, self.fleet, rollout.goal.reversed(old), self.fleet.members(self.call))
         try:
             back.run()
         except ProviderError as failure:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import attrs
@@ -14,7 +13,7 @@ from hurried import HurriedProvider
 
 
 @attrs.define
-class Stack:
+class StackState:
     """One resource in a stack; each run may have a new plugin.
 
     Attributes:
@@ -44,16 +43,6 @@ class Stack:
         self._plugin.close()
         self._engine = None
 
-    @contextmanager
-    def crashing(self) -> Iterator[None]:
-        """Lose what the calls of the block report, as if the plugin had crashed; then end the plugin."""
-        before = self.state, self.init_errors
-        try:
-            yield
-        finally:
-            self.state, self.init_errors = before
-            self.end_plugin()
-
     def is_valid(self, inputs: dict[str, Any]) -> bool:
         """Return whether the plugin accepts a program."""
         return not self.engine.check(self.token, self.name, inputs, self._old_inputs).failures
@@ -71,8 +60,26 @@ class Stack:
         self._attempt(lambda: self.engine.preview_update(self.state, inputs))
         return True
 
-    def up(self, inputs: dict[str, Any]) -> None:
-        """Bring the resource to a program."""
+    @property
+    def has_failed(self) -> bool:
+        """Whether the last run failed and left the state as it was."""
+        return self.failed is not None and self.failed.partial is None
+
+    def up(self, inputs: dict[str, Any], *, refresh: bool = False, crashes: bool = False) -> None:
+        """Bring the resource to a program, perhaps after a refresh.
+
+        With `crashes`, the plugin crashes: what it reports is lost.
+        """
+        before = self.state, self.init_errors
+        if refresh:
+            self.refresh()
+        if not refresh or not self.has_failed:
+            self._up(inputs)
+        if crashes:
+            self.state, self.init_errors = before
+            self.end_plugin()
+
+    def _up(self, inputs: dict[str, Any]) -> None:
         if not self.preview(inputs) or self.failed is not None:
             return
         state, engine = self.state, self.engine
@@ -87,9 +94,9 @@ class Stack:
 
     def refresh(self) -> None:
         """Read the resource."""
-        if self.state is None:
-            return
         self.failed, before = None, self.state
+        if before is None:
+            return
         read = self._attempt(lambda: (self.engine.refresh(before),))
         if read is not None:
             self.state, self.init_errors = read[0], []
@@ -112,9 +119,9 @@ class Stack:
         """Make a call; record its error, and return None if it fails."""
         try:
             return call()
-        except grpc.RpcError as error:
+        except grpc.RpcError:
             with failing() as found:
-                raise error
+                raise
             self.failed = found[0]
             assert self.failed.code != grpc.StatusCode.INTERNAL, self.failed.message
             return None

@@ -1,0 +1,214 @@
+"""A rolling fleet in the emulator, watched at every request for what must not be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import attrs
+from emulated import Emulated
+from programs import PROJECT
+from rolling_program import FLEET_ID, Program
+
+from gcpx_emulator.compute.instance_states import effects_on_disks
+from gcpx_emulator.compute.interruptions import preempt, terminate_from_within
+from gcpx_emulator.core.effects import apply
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.core.request_log import RequestLog
+
+_ZONES: Final = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bcd"]
+_STRANGERS: Final = {"web-100": {}, "web-stranger": {"gcpx-bulk": "crew-2"}}
+"""Instances beside the fleet: one whose name fits its pattern, and one with the label of another fleet."""
+_GENERATION: Final = "gcpx-generation"
+
+
+@attrs.define
+class _ObservedLog(RequestLog):
+    """A log that calls an observer at each request, before the request has any effect."""
+
+    observer: Callable[[], None] = lambda: None
+
+    def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
+        entry = super().add(http_method, path, query, headers)
+        self.observer()
+        return entry
+
+
+@attrs.frozen
+class Look:
+    """The fleet at a moment.
+
+    Attributes:
+        members: its instances.
+        strangers: the other instances.
+    """
+
+    members: list[Json]
+    strangers: list[Json]
+
+    @property
+    def running(self) -> int:
+        return sum(item["status"] == "RUNNING" for item in self.members)
+
+    @property
+    def stopped(self) -> int:
+        return sum(item["status"] not in {"RUNNING", "PROVISIONING", "STAGING"} for item in self.members)
+
+    def lost_since(self, before: Look) -> list[Json]:
+        """Return the members that ran before, and do not exist any more or are being stopped."""
+        now = {item["id"]: item["status"] for item in self.members}
+        return [
+            item
+            for item in before.members
+            if item["status"] == "RUNNING" and now.get(item["id"], "STOPPING") == "STOPPING"
+        ]
+
+
+@attrs.define
+class WatchedFleet:
+    """The fleet, with what a run may do to it.
+
+    Attributes:
+        programs: those that a run may lead to: the new one and, after a rollback, the old one.
+        interruption: the number of a request, and what happens at it.
+        violations: what was seen that must not be.
+        wasted: the members that a run took away and their generations, with the number of others of that generation.
+        stopped, edited: the IDs of members that others have stopped, or whose labels they have edited.
+    """
+
+    cloud: Emulated
+    programs: list[Program] = attrs.Factory(list)
+    interruption: tuple[int, Callable[[], None]] | None = None
+    violations: list[str] = attrs.Factory(list)
+    wasted: list[tuple[str, int]] = attrs.Factory(list)
+    stopped: set[str] = attrs.Factory(set)
+    edited: set[str] = attrs.Factory(set)
+    _requests: int = 0
+    _unknown: int = 0
+    """The members that others have stopped during the run, when the provider may have read the members already."""
+    _first: Look = attrs.Factory(lambda: Look([], []))
+    _last: Look = attrs.Factory(lambda: Look([], []))
+
+    @property
+    def members(self) -> list[Json]:
+        """The members as they are now."""
+        return self._look().members
+
+    def make_strangers(self) -> None:
+        """Create the instances that are not the fleet's."""
+        for name, labels in _STRANGERS.items():
+            self.cloud.change(self.cloud.make_instance(name), lambda body, labels=labels: body.update(labels=labels))
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """Watch the fleet during the block, at every request and at its end."""
+        emulator = self.cloud.emulator
+        before = emulator.requests
+        emulator.operations.settle()
+        self._first = self._last = self._look()
+        self._requests = self._unknown = 0
+        self.wasted.clear()
+        emulator.requests = _ObservedLog(observer=self._observe)
+        try:
+            yield
+        finally:
+            emulator.requests, self.interruption = before, None
+        emulator.operations.settle()
+        self._check()
+
+    def is_gone(self) -> bool:
+        """Return whether nothing but the other instances is left, with their disks."""
+        self.cloud.emulator.operations.settle()
+        store = self.cloud.emulator.store
+        left = [
+            item["name"] for kind in ("instances", "disks") for zone in _ZONES for item in store.list(f"{zone}/{kind}")
+        ]
+        return sorted(left) == sorted([*_STRANGERS, *_STRANGERS])
+
+    def interfere(self, how: str, position: int) -> None:
+        """Do something to a member, as Google or somebody else does."""
+        members = self.members
+        if not members:
+            return
+        member = members[position % len(members)]
+        if how in {"preempt", "shut down", "suspend"}:
+            self._stop(how, member)
+        elif how == "delete":
+            self._delete(member)
+        else:
+            self._relabel(how, member)
+
+    def _stop(self, how: str, member: Json) -> None:
+        emulator, path = self.cloud.emulator, _path(member)
+        if member["status"] != "RUNNING":
+            return
+        self.stopped.add(member["id"])
+        if how == "suspend":
+            emulator.store.put(path, member | {"status": "SUSPENDED"})
+        else:
+            act = preempt if how == "preempt" else terminate_from_within
+            act(emulator.cloud, {"instances": [path]})
+
+    def _delete(self, member: Json) -> None:
+        store, path = self.cloud.emulator.store, _path(member)
+        for effect in effects_on_disks(store, path, member):
+            apply(effect, store)
+        store.delete(path)
+
+    def _relabel(self, how: str, member: Json) -> None:
+        labels = member.get("labels", {})
+        changed = {
+            "add label": {**labels, "note": "mine"},
+            "change label": {**labels, "tier": "other"},
+            "remove generation": {key: value for key, value in labels.items() if key != _GENERATION},
+            "change generation": {**labels, _GENERATION: "unknown"},
+        }[how]
+        store = self.cloud.emulator.store
+        store.put(_path(member), member | {"labels": changed, "labelFingerprint": f"edited{store.next()}"})
+        if how != "add label":
+            self.edited.add(member["id"])
+
+    def _look(self) -> Look:
+        store = self.cloud.emulator.store
+        found = [item for zone in _ZONES for item in store.list(f"{zone}/instances")]
+        ours = [item for item in found if item.get("labels", {}).get("gcpx-bulk") == FLEET_ID]
+        return Look(ours, [item for item in found if item not in ours])
+
+    def _observe(self) -> None:
+        self._requests += 1
+        self._check()
+        if self.interruption is not None and self._requests == self.interruption[0]:
+            self.interruption[1]()
+            before, self._last = self._last, self._look()
+            self._unknown += before.running - self._last.running
+
+    def _check(self) -> None:
+        """Compare the fleet with the last look at it."""
+        before, now = self._last, self._look()
+        self._last = now
+        names = [item["name"] for item in now.members]
+        least = min(program.least(now.stopped) for program in self.programs) - self._unknown
+        most = max(program.most(len(self._first.members)) for program in self.programs)
+        shown = [f"{item['name']} {item['status']}" for item in now.members]
+        self._note(now.running < min(before.running, least), f"{now.running} of at least {least} run: {shown}")
+        self._note(len(names) > max(len(before.members), most), f"{len(names)} of at most {most} exist: {shown}")
+        self._note(len(set(names)) < len(names), f"a name is used twice: {shown}")
+        self._note(now.strangers != self._first.strangers, "other instances were touched")
+        self._note_wasted(now, now.lost_since(before))
+
+    def _note(self, violated: bool, words: str) -> None:
+        if violated:
+            self.violations.append(f"request {self._requests}: {words}")
+
+    def _note_wasted(self, now: Look, lost: list[Json]) -> None:
+        gone = {item["id"] for item in lost}
+        staying = [item["labels"].get(_GENERATION) for item in now.members if item["id"] not in gone]
+        for item in lost:
+            generation = item["labels"].get(_GENERATION, "")
+            self.wasted.append((generation, staying.count(generation)))
+
+
+def _path(instance: Json) -> str:
+    zone = instance["zone"].rpartition("/")[2]
+    return f"projects/{PROJECT}/zones/{zone}/instances/{instance['name']}"
