@@ -131,7 +131,7 @@ def describe(kind: Type) -> str:
     if isinstance(kind, ObjectType):
         return f"an object with the properties of {kind.name}"
     if kind == PERCENTAGE:
-        return "a number, such as 2, or a percentage, such as 20%"
+        return "a number, such as 2, or a percentage of at most 100%, such as 20%"
     return "an integer" if kind.name == "integer" else f"a {kind.name}"
 
 

@@ -199,6 +199,7 @@ class BulkInstancesModel(Record):
     )
     removed_keys: dict[str, list[str]] = output_field(
         "The keys of labels, metadata and other settings that an unfinished update is removing from members.",
+        secret=True,
         volatile=True,
     )
     running_count: int = output_field(

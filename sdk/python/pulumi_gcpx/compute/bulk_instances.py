@@ -522,6 +522,8 @@ class BulkInstances(pulumi.CustomResource):
             __props__.__dict__["removed_keys"] = None
             __props__.__dict__["running_count"] = None
             __props__.__dict__["shortfalls"] = None
+        secret_opts = pulumi.ResourceOptions(additional_secret_outputs=["removedKeys"])
+        opts = pulumi.ResourceOptions.merge(opts, secret_opts)
         super(BulkInstances, __self__).__init__(
             'gcpx:compute:BulkInstances',
             resource_name,

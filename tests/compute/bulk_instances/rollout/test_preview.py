@@ -30,7 +30,7 @@ def test_another_spelling_of_the_same_properties_is_announced_as_what_else_chang
     spelled = rolling(networkInterfaces=[{"network": "global/networks/default"}], labels={"a": "1"})
     engine.log.messages.clear()
     engine.preview_update(created, spelled)
-    assert "4 members are changed while they run" in said(engine)
+    assert "4 members are changed without a restart" in said(engine)
     assert "replaced" not in said(engine)
 
     cloud.emulator.requests.kept.clear()

@@ -303,7 +303,7 @@ def test_a_preview_says_who_is_changed_how_and_in_how_many_batches(engine, cloud
     assert "- 2 instances are created" in said(engine)
     engine.log.messages.clear()
     engine.preview_update(created, rolling(3, policy, labels={"a": "1"}))
-    assert "- 3 members are changed while they run: web-001, web-002, web-003" in said(engine)
+    assert "- 3 members are changed without a restart: web-001, web-002, web-003" in said(engine)
     assert "- 2 members are deleted: web-005, web-004" in said(engine)
     assert mutations(cloud) == [BULK], "a preview changes nothing"
 
@@ -487,7 +487,7 @@ def test_the_label_of_a_generation_that_somebody_has_removed_is_set_again(engine
     cloud.change(instance_path("web-002"), lambda body: body["labels"].pop("gcpx-generation"))
     with failing() as failed:
         engine.refresh(created)
-    assert "1 of 2 members do not have the properties of the last update: web-002" in failed[0].partial.reasons[0]
+    assert "1 of 2 members does not have the properties of the last update: web-002" in failed[0].partial.reasons[0]
     healed = engine.update(created, rolling(2))
 
     assert ids(healed) == ids(created)

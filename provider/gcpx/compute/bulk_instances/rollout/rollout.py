@@ -21,6 +21,7 @@ from gcpx.compute.bulk_instances.rollout.names import instances_to_create
 from gcpx.compute.bulk_instances.rollout.plan import Member, Step, next_step, steps, work_left
 from gcpx.compute.bulk_instances.rollout.readiness import Readiness
 from gcpx.compute.bulk_instances.rollout.words import describe_step
+from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import Unfinished
 from gcpx.model.call import Call
@@ -195,6 +196,7 @@ class Rollout:
             self.members = kept
             if len(kept) - before >= wanted.count:
                 self.creation = self.creation.completed()
+                self.call.progress(f"{wanted.count:,}/{wanted.count:,} instances created")
             else:
                 self._accept_less(step, len(kept) - before, wanted.count)
 
@@ -214,7 +216,10 @@ class Rollout:
         replaces = any(member.need is Level.REPLACE for member in self._planned()) or any(
             member.need is Level.REPLACE for member in step.delete
         )
-        if replaces and self.goal.policy.rolling:
+        too_few = len(self.members) < FleetSize.of(self.goal.inputs).minimum and work_left(
+            self._planned(), len(self.members), self.goal.policy
+        )
+        if (replaces or too_few) and self.goal.policy.rolling:
             raise RolloutError(f"{created:,} of {wanted:,} instances could be created{self._why_less}")
         self.wanted = len(self.members)
 

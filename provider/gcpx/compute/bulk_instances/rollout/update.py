@@ -140,7 +140,7 @@ class FleetUpdate:
         if rollout.goal.policy.pause_after is not None and behind:
             self.call.warn(
                 f"the rollout has paused: {new_of(len(rollout.members) - len(behind), len(rollout.members))}; raise or "
-                "remove updatePolicy.pauseAfter to go on, or restore the previous properties"
+                "remove updatePolicy.pauseAfter to go on, or restore the previous properties and remove it to go back"
             )
 
 

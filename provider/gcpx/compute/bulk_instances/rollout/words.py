@@ -109,7 +109,7 @@ class _Effects:
         """Describe the effects, one line each; `at_most` stands before what may turn out to be unnecessary."""
         number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
         return [
-            *_line("changed while they run", self.refreshed),
+            *_line("changed without a restart", self.refreshed),
             *_line(f"{at_most}restarted", self.restarted),
             *_line(f"{at_most}replaced", self.replaced),
             *_line("changed, and left stopped", self.rested),
