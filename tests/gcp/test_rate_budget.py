@@ -1,4 +1,4 @@
-"""The rate of requests follows the server's quota: little is refused, little is unused, and programs share it."""
+"""The rate of requests follows the server's quota: few requests are refused, and programs share the whole quota."""
 
 from __future__ import annotations
 

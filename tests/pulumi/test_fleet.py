@@ -1,4 +1,4 @@
-"""The example of a fleet under the real CLI: rolled, short, fallen back, healed, parked, and interrupted on the way."""
+"""The example of a fleet under the real CLI: rolled, short of capacity, healed, parked, and interrupted on the way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What tests of rollouts set up: rolling fleets, failures in the middle, and what a failure leaves in the state."""
+"""What tests of rollouts set up: rolling fleets, failures during a rollout, and what a failure leaves in the state."""
 
 from __future__ import annotations
 

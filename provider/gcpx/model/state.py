@@ -49,7 +49,7 @@ def _is_unseen(prop: Property, user: Any) -> bool:
     """Return whether Google may leave a value out.
 
     Google never gets or returns the property, or no longer does after what it names was deleted; or the value is an
-    object of such properties.
+    object of such object of such properties.
     """
     if prop.traits.unsent or prop.traits.write_only or prop.traits.forgotten:
         return True

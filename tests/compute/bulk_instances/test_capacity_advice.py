@@ -1,4 +1,4 @@
-"""With `validateOnline`, a preview shows how likely Spot and flex-start instances can be created."""
+"""With `validateOnline`, a preview shows how likely it is that Spot and flex-start instances can be created."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Instances that the fleet's own properties did not get are created with its fallbacks, in their order."""
+"""Instances that cannot be created with the fleet's own properties are created with its fallbacks, in their order."""
 
 from __future__ import annotations
 

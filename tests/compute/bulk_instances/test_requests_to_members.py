@@ -1,4 +1,4 @@
-"""Requests to many members are sent side by side, and their operations are awaited together, with few calls."""
+"""Requests to many members are sent side by side, and their operations are waited for together, with few calls."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ BULK = "compute.regionInstances.bulkInsert"
 
 @pytest.fixture
 def create(cloud):
-    """Return a function that creates wanted instances of the fleet `crew`, and gives the creation and the members."""
+    """Return a function that creates wanted instances of the fleet `crew`, and returns the creation and the members."""
     google = GoogleClient(Settings(project=PROJECT, emulator_host=cloud.host))
     crew = Fleet(google, PROJECT, "us-east1", "crew")
     call = Call(urn="urn", timeout=None, cancelled=threading.Event(), progress=print, inform=print, warn=print)

@@ -1,4 +1,4 @@
-"""The operations of bulk creations: one for the whole, and one for each instance, found by the group that they share."""
+"""The operations of bulk creations: one for the whole creation, and one for each instance, found by the group that they share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Interruptions on demand: preemption, errors of hosts, and shutdowns from within."""
+"""Interruptions on demand: preemption, host errors, and shutdowns from within."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resource policies, and the number of instances that placement policies take."""
+"""Resource policies, and the number of instances that placement policies allow."""
 
 from __future__ import annotations
 

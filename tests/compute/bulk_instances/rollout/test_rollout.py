@@ -1,4 +1,4 @@
-"""Rolling updates through the protocol: who is touched, how many at once, and where a rollout goes on."""
+"""Rolling updates through the protocol: which members are touched, how many at once, and where a rollout goes on."""
 
 from __future__ import annotations
 

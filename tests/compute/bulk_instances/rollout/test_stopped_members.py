@@ -1,4 +1,4 @@
-"""Rollouts of fleets with stopped members: what is stopped on purpose stays so, and what is suspended can be changed."""
+"""Rollouts of fleets with stopped members: members that are stopped on purpose stay so, and suspended ones can be changed."""
 
 from __future__ import annotations
 
