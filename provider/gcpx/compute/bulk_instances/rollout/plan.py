@@ -205,4 +205,4 @@ def _within(spare: int, members: list[Member]) -> list[Member]:
     """Take the members that do not run, and as many running ones as can be spared."""
     idle = [member for member in members if not member.available]
     running = [member for member in members if member.available]
-    return idle + running
+    return idle + running[: max(0, spare)]
