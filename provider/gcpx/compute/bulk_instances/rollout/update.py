@@ -55,10 +55,8 @@ class FleetUpdate:
 
     def _rollout(self, goal: Goal, members: list[Instance]) -> Rollout:
         """Prepare a rollout; members without a generation label first get the one of their present properties."""
-        for member in members:
-            goal.member(
-                member, ready=True
-            )  # raises, before anything is changed, if the policy does not allow the change
+        for member in members:  # raises, before anything is changed, if the policy does not allow the change
+            goal.member(member, ready=True)
         unlabelled = [member for member in members if goal.generation and not recorded_generation(member)]
         if not unlabelled or goal.base == goal.generation:
             return Rollout.of(self.call, self.fleet, goal, members)
