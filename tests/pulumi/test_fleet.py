@@ -99,11 +99,11 @@ def test_the_script_plays_the_life_of_the_fleet(cloud, tmp_path, pulumi_home):
     short = next(text for title, text in acts.items() if title.startswith("scale to 20"))
     counts = [re.findall(r"count +: (?:\d+ => )?(\d+)", text)[-1] for text in acts.values()]
     assert counts == ["10", "15", "15", "15", "18", "20", "20", "20", "0", "20"]
-    assert "the rollout has paused: 1 of 15 members has" in acts["roll the next release to one worker"]
-    assert len(batches(acts["roll it to the others"])) == 5
+    assert "the rollout has paused: 1 of 15 members has" in acts["roll out the next release to one worker"]
+    assert len(batches(acts["roll it out to the others"])) == 5
     assert "- 2 instances in us-east1-c: no capacity for e2-small" in short
     assert "2 members are started: worker-0002" in acts["heal after Google has preempted two"]
-    assert len(batches(acts["roll another image"])) == 5
+    assert len(batches(acts["roll out another image"])) == 5
     assert len(workers(cloud)) == 20
     workspace.run("preview", "--expect-no-changes")
 
