@@ -91,6 +91,8 @@ class StackState:
             self.state, self.init_errors = done, []
         elif self.failed is not None and self.failed.partial is not None:
             self._keep(self.failed.partial)
+            if state is not None:  # after a failed update, the engine keeps the old inputs with the new outputs
+                self.state = attrs.evolve(self.state, inputs=state.inputs)
 
     def refresh(self) -> None:
         """Read the resource."""
