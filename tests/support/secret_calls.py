@@ -151,15 +151,10 @@ VERBS: Final[dict[str, Callable[[Engine, Planting], Any]]] = {
 
 @attrs.define
 class Observer:
-    """Makes calls and records everything that leaves the plugin.
-
-    Attributes:
-        internal: the errors that the engine would take for a corrupt state.
-    """
+    """Makes calls and records everything that leaves the plugin."""
 
     engine: Engine
     cloud: Emulated
-    internal: list[str] = attrs.Factory(list)
 
     def said(self, call: Callable[[], Any], fault: dict[str, Any] | None = None) -> str:
         """Make a call, with a fault in every request of it; return what comes out, without what is marked secret."""
@@ -175,9 +170,8 @@ class Observer:
             came = self._error(failed[0])
         return "\n".join([*came, *(text for *_, text in self.engine.log.messages)])
 
-    def _error(self, failed: driver.Failed) -> list[str]:
-        if failed.code in (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN):
-            self.internal.append(failed.message)
+    @staticmethod
+    def _error(failed: driver.Failed) -> list[str]:
         partial = failed.partial
         if partial is None:
             return [failed.message]

@@ -18,8 +18,10 @@ from urllib.parse import quote, quote_plus, unquote
 
 SHORTEST: Final = 4
 """A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""
-_SHORTEST_LINE: Final = 8
-"""A line of a secret with fewer characters is not masked alone: `done` and `exit 0` are lines of many scripts."""
+_SHORTEST_PIECE: Final = 8
+"""A piece of a secret with fewer characters is not masked alone: `done` and `exit 0` are lines of many scripts."""
+_SEPARATOR: Final = re.compile(r"[\r\n?#]")
+"""Between the pieces of a secret: messages may quote one line of it, and the path of a URL ends before ? and #."""
 _LONGEST_LINK: Final = 2048
 _MASK: Final = "[secret]"
 _PRIVATE: Final = re.compile(
@@ -114,12 +116,12 @@ def _beginnings(text: str, spelling: str, cut: int) -> Iterator[_Span]:
 def _spellings(secret: str) -> frozenset[str]:
     """Return the spellings of a secret in messages: plain, quoted, encoded, and the parts by which it may be named."""
     bare = secret.strip()
-    texts = {secret, bare, *_lines(bare), *_ends_of_link(bare)}
+    texts = {secret, bare, *_pieces(bare), *_ends_of_link(bare)}
     return frozenset(filter(None, (spelling for text in texts for spelling in _encodings(text))))
 
 
-def _lines(secret: str) -> Iterable[str]:
-    return (line.strip() for line in secret.splitlines() if len(line.strip()) >= _SHORTEST_LINE)
+def _pieces(secret: str) -> Iterable[str]:
+    return (piece.strip() for piece in _SEPARATOR.split(secret) if len(piece.strip()) >= _SHORTEST_PIECE)
 
 
 def _ends_of_link(secret: str) -> Iterator[str]:

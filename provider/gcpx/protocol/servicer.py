@@ -18,7 +18,7 @@ from gcpx.model.fields import ObjectType
 from gcpx.model.naming import without_hidden
 from gcpx.model.redaction import redact
 from gcpx.model.resource import Live, PartialError, Resource
-from gcpx.model.secrecy import mark_secrets, open_path
+from gcpx.model.secrecy import mark_secrets
 from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import messages, proto
 from gcpx.protocol.error_statuses import InitFailed, guarded, guarded_stream, wrapping_unexpected_errors
@@ -155,8 +155,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Compare inputs by meaning; offline and without effects."""
         old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
         plan = lifecycle.plan(self._resource(request), reveal(old), reveal(new), reveal(outputs))
-        shown = [attrs.evolve(change, path=open_path(change.path, old, new)) for change in plan.changes]
-        return messages.diff_response(shown, plan.delete_first)
+        return messages.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
 
     @guarded
     def Create(self, request: Any, _: grpc.ServicerContext) -> Any:
