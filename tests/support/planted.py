@@ -30,8 +30,8 @@ SPELLINGS: Final[dict[str, Callable[[str], str]]] = {
     "JSON": json.dumps,
     "JSON in UTF-8": lambda text: json.dumps(text, ensure_ascii=False),
     "JSON in JSON": lambda text: json.dumps(json.dumps({"value": text})),
-    "URL path": lambda text: quote(text),
-    "URL query": lambda text: quote_plus(text),
+    "URL path": quote,
+    "URL query": quote_plus,
     "HTML": html.escape,
     "base64": lambda text: base64.b64encode(text.encode()).decode(),
     "base64 for URLs": lambda text: base64.urlsafe_b64encode(text.encode()).decode().rstrip("="),
@@ -63,8 +63,7 @@ def _runs(line: str) -> Iterator[str]:
 
 def _views(said: str) -> Iterator[str]:
     """Yield a text, and what it says after each decoding."""
-    for view in (said, unquote_plus(said), html.unescape(said), _unescaped(said), _unescaped(_unescaped(said))):
-        yield view
+    yield from (said, unquote_plus(said), html.unescape(said), _unescaped(said), _unescaped(_unescaped(said)))
     for word in _BASE64.findall(said):
         for start in range(4):
             yield _decoded(word[start:].replace("-", "+").replace("_", "/"))
