@@ -13,7 +13,6 @@ import threading
 import traceback
 import warnings
 from types import TracebackType
-from typing import Any
 
 from gcpx.model.redaction import redact
 
@@ -45,7 +44,7 @@ def hide_values() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(_WithoutValues())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    warnings.showwarning = _report_warning
+    warnings.formatwarning = _describe_warning
     sys.excepthook = _report
     sys.unraisablehook = lambda found: _report(found.exc_type, found.exc_value, found.exc_traceback)
     threading.excepthook = lambda found: _report(found.exc_type, found.exc_value, found.exc_traceback)
@@ -57,8 +56,11 @@ def _report(_kind: type[BaseException], error: BaseException | None, _where: Tra
         sys.stderr.write(f"gcpx: {describe(error)}\n")
 
 
-def _report_warning(_message: Warning | str, category: type[Warning], filename: str, line: int, *_: Any) -> None:
-    sys.stderr.write(f"gcpx: {category.__name__} in {filename}, line {line}\n")
+def _describe_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    del message, line
+    return f"gcpx: {category.__name__} in {filename}, line {lineno}\n"
 
 
 def _write_no_core_dump() -> None:
