@@ -21,7 +21,7 @@ from gcpx.model.links import Location
 from gcpx.model.naming import NameRequest, without_hidden
 from gcpx.model.resource import Live, Resource
 from gcpx.model.rules import Violation
-from gcpx.model.secrecy import is_secret_at, mark_secrets
+from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.values import Path, is_below, reveal
 
 _PLACES = ("project", "region", "zone")
@@ -94,6 +94,20 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
     return Plan(changes, any(change.replaces for change in changes) and resource.must_delete_first(old, new))
+
+
+def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+    """Return the changes of a plan as the user may see them: those within a secret are one change of the secret.
+
+    Both inputs hold secrets as the engine marks them. The path of a change within a secret would name keys of maps.
+    """
+    shown: dict[Path, Change] = {}
+    for change in plan.changes:
+        path = open_path(change.path, old, new)
+        replaces = change.replaces or (path in shown and shown[path].replaces)
+        kind = change.kind if path == change.path else "update"
+        shown[path] = attrs.evolve(change, path=path, kind=kind, replaces=replaces)
+    return list(shown.values())
 
 
 def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:
