@@ -35,5 +35,5 @@ class HurriedProvider(Provider):
         assert self._settings is not None
         pauses = Pauses()
         self.cancelled, self.clock = pauses, pauses.now
-        self._client = GoogleClient(self._settings, clock=self.clock)
+        self._client = GoogleClient(self._settings, clock=self.clock, grace=0.0)
         self._lookups = Lookups(self._client)

@@ -93,7 +93,10 @@ class Attempt:
             return CancelledError.before(what)
         if self.request.only_reads:
             return CancelledError(f"{what}: cancelled while waiting for the response")
-        return Unfinished(f"{what}: cancelled while waiting for the response; Google may still carry the request out")
+        return Unfinished(
+            f"{what}: cancelled while waiting for the response; Google may still carry the request out. Run the command "
+            "again to go on"
+        )
 
 
 def _report(work: Callable[[], Any], results: _Results) -> None:
