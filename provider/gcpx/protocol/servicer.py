@@ -233,6 +233,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             inform=redacted(self._log.inform),
             warn=redacted(self._log.warn),
             last=reveal(last),
+            clock=self.plugin.clock,
         )
 
     def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:
