@@ -211,7 +211,7 @@ class CaseRun:
 
 @attrs.frozen
 class Expected:
-    """What a scenario does without a fault: its calls, and what exists afterwards, by kind."""
+    """What a scenario does without a fault: its calls, and what exists if the resource does afterwards, by kind."""
 
     calls: tuple[ApiCall, ...]
     made: Counter[str]
@@ -221,6 +221,7 @@ def observe(cloud: Emulated, scenario: Scenario) -> Expected:
     """Run a scenario without a fault; read its calls from the emulator's journal."""
     run = CaseRun.of(cloud, scenario)
     try:
+        before = run.added()
         run.verb()
         assert run.stack.failed is None, (str(scenario), run.stack.failed)
         calls, seen = [], Counter[str]()
@@ -229,7 +230,7 @@ def observe(cloud: Emulated, scenario: Scenario) -> Expected:
             seen[method] += 1
             changes = entry["httpMethod"] != "GET" and not method.endswith(".wait")
             calls.append(ApiCall(method, seen[method], changes))
-        return Expected(tuple(sorted(calls)), run.added())
+        return Expected(tuple(sorted(calls)), before if scenario.verb == "delete" else run.added())
     finally:
         run.close()
 
