@@ -202,7 +202,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             with wrapping_unexpected_errors():
                 resource.announce_update(call, before, without_hidden(reveal(new)))
             return proto.provider.UpdateResponse(properties=outputs.predicted())
-        live = _create_or_update(outputs, call, lambda given: resource.update(call, request.id, before, given))
+        live = _create_or_update(
+            outputs, call, lambda given: lifecycle.update(resource, call, request.id, before, given)
+        )
         return proto.provider.UpdateResponse(properties=outputs.state(live))
 
     @guarded
@@ -237,6 +239,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             inform=redacted(self._log.inform),
             warn=redacted(self._log.warn),
             last=reveal(last or {}),
+            clock=self.plugin.clock,
         )
 
     def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:
