@@ -24,6 +24,9 @@ class Call:
         warn: prints a warning with the resource's name.
         last: the outputs in state before this call, with secrets revealed.
         changed: in an update, the paths of the inputs that differ.
+        autonamed: whether the resource's name was generated.
+        provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
+        shown: what the engine has shown of this resource's state since Configure: IDs, numeric IDs, generated names.
     """
 
     urn: str
@@ -34,3 +37,6 @@ class Call:
     warn: Callable[[str], None]
     last: dict[str, Any] = attrs.Factory(dict)
     changed: tuple[Path, ...] = ()
+    autonamed: bool = False
+    provider_id: str = ""
+    shown: frozenset[str] = frozenset()

@@ -14,7 +14,7 @@ from gcpx.model import codec, lifecycle
 from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.fields import ObjectType
-from gcpx.model.naming import without_hidden
+from gcpx.model.naming import ADOPTED, AUTONAMED, without_hidden
 from gcpx.model.resource import Live, PartialError, Resource
 from gcpx.model.secrecy import mark_secrets, redact
 from gcpx.model.values import has_unknown, reveal, secret_texts
@@ -22,7 +22,9 @@ from gcpx.protocol import messages, proto
 from gcpx.protocol.error_statuses import InitFailed, guarded, guarded_stream, masking, wrapping_unexpected_errors
 from gcpx.protocol.findings import Findings
 from gcpx.protocol.log import EngineLog
+from gcpx.protocol.outputs import outputs_message, predicted_outputs
 from gcpx.protocol.plugin import Plugin
+from gcpx.protocol.stack_memory import KEPT, StackMemory
 from gcpx.protocol.wire import decode, encode
 
 _PAGE: Final = 500
@@ -35,6 +37,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def __init__(self, plugin: Plugin, log: EngineLog) -> None:
         self.plugin = plugin
         self._log = log
+        self._memory = StackMemory()
 
     @guarded
     def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -90,6 +93,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Take the configuration."""
         args = decode(request.args) or messages.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
+        self._memory = StackMemory(request.id)
         return proto.provider.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
         )
@@ -134,6 +138,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Name the resource and find everything that is wrong with its inputs."""
         resource, olds = self._resource(request), decode(request.olds)
         kind = resource.type
+        self._memory.show_inputs(request.urn, resource.autoname, reveal(olds))
         inputs, unnamed = lifecycle.name_inputs(resource, messages.name_request(request), olds, decode(request.news))
         report = lifecycle.check_inputs(kind, inputs, resource.problems(reveal(inputs)))
         if not report.failures:
@@ -150,6 +155,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
         old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
+        self._memory.show(request.urn, request.id, outputs)
         plan = lifecycle.plan(self._resource(request), reveal(old), reveal(new), reveal(outputs))
         return messages.diff_response(plan.changes, plan.delete_first)
 
@@ -158,22 +164,25 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Create the resource or, in a preview, predict its outputs."""
         resource, inputs = self._resource(request), decode(request.properties)
         if request.preview:
-            return proto.provider.CreateResponse(properties=_predicted(resource, inputs, {}))
-        call = self._call(request.urn, request.timeout, inputs)
+            return proto.provider.CreateResponse(properties=predicted_outputs(resource, inputs, {}))
+        call = attrs.evolve(self._call(request.urn, request.timeout, inputs), autonamed=bool(inputs.get(AUTONAMED)))
         live = _create_or_update(resource, call, inputs, lambda given: resource.create(call, given))
-        return proto.provider.CreateResponse(id=live.id, properties=_state(resource, live, inputs))
+        self._memory.created(request.urn, live)
+        return proto.provider.CreateResponse(id=live.id, properties=outputs_message(resource, live, inputs))
 
     @guarded
     def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Refresh or import a resource; an empty ID in the response says that it is gone."""
         resource, inputs, last = self._resource(request), decode(request.inputs), decode(request.properties)
         importing = not inputs and not last
+        self._memory.show(request.urn, request.id, last)
         plain = reveal(inputs)
         with wrapping_unexpected_errors():
             call = self._call(request.urn, request.timeout, inputs, last)
             live, unfinished = _read(resource, call, request.id, None if importing else without_hidden(plain))
         if live is None:
             return proto.provider.ReadResponse()
+        live = attrs.evolve(live, adopted=bool(last.get(ADOPTED)))
         fresh = (
             lifecycle.import_inputs(resource, live)
             if importing
@@ -195,16 +204,20 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         if request.preview:
             with wrapping_unexpected_errors():
                 resource.announce_update(call, before, without_hidden(reveal(new)))
-            return proto.provider.UpdateResponse(properties=_predicted(resource, new, last))
+            return proto.provider.UpdateResponse(properties=predicted_outputs(resource, new, last))
         live = _create_or_update(resource, call, new, lambda given: resource.update(call, request.id, before, given))
-        return proto.provider.UpdateResponse(properties=_state(resource, live, new))
+        return proto.provider.UpdateResponse(properties=outputs_message(resource, live, new))
 
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
         resource, last = self._resource(request), decode(request.properties)
-        with wrapping_unexpected_errors():
-            resource.delete(self._call(request.urn, request.timeout, {}, last), request.id)
+        call = self._call(request.urn, request.timeout, {}, last)
+        if self._memory.is_kept(request.urn, request.id, last):
+            call.warn(KEPT.format(id=request.id, urn=request.urn))
+        else:
+            with wrapping_unexpected_errors():
+                resource.delete(call, request.id)
         return empty_pb2.Empty()
 
     def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
@@ -233,6 +246,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             inform=redacted(self._log.inform),
             warn=redacted(self._log.warn),
             last=reveal(last),
+            provider_id=self._memory.provider_id,
+            shown=self._memory.shown(urn),
         )
 
     def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:
@@ -268,7 +283,7 @@ def _create_or_update(
     except ProviderError as error:
         raise resource.explain_error(call, plain, error) from error
     except PartialError as error:
-        state = _state(resource, error.live, inputs)
+        state = outputs_message(resource, error.live, inputs)
         raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error
 
 
@@ -278,11 +293,3 @@ def _read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, An
         return resource.read(call, resource_id, inputs), ""
     except PartialError as error:
         return error.live, str(error)
-
-
-def _predicted(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> Any:
-    return encode(mark_secrets(resource.type, lifecycle.predict(resource, reveal(inputs), last), inputs))
-
-
-def _state(resource: Resource, live: Live, inputs: dict[str, Any]) -> Any:
-    return encode(mark_secrets(resource.type, lifecycle.outputs_of(resource, live, reveal(inputs)), inputs))
