@@ -87,7 +87,9 @@ SCENARIOS = {
 def prepare(cloud: Emulated) -> dict[str, Any]:
     """Create what the scenarios need and what is not theirs; return everything that exists."""
     cloud.reset()
-    cloud.emulator.store.put(f"b/{BUCKET}", {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT})
+    cloud.emulator.store.put(
+        f"b/{BUCKET}", {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
+    )
     cloud.make_topics()
     cloud.make_disk()
     cloud.make_instance()
@@ -100,6 +102,10 @@ def existing(cloud: Emulated) -> dict[str, Any]:
     """Return everything that exists, by path; the disks that are attached to the instance are part of it."""
     cloud.emulator.operations.settle()
     store = cloud.emulator.store
-    found = {f"{path}/{item.get('name') or item.get('id') or item.get('fingerprint')}": "" for path in _COLLECTIONS for item in store.list(path)}
+    found = {
+        f"{path}/{item.get('name') or item.get('id') or item.get('fingerprint')}": ""
+        for path in _COLLECTIONS
+        for item in store.list(path)
+    }
     instance = cloud.get(VM) or {}
     return found | {f"{VM} {disk['deviceName']}": disk["source"] for disk in instance.get("disks", ())}

@@ -21,15 +21,31 @@ PROVIDER_ID = "3f6c0c0e-5a0b-4d51-9d0e-3f1f7f0e5a11"
 
 @attrs.define
 class _CountingLog(RequestLog):
-    """A log that counts requests, and calls `observer` at each with its number, before it has any effect."""
+    """A log that counts requests.
 
-    observer: Callable[[int], None] = lambda _: None
+    Attributes:
+        observer: called at each request, before it has any effect, with its number and the requests before it.
+    """
+
+    observer: Callable[[int, list[Json]], None] = lambda _number, _before: None
     count: int = 0
 
     def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
         self.count += 1
-        self.observer(self.count)
+        self.observer(self.count, list(self.kept))
         return super().add(http_method, path, query, headers)
+
+
+@contextmanager
+def counted_requests(cloud: Emulated, observer: Callable[[int, list[Json]], None]) -> Iterator[_CountingLog]:
+    """Observe the requests during the block."""
+    emulator = cloud.emulator
+    kept, log = emulator.requests, _CountingLog(observer=observer)
+    emulator.requests = log
+    try:
+        yield log
+    finally:
+        emulator.requests = kept
 
 
 @attrs.define
@@ -58,7 +74,7 @@ class CrashingStack(StackState):
     def run(self, verb: str, inputs: dict[str, Any]) -> int:
         """Run `up` or `destroy` with a new plugin; return the number of its requests."""
         self.end_plugin()
-        with self._counted(lambda _: None) as log:
+        with counted_requests(self.cloud, lambda _number, _before: None) as log:
             self._do(verb, inputs)
         return log.count
 
@@ -68,7 +84,7 @@ class CrashingStack(StackState):
         before = self.state, self.init_errors
         engine = self.engine
 
-        def kill(count: int) -> None:
+        def kill(count: int, _: list[Json]) -> None:
             if count != number:
                 return
             if moment == "after":
@@ -76,7 +92,7 @@ class CrashingStack(StackState):
             self.cloud.fail("*", drop="before", times=10**9)
             engine.stub.Cancel(empty_pb2.Empty())
 
-        with self._counted(kill):
+        with counted_requests(self.cloud, kill):
             self._attempt(lambda: self._do(verb, inputs))
         self.state, self.init_errors, self.failed = *before, None
         self.end_plugin()
@@ -106,13 +122,3 @@ class CrashingStack(StackState):
         else:
             self.destroy()
         return self.state
-
-    @contextmanager
-    def _counted(self, observer: Callable[[int], None]) -> Iterator[_CountingLog]:
-        emulator = self.cloud.emulator
-        kept, log = emulator.requests, _CountingLog(observer=observer)
-        emulator.requests = log
-        try:
-            yield log
-        finally:
-            emulator.requests = kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import attrs
@@ -27,6 +27,7 @@ class Call:
         autonamed: whether the resource's name was generated.
         provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
         shown: what the engine has shown of this resource's state since Configure: IDs, numeric IDs, generated names.
+        in_state: the IDs of all resources that the engine has shown or that were created since Configure.
     """
 
     urn: str
@@ -40,3 +41,4 @@ class Call:
     autonamed: bool = False
     provider_id: str = ""
     shown: frozenset[str] = frozenset()
+    in_state: Collection[str] = frozenset()

@@ -248,6 +248,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             last=reveal(last),
             provider_id=self._memory.provider_id,
             shown=self._memory.shown(urn),
+            in_state=self._memory.ids,
         )
 
     def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:

@@ -23,9 +23,11 @@ class StackMemory:
 
     Attributes:
         provider_id: the ID of the provider's resource, which is unique to the stack; empty if the engine sent none.
+        ids: the IDs of all resources that were shown or created.
     """
 
     provider_id: str = ""
+    ids: set[str] = attrs.Factory(set)
     _shown: dict[str, set[str]] = attrs.Factory(dict)
     _adopted: set[tuple[str, str]] = attrs.Factory(set)
 
@@ -35,6 +37,7 @@ class StackMemory:
 
     def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
         """Remember a resource of the state; the outputs may hold secrets."""
+        self.ids.add(resource_id)
         known = (resource_id, outputs.get("numericId"))
         self._shown.setdefault(urn, set()).update(value for value in known if isinstance(value, str))
         if outputs.get(ADOPTED):
@@ -46,7 +49,8 @@ class StackMemory:
             self._shown.setdefault(urn, set()).add(inputs[rule.property])
 
     def created(self, urn: str, live: Live) -> None:
-        """Remember what a creation has adopted."""
+        """Remember what was created, and whether it was adopted."""
+        self.ids.add(live.id)
         if live.adopted:
             self._adopted.add((urn, live.id))
 

@@ -212,7 +212,9 @@ def _answer(handler: Handler, checked: call.Call) -> Any:
         operations = checked.cloud.operations
         started = operations.of_request(checked.path.get("project", ""), request_id)
         if not operations.is_same_request(request_id, checked.body):
-            raise ApiError(400, f"Invalid value for field 'requestId': '{request_id}'. It was used for another request.")
+            raise ApiError(
+                400, f"Invalid value for field 'requestId': '{request_id}'. It was used for another request."
+            )
         if started is not None:
             return started
     return handler(Call.of(checked))
