@@ -53,6 +53,7 @@ class CrashingStack(StackState):
     """One resource in a stack whose provider has an ID; each run has random seeds of its own."""
 
     cloud: Emulated = attrs.field(kw_only=True)
+    provider_id: str = attrs.field(default=PROVIDER_ID, kw_only=True)
     _run: int = 0
 
     @property
@@ -61,7 +62,7 @@ class CrashingStack(StackState):
         if self._engine is None:
             self._run += 1
             engine = super().engine
-            engine.run, engine.provider_id = self._run, PROVIDER_ID
+            engine.run, engine.provider_id = self._run + int(self.provider_id[:4], 16), self.provider_id
             engine.configure(**self.config)
         assert self._engine is not None
         return self._engine

@@ -234,7 +234,7 @@ class Collection:
             if operation is not None:
                 return operation
             if isinstance(error, Conflict):
-                raise _already_exists(error, f"projects/{self.project}/{self.path}/{body['name']}") from error
+                raise _already_exists(call, error, f"projects/{self.project}/{self.path}/{body['name']}") from error
             raise
 
     def _operation_of(self, call: Call, request_id: str) -> dict[str, Any] | None:
@@ -262,10 +262,11 @@ def inserted_name(operation: Mapping[str, Any], name: str) -> str:
     return name_of(target) if isinstance(target, str) and target else name
 
 
-def _already_exists(error: Conflict, resource_id: str) -> Conflict:
+def _already_exists(call: Call, error: Conflict, resource_id: str) -> Conflict:
     return Conflict(
-        f"{error}. {resource_id} exists and was not created by this resource: import it with `pulumi import` by this ID, "
-        "choose another name, or, if this is a replacement, set the resource option deleteBeforeReplace",
+        f"{error}. {resource_id} exists and was not created by this resource with these inputs: import it with "
+        f"`pulumi import {call.token} NAME {resource_id}`, choose another name, or, if this is a replacement, set the "
+        "resource option deleteBeforeReplace",
         status=error.status,
         reason=error.reason,
     )

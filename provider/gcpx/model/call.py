@@ -42,3 +42,8 @@ class Call:
     provider_id: str = ""
     shown: frozenset[str] = frozenset()
     in_state: Collection[str] = frozenset()
+
+    @property
+    def token(self) -> str:
+        """The resource's type token."""
+        return self.urn.split("::")[2].rpartition("$")[2]

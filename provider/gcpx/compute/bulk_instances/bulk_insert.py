@@ -17,6 +17,7 @@ from gcpx.compute.idempotent_insert import IdempotentInsert
 from gcpx.compute.operations import Operations, Outcome, Wait, percentage
 from gcpx.compute.request_ids import RequestIds
 from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.errors import ApiError, Conflict, Rejected
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -57,8 +58,12 @@ class BulkInsert:
 
     def was_requested(self, call: Call) -> bool:
         """Return whether an earlier run sent this same request and it did not fail; raises `ApiError`."""
-        scope, request_ids = f"regions/{self.fleet.region}", self._insert(call).derived_request_ids
-        return any(self._operations.requested(call, scope, request_id) is not None for request_id in request_ids)
+        return any(
+            self._requested(call, request_id) is not None for request_id in self._insert(call).derived_request_ids
+        )
+
+    def _requested(self, call: Call, request_id: str) -> dict[str, Any] | None:
+        return self._operations.requested(call, f"regions/{self.fleet.region}", request_id)
 
     def _insert(self, call: Call) -> IdempotentInsert:
         return IdempotentInsert(
@@ -91,7 +96,20 @@ class BulkInsert:
             patience=call.timeout or TIMEOUT,
             is_final=lambda error: reason_of_error(error).is_shortage,
         )
-        return self.fleet.google.send(request, call)
+        try:
+            return self.fleet.google.send(request, call)
+        except (Conflict, Rejected) as error:
+            return self._begun_for_another_id(call, request_id, error)
+
+    def _begun_for_another_id(self, call: Call, request_id: str, error: ApiError) -> dict[str, Any]:
+        """Return the operation of a refused request ID that was used with another fleet ID; otherwise raise the error."""
+        try:
+            operation = self._requested(call, request_id) if call.autonamed else None
+        except ApiError:
+            operation = None
+        if operation is None:
+            raise error
+        return operation
 
     def created_by(self, outcome: Outcome) -> int:
         """Count the instances that an operation of this request has created and not rolled back."""

@@ -69,8 +69,8 @@ class FleetIdTakenError(ProviderError):
     def __init__(self, fleet: Fleet, reason: str) -> None:
         super().__init__(
             f"fleetId: must match no existing instance in {fleet.region}: {reason}. Choose another ID, import the existing "
-            f"instances with `pulumi import` and the ID {fleet.resource_id}, or, if this is a replacement, set the resource "
-            "option deleteBeforeReplace"
+            f"instances with `pulumi import {BulkInstances.token} NAME {fleet.resource_id}`, or, if this is a replacement, set "
+            "the resource option deleteBeforeReplace"
         )
 
 
@@ -239,6 +239,7 @@ class BulkInstances(InProject):
         with keeping_state(lambda _: unread) as progress:
             creation = create_instances(call, fleet, inputs, [], wanted)
             if creation.refusal is not None:
+                warn_of_earlier_fleets(call, fleet, self._earlier)
                 raise explained_refusal(call, fleet, inputs, wanted.count, creation.refusal)
             progress.created(outcome=creation.error or "it was created")
             members = fleet.members(call)
