@@ -15,7 +15,7 @@ from gcpx.model import codec, lifecycle
 from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.fields import ObjectType
-from gcpx.model.naming import without_hidden
+from gcpx.model.naming import ADOPTED, AUTONAMED, without_hidden
 from gcpx.model.redaction import redact
 from gcpx.model.resource import Live, PartialError, Resource
 from gcpx.model.secrecy import mark_secrets
@@ -27,6 +27,7 @@ from gcpx.protocol.log import EngineLog
 from gcpx.protocol.outputs import Outputs
 from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.request_secrets import resource_token, secrets_in
+from gcpx.protocol.stack_memory import KEPT, StackMemory
 from gcpx.protocol.wire import decode, encode
 
 _PAGE: Final = 500
@@ -39,6 +40,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def __init__(self, plugin: Plugin, log: EngineLog) -> None:
         self.plugin = plugin
         self._log = log
+        self._memory = StackMemory()
 
     @guarded
     def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -94,6 +96,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Take the configuration."""
         args = decode(request.args) or messages.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
+        self._memory = StackMemory(request.id)
         return proto.provider.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
         )
@@ -138,6 +141,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Name the resource and find everything that is wrong with its inputs."""
         resource, olds = self._resource(request), decode(request.olds)
         kind = resource.type
+        self._memory.show_inputs(request.urn, resource.autoname, reveal(olds))
         inputs, unnamed = lifecycle.name_inputs(resource, messages.name_request(request), olds, decode(request.news))
         report = lifecycle.check_inputs(kind, inputs, resource.problems(reveal(inputs)))
         if not report.failures:
@@ -154,6 +158,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
         old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
+        self._memory.show(request.urn, request.id, outputs)
         plan = lifecycle.plan(self._resource(request), reveal(old), reveal(new), reveal(outputs))
         return messages.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
 
@@ -164,8 +169,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         outputs = Outputs(resource, inputs)
         if request.preview:
             return proto.provider.CreateResponse(properties=outputs.predicted())
-        call = self._call(request)
+        call = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)))
         live = _create_or_update(outputs, call, lambda given: resource.create(call, given))
+        self._memory.created(request.urn, live)
         return proto.provider.CreateResponse(id=live.id, properties=outputs.state(live))
 
     @guarded
@@ -173,12 +179,14 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Refresh or import a resource; an empty ID in the response says that it is gone."""
         resource, inputs, last = self._resource(request), decode(request.inputs), decode(request.properties)
         importing = not inputs and not last
+        self._memory.show(request.urn, request.id, last)
         plain = reveal(inputs)
         with wrapping_unexpected_errors():
             call = self._call(request, last)
             live, unfinished = _read(resource, call, request.id, None if importing else without_hidden(plain))
         if live is None:
             return proto.provider.ReadResponse()
+        live = attrs.evolve(live, adopted=bool(last.get(ADOPTED)))
         fresh = (
             lifecycle.import_inputs(resource, live)
             if importing
@@ -202,15 +210,21 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             with wrapping_unexpected_errors():
                 resource.announce_update(call, before, without_hidden(reveal(new)))
             return proto.provider.UpdateResponse(properties=outputs.predicted())
-        live = _create_or_update(outputs, call, lambda given: resource.update(call, request.id, before, given))
+        live = _create_or_update(
+            outputs, call, lambda given: lifecycle.update(resource, call, request.id, before, given)
+        )
         return proto.provider.UpdateResponse(properties=outputs.state(live))
 
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
         resource, last = self._resource(request), decode(request.properties)
-        with wrapping_unexpected_errors():
-            resource.delete(self._call(request, last), request.id)
+        call = self._call(request, last)
+        if self._memory.is_kept(request.urn, request.id, last):
+            call.warn(KEPT.format(id=request.id, urn=request.urn))
+        else:
+            with wrapping_unexpected_errors():
+                resource.delete(call, request.id)
         return empty_pb2.Empty()
 
     def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
@@ -237,6 +251,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             inform=redacted(self._log.inform),
             warn=redacted(self._log.warn),
             last=reveal(last or {}),
+            clock=self.plugin.clock,
+            provider_id=self._memory.provider_id,
+            shown=self._memory.shown(urn),
+            in_state=self._memory.ids,
         )
 
     def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:
