@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
 
 from gcpx.errors import CancelledError, safe_message
-from gcpx.gcp.abandonable import unless_cancelled
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
@@ -111,9 +109,8 @@ class Operations:
         Raises:
             Unfinished: the user cancelled, the time is up, or the status cannot be read.
         """
-        deadline = time.monotonic() + (call.timeout or wait.timeout)
         try:
-            ended = _Watch(self, call, wait, operation, deadline).until_done()
+            ended = _Watch(self, call, wait, operation, call.end(wait.timeout)).until_done()
             return Outcome(ended, from_operation(wait.what, ended) if ended.get("error") else None)
         except Exception as error:  # whatever went wrong, Google accepted the request
             raise Unfinished(safe_message(error, wait.what), operation) from error
@@ -162,7 +159,7 @@ class _Watch:
 
     Attributes:
         operation: the operation as it was last read.
-        deadline: when to stop waiting, in the time of `time.monotonic`.
+        deadline: when to stop waiting, in the time of the call's clock.
         long_poll: whether to read with the `wait` method; false once the server turns out not to have it.
         pause: seconds to pause after the next read that returns at once.
         shown: the progress that the user saw last.
@@ -198,18 +195,21 @@ class _Watch:
             raise Unfinished(
                 f"{self.wait.what}: cancelled while Google was still working on it; run `pulumi refresh` to get the result"
             )
-        if time.monotonic() > self.deadline:
+        if self.call.clock() >= self.deadline:
             raise Unfinished(
                 f"{self.wait.what}: did not finish in time; raise customTimeouts, or run `pulumi refresh` to get the result"
             )
 
     def _read(self) -> bool:
         """Read the operation once; return whether to pause before the next read."""
+        begun = self.call.clock()
         try:
             self.operation = self._long_polled() if self.long_poll else self._get()
         except ApiError as error:
             return self._should_pause_after(error)
-        return not self.long_poll
+        except CancelledError:
+            return False  # the next check finds that the user cancelled
+        return self.call.clock() - begun < self.pause
 
     def _should_pause_after(self, error: ApiError) -> bool:
         """Decide how to go on after a read that failed, which says nothing about the operation itself."""
@@ -223,18 +223,20 @@ class _Watch:
 
     def _long_polled(self) -> dict[str, Any]:
         """Read with the `wait` method, which responds when the operation is done; after a timeout, read without it."""
-        timeout = max(_FIRST_PAUSE, min(_LONG_POLL, self.deadline - time.monotonic()))
-        request = Request(api=COMPUTE, method="POST", path=f"{self._path}/wait", patience=0.0, read_timeout=timeout)
+        timeout, path = max(_FIRST_PAUSE, min(_LONG_POLL, self._seconds_left)), f"{self._path}/wait"
+        request = Request(api=COMPUTE, method="POST", path=path, patience=0.0, read_timeout=timeout, only_reads=True)
         try:
-            return unless_cancelled(self.call, lambda: self.operations.google.send(request, self.call))
+            return self.operations.google.send(request, self.call)
         except TimedOut:
             return self._get()
-        except CancelledError:
-            return self.operation  # the next check finds that the user cancelled
 
     def _get(self) -> dict[str, Any]:
         request = Request(api=COMPUTE, method="GET", path=self._path, patience=0.0)
         return self.operations.google.send(request, self.call)
+
+    @property
+    def _seconds_left(self) -> float:
+        return self.deadline - self.call.clock()
 
     @property
     def _path(self) -> str:
@@ -247,7 +249,7 @@ class _Watch:
             self.call.progress(f"{self.wait.what}: {progress}")
 
     def _pause(self) -> None:
-        self.call.cancelled.wait(self.pause)
+        self.call.cancelled.wait(min(self.pause, max(0.0, self._seconds_left)))
         self.pause = min(self.pause * 2, _LONGEST_PAUSE)
 
 

@@ -17,7 +17,7 @@ from gcpx.compute.collection import Collection, MethodCall
 from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.importable_resources import ImportableResources
-from gcpx.errors import CancelledError, ProviderError
+from gcpx.errors import CancelledError, OutOfTimeError, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Conflict, NotFound, Rejected
 from gcpx.gcp.lookups import Lookups
@@ -206,7 +206,9 @@ class DiskAttachment(Resource):
         lock = self._locks.setdefault(address.path, threading.Lock())
         while not lock.acquire(timeout=_CANCELLATION_INTERVAL):
             if call.cancelled.is_set():
-                raise CancelledError("cancelled before the request was sent; it changed nothing")
+                raise CancelledError.before(address.path)
+            if call.seconds_left() <= 0:
+                raise OutOfTimeError(address.path, call.timeout)
         try:
             yield
         finally:
