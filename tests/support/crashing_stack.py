@@ -103,6 +103,19 @@ class CrashingStack(StackState):
         self.end_plugin()
         self.cloud.emulator.faults.queue.clear()
 
+    def cancel(self, inputs: dict[str, Any]) -> None:
+        """Run `up` with a new plugin, and cancel it when it waits for an operation; what it reports is kept."""
+        self.end_plugin()
+        engine = self.engine
+
+        def cancel(_: int, request: str) -> None:
+            if request.endswith("/wait"):
+                engine.stub.Cancel(empty_pb2.Empty())
+
+        with counted_requests(self.cloud, cancel):
+            self.up(inputs)
+        self.end_plugin()
+
     def import_(self, resource_id: str) -> None:
         """Import the resource."""
         self.state, self.failed = self.engine.import_(self.token, self.name, resource_id), None

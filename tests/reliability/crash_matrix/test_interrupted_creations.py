@@ -185,3 +185,22 @@ def test_a_creation_under_a_generated_name_lists_earlier_ones_once_in_a_process(
     stack.end_plugin()
 
     assert first.count("compute.globalOperations.list") <= 1
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_a_recovery_that_is_interrupted_again_converges(cloud, name):
+    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    stack = stack_of(cloud, name)
+    cloud.hold_operations()
+    stack.crash("up", inputs, None, "after")
+    stack.cancel(inputs)
+    assert stack.failed.partial is not None
+    cloud.finish_operations()
+    stack.run("up", inputs)
+    if stack.failed is not None:  # an update cannot change the ID of the fleet
+        assert "run `pulumi refresh`, then `pulumi up`" in stack.failed.message
+        stack.refresh()
+        stack.run("up", inputs)
+
+    assert stack.failed is None
+    assert_settled(stack, inputs, before)
