@@ -7,7 +7,22 @@ from typing import Any, Final
 
 import attrs
 from driver import secret
-from programs import ATTACHMENT, DEBIAN, EXPIRY, FLEET, IMAGE, KEY, NOTIFICATION, TEMPLATE, attachment, fleet, image, key, notification, template
+from programs import (
+    ATTACHMENT,
+    DEBIAN,
+    EXPIRY,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)
 
 MARKER: Final = "planted-marker"
 """A secret that no message may contain."""
@@ -45,9 +60,7 @@ class Scenario:
         return self.token.rpartition(":")[2]
 
 
-def _scenarios(
-    program: str, token: str, inputs: dict[str, Any], **updates: dict[str, Any]
-) -> list[Scenario]:
+def _scenarios(program: str, token: str, inputs: dict[str, Any], **updates: dict[str, Any]) -> list[Scenario]:
     """Return the scenarios of a program, with updates by the name of what changes."""
     fixed = [Scenario(program, token, verb, inputs, inputs) for verb in ("create", "read", "delete", "import")]
     return [*fixed, *(Scenario(program, token, verb, inputs, inputs | changed) for verb, changed in updates.items())]
