@@ -126,7 +126,8 @@ def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any]
 
     Raises what `Resource.update` and `Resource.create` raise.
     """
-    if call.last.get(naming.UNREAD) and not resource.id_is_assigned and _is_missing(resource, call, resource_id, new):
+    is_uncertain = call.last.get(naming.UNREAD) and resource.may_create(resource_id)
+    if is_uncertain and _is_missing(resource, call, resource_id, new):
         return resource.create(call, new)
     return resource.update(call, resource_id, old, new)
 
