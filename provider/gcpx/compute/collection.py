@@ -73,7 +73,7 @@ class Collection:
             live = self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), call)
         except NotFound:
             return None
-        if not isinstance(live.get("id"), str):  # an empty response does not mean that the resource is gone
+        if not live.get("id"):  # an empty response does not mean that the resource is gone
             raise ServerError(f"Google's response for {self.path}/{name} holds no id")
         return live
 

@@ -42,7 +42,7 @@ class SshPublicKeys:
             found = self._send("GET", self._path_of(fingerprint))
         except NotFound:
             return None
-        if not isinstance(found.get("key"), str):
+        if not found.get("key"):
             raise ServerError(f"Google's response for {self.id_of(fingerprint)} contains no key")
         return found
 

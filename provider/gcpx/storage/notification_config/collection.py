@@ -49,7 +49,7 @@ class NotificationConfigs:
             found = self._send("GET", self._path_of(number))
         except NotFound:
             return None
-        if not isinstance(found.get("id"), str):
+        if not found.get("id"):
             raise ServerError(f"Google's response for {self.id_of(number)} holds no id")
         return found
 
