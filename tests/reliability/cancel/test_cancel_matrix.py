@@ -1,8 +1,8 @@
-"""A cancellation ends every verb at every call without waiting for the server, and the next `up` goes on.
+"""A cancellation or a custom timeout ends every verb at every call without waiting, and the next `up` goes on.
 
-For each verb of each resource, a run without a cancellation shows which calls it makes. Then the server holds one of
-them, and all calls after it, until the verb has ended: either before it does the work, or after it, or without ever
-doing it. The normal run tries each call with one of these, the full matrix with all of them.
+For each verb of each resource, an undisturbed run shows which calls it makes. Then the server holds one of them, and
+all calls after it, until the verb has ended: either before it does the work, or after it, or without ever doing it.
+The normal run tries some calls of each verb with one of these, the full matrix all calls with all of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import grpc
 import pytest
 from gate import HOLDS
-from interrupted import SCENARIOS, World, destroy
+from interrupted import SCENARIOS, Held, World, cancel, destroy, let_time_pass
 from programs import NOTIFICATION
 
 ENDED = {grpc.StatusCode.CANCELLED, grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.ABORTED}
@@ -21,36 +21,43 @@ def scenario(request):
     return request.param
 
 
-def _cases(scenario, calls):
-    """Yield the number of each call, with one way to hold it."""
-    for number in range(1, len(calls) + 1):
-        yield number, HOLDS[(number + SCENARIOS.index(scenario)) % len(HOLDS)]
+STOPS = {"cancel": cancel, "timeout": let_time_pass}
+MOST = 4
+"""How many calls of a verb the normal run holds."""
 
 
-def test_a_cancelled_call_does_not_wait_for_the_server(cloud, scenario):
-    _try(World(cloud), scenario, _cases)
+def test_a_stopped_call_does_not_wait_for_the_server(cloud, scenario):
+    world = World(cloud)
+    undisturbed, shift = world.learn(scenario), SCENARIOS.index(scenario)
+    numbers = range(1, len(undisturbed.calls) + 1)
+    chosen = numbers if len(numbers) <= MOST else [numbers[len(numbers) * part // MOST] for part in range(MOST)]
+    for index, number in enumerate(chosen, shift):
+        _try(world, scenario, undisturbed, [*STOPS][index // 2 % 2], Held(number, HOLDS[index % 3]))
 
 
 @pytest.mark.matrix
-def test_a_cancelled_call_does_not_wait_for_the_server_however_it_goes_on(cloud, scenario):
-    _try(World(cloud), scenario, lambda _, calls: [(n, hold) for n in range(1, len(calls) + 1) for hold in HOLDS])
-
-
-def _try(world, scenario, cases):
+@pytest.mark.parametrize("stop", STOPS)
+def test_a_stopped_call_does_not_wait_for_the_server_whatever_it_does(cloud, scenario, stop):
+    world, longest, count = World(cloud), 0.0, 0
     undisturbed = world.learn(scenario)
-    longest, count = 0.0, 0
-    for number, hold in cases(scenario, undisturbed.calls):
-        what = f"{scenario}, held {hold}: {number} of {undisturbed.calls}"
-        stack = world.begin(scenario)
-        ended = world.cancel(scenario, stack, number, hold)
-        longest, count = max(longest, ended.seconds), count + 1
-        _assert_told(ended, scenario, undisturbed, number, what)
-        _assert_goes_on(world, stack, scenario, undisturbed, what)
-    print(f"cancel, {scenario}: {count} cases, longest wait {longest:.2f} s")  # noqa: T201 - the figures of the matrix
+    for number in range(1, len(undisturbed.calls) + 1):
+        for hold in HOLDS:
+            longest = max(longest, _try(world, scenario, undisturbed, stop, Held(number, hold)))
+            count += 1
+    print(f"{stop}, {scenario}: {count} cases, longest wait {longest:.2f} s")  # noqa: T201 - the figures of the matrix
 
 
-def _assert_told(ended, scenario, undisturbed, number, what):
-    failed = ended.failed
+def _try(world, scenario, undisturbed, stop, held):
+    """Try one case; return how many seconds the call still took."""
+    what = f"{stop}, {scenario}, held {held.how}: {held.number} of {undisturbed.calls}"
+    stack = world.begin(scenario)
+    ended = world.interrupt(scenario, stack, held, STOPS[stop])
+    _assert_told(ended.failed, scenario, undisturbed, held.number, what)
+    _assert_goes_on(world, stack, scenario, undisturbed, what)
+    return ended.seconds
+
+
+def _assert_told(failed, scenario, undisturbed, number, what):
     assert failed.code in ENDED, (what, failed)
     if not scenario.creates:
         return
