@@ -64,7 +64,9 @@ def _server(pauses, allowed):
         def do_GET(self):
             accepted = "storage" in self.path or quota.accepts(pauses.now)
             status, body = (
-                (200, b"{}") if accepted else (403, b'{"error": {"errors": [{"reason": "rateLimitExceeded"}]}}')
+                (200, b"{}")
+                if accepted
+                else (403, b'{"error": {"code": 403, "errors": [{"reason": "rateLimitExceeded"}]}}')
             )
             counts[status] += 1
             self.send_response(status)
