@@ -115,6 +115,11 @@ TIMEOUT: Final = 3600.0
 """The custom timeout of all calls, in seconds of the provider's clock."""
 
 
+def is_read(method: str) -> bool:
+    """Return whether a method of an API changes nothing."""
+    return method.endswith(_READS)
+
+
 def destroy(stack: StackState) -> None:
     """Delete the resource of a stack; an error is recorded as that of the run."""
     stack.failed = None
@@ -144,7 +149,7 @@ class Undisturbed:
 
     def may_exist(self, number: int) -> bool:
         """Return whether something may have been created when the request of a number was held."""
-        return any(not call.endswith(_READS) for call in self.calls[:number])
+        return not all(map(is_read, self.calls[:number]))
 
 
 @attrs.frozen
