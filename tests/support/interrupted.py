@@ -139,13 +139,13 @@ class Undisturbed:
         calls: the API methods that it called, in order.
         resource_id: the ID of the resource.
         exists: how many resources of each kind exist after it.
-        was: the same before everything.
+        left: how many are left when the resource is deleted.
     """
 
     calls: list[str]
     resource_id: str
     exists: dict[str, int]
-    was: dict[str, int]
+    left: dict[str, int]
 
     def may_exist(self, number: int) -> bool:
         """Return whether something may have been created when the request of a number was held."""
@@ -209,15 +209,14 @@ class World:
 
     def learn(self, scenario: Scenario) -> Undisturbed:
         """Run a scenario without a cancellation."""
-        empty = attrs.evolve(scenario, before=None)
-        self.begin(empty).end_plugin()
-        was, stack = self.exists(), self.begin(scenario)
+        stack = self.begin(scenario)
         before = stack.state
         scenario.run(stack)
-        stack.end_plugin()
         assert stack.failed is None, stack.failed
-        resource = stack.state or before
-        return Undisturbed(self.cloud.calls(), resource.id if resource else "", self.exists(), was)
+        calls, exists, resource = self.cloud.calls(), self.exists(), stack.state or before
+        destroy(stack)
+        stack.end_plugin()
+        return Undisturbed(calls, resource.id if resource else "", exists, self.exists())
 
     def interrupt(self, scenario: Scenario, stack: StackState, hold: Held, stop: Callable[[StackState], None]) -> Ended:
         """Run a scenario, and stop it when the server holds a request, and all requests after it.

@@ -55,7 +55,7 @@ class Collection:
             live = self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), call)
         except NotFound:
             return None
-        if not live.get("id"):  # an empty response does not mean that the resource is gone
+        if not isinstance(live.get("id"), str):  # an empty response does not mean that the resource is gone
             raise ServerError(f"Google's response for {self.path}/{name} holds no id")
         return live
 
@@ -155,7 +155,8 @@ class Collection:
             operation = self.google.send(request, call)
             self._operations.wait(call, operation, self._wait(f"delete {self.path}/{name}"))
         except NotFound:
-            return
+            if self.get(call, name) is not None:
+                raise
 
     def _post(self, call: Call, body: dict[str, Any], query: Mapping[str, Any], name: str) -> dict[str, Any]:
         """Send an insert; a conflict with a resource that this very request created is not an error."""

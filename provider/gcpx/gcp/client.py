@@ -11,7 +11,17 @@ import attrs
 
 from gcpx.gcp.abandonable import GRACE, Attempt
 from gcpx.gcp.apis import Api
-from gcpx.gcp.errors import NoResponse, RateLimited, Unauthenticated, from_response
+from gcpx.gcp.errors import (
+    ApiError,
+    Conflict,
+    NoResponse,
+    NotFound,
+    PreconditionFailed,
+    RateLimited,
+    Unauthenticated,
+    Unfinished,
+    from_response,
+)
 from gcpx.gcp.rate_budget import RateBudget
 from gcpx.gcp.request import Request, Timeouts
 from gcpx.gcp.retries import Retries, RetryableError, is_transient
@@ -52,10 +62,21 @@ class GoogleClient:
             UserError: the request cannot be encoded, or the credentials cannot be used.
             CancelledError: the user cancelled, and the request changed nothing.
             OutOfTimeError: the custom timeout was over before the request was sent.
-            Unfinished: the user cancelled while the request was under way; it may have been carried out.
+            Unfinished: a request that changes something may have been carried out: the user cancelled while it was
+                under way, or its response was lost for good.
         """
-        budget, renew_token = self._budget(request.api), False
-        retries = Retries(request, call, budget, self.backoff)
+        retries = Retries(request, call, self._budget(request.api), self.backoff)
+        try:
+            return self._send_until_answered(request, call, retries)
+        except (NotFound, Conflict, PreconditionFailed):
+            raise  # these show what an earlier attempt has done
+        except ApiError as error:
+            if request.only_reads or retries.lost is None:
+                raise
+            raise Unfinished(f"{error} Google may have carried the request out") from error
+
+    def _send_until_answered(self, request: Request, call: Call, retries: Retries) -> dict[str, Any]:
+        renew_token = False
         while True:
             sent = retries.wait_for_turn()
             try:

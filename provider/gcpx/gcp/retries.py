@@ -78,17 +78,17 @@ class Retries:
     Attributes:
         budget: the rate of the requests to the same API.
         backoff: seconds before the first retry, before the random part is taken off.
+        lost: the error of an attempt that Google may have carried out.
     """
 
     request: Request
     call: Call
     budget: RateBudget
     backoff: float
+    lost: ApiError | None = attrs.field(default=None, init=False)
     _attempt: int = attrs.field(default=0, init=False)
     _end: float | None = attrs.field(default=None, init=False)
     """When retries end, in the time of the call's clock; None before the request is first sent."""
-    _lost: ApiError | None = attrs.field(default=None, init=False)
-    """The error of an attempt that Google may have carried out."""
 
     def wait_for_turn(self) -> float:
         """Wait until the request may be sent; return that time, for `RateBudget.accepted` or `refused`.
@@ -99,8 +99,8 @@ class Retries:
         try:
             moment = self.budget.wait(self.request, self.call)
         except ProviderError as error:
-            if self._lost is not None:
-                raise self._lost from error
+            if self.lost is not None:
+                raise self.lost from error
             raise
         if self._end is None:
             self._end = self.call.clock() + self.request.patience
@@ -113,13 +113,14 @@ class Retries:
         too long, or because the user cancels.
         """
         pause = self._pause(failure)
-        if not (self.request.only_reads or failure.unsent or isinstance(failure.error, RateLimited)):
-            self._lost = failure.error
+        may_be_done = not failure.unsent and isinstance(failure.error, NoResponse | ServerError)
+        if may_be_done and not self.request.only_reads:
+            self.lost = failure.error
         if not self._is_allowed(failure) or pause > self._seconds_left():
-            raise self._lost or failure.error from failure.__cause__
+            raise self.lost or failure.error from failure.__cause__
         self.call.progress(f"{failure.error.message}; trying again in {pause:.1f} s")
         if self.call.cancelled.wait(pause):
-            raise self._lost or failure.error from failure.__cause__
+            raise self.lost or failure.error from failure.__cause__
         self._attempt += 1
 
     def _seconds_left(self) -> float:

@@ -19,7 +19,7 @@ from gcpx.model.diff import Change, diff
 from gcpx.model.fields import ObjectType
 from gcpx.model.links import Location
 from gcpx.model.naming import NameRequest, without_hidden
-from gcpx.model.resource import Live, Resource
+from gcpx.model.resource import Live, PartialError, Resource
 from gcpx.model.rules import Violation
 from gcpx.model.secrecy import is_secret_at, mark_secrets
 from gcpx.model.values import Path, is_below, reveal
@@ -102,6 +102,23 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
         return False
     named = getattr(resource.location(new, {}), path[0])
     return named is not None and named == getattr(location, path[0])
+
+
+def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+    """Update a resource; create it if nothing came of a creation whose result was not known.
+
+    Raises what `Resource.update` and `Resource.create` raise.
+    """
+    if call.last.get(naming.UNREAD) and not resource.id_is_assigned and _is_missing(resource, call, resource_id, new):
+        return resource.create(call, new)
+    return resource.update(call, resource_id, old, new)
+
+
+def _is_missing(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any]) -> bool:
+    try:
+        return resource.read(call, resource_id, inputs) is None
+    except PartialError:
+        return False
 
 
 def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:

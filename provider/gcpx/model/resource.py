@@ -80,6 +80,7 @@ class Resource(abc.ABC):
         id_forms: the forms of an ID that `pulumi import` accepts; the first is the canonical one.
         autoname: how a missing name is generated; None for resources that have no name or require it.
         left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
+        id_is_assigned: whether Google assigns the ID, so that it is not known before the creation.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
     """
 
@@ -89,6 +90,7 @@ class Resource(abc.ABC):
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
     left_out_of_imports: ClassVar[frozenset[str]] = frozenset()
+    id_is_assigned: ClassVar[bool] = False
     in_place: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod

@@ -196,7 +196,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             with wrapping_unexpected_errors():
                 resource.announce_update(call, before, without_hidden(reveal(new)))
             return proto.provider.UpdateResponse(properties=_predicted(resource, new, last))
-        live = _create_or_update(resource, call, new, lambda given: resource.update(call, request.id, before, given))
+        live = _create_or_update(
+            resource, call, new, lambda given: lifecycle.update(resource, call, request.id, before, given)
+        )
         return proto.provider.UpdateResponse(properties=_state(resource, live, new))
 
     @guarded

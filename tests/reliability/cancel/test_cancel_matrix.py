@@ -83,4 +83,4 @@ def _assert_goes_on(world, stack, scenario, undisturbed, what):
     destroy(stack)
     stack.end_plugin()
     assert stack.failed is None, (what, stack.failed)
-    assert world.exists() == undisturbed.was, what
+    assert world.exists() == undisturbed.left, what

@@ -74,14 +74,14 @@ class SshKey(Resource):
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Create the key, and wait until it can be read."""
         keys, key_id = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
-        try:
-            self._add(keys, inputs)
-        except Conflict as error:
-            self._accept_existing(keys, key_id, inputs, error)
-        except PermissionDenied as error:
-            hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
-            raise error.with_hint(hint) from error
         with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
+            try:
+                self._add(keys, inputs)
+            except Conflict as error:
+                self._accept_existing(keys, key_id, inputs, error)
+            except PermissionDenied as error:
+                hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
+                raise error.with_hint(hint) from error
             creation.created()
             return self._wait_until_readable(keys, key_id, inputs)
 

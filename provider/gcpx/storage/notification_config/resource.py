@@ -41,6 +41,7 @@ class NotificationConfig(Resource):
     token = "gcpx:storage:NotificationConfig"
     model = NotificationConfigModel
     query = NotificationConfigQuery
+    id_is_assigned = True
     id_forms = (
         "BUCKET/notificationConfigs/ID",
         "projects/_/buckets/BUCKET/notificationConfigs/ID",
@@ -115,8 +116,6 @@ class NotificationConfig(Resource):
         for attempt in range(_DELETE_ATTEMPTS):
             try:
                 configs.delete(number)
-            except NotFound:
-                return
             except PreconditionFailed:
                 if attempt == _DELETE_ATTEMPTS - 1 or call.cancelled.wait(self._google.backoff):
                     raise
