@@ -140,6 +140,7 @@ class Emulated:
         self.emulator.reset()
         self.emulator.clock = Clock()
         self.emulator.operations.latency = 0.0
+        self.emulator.operations.compares_bodies = False
         self.clock.reset()
 
 

@@ -11,6 +11,7 @@ from gcpx.errors import CancelledError, OutOfTimeError, safe_message
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
+from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import may_pass
 from gcpx.model.call import Call
@@ -19,6 +20,7 @@ _LONG_POLL: Final = 5.0
 """Seconds of one long poll, after which the progress is shown."""
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 2.0
+_INSERTIONS: Final = ("insert", "bulkInsert")
 _NO_LONG_POLL: Final = (404, 501)
 """HTTP statuses by which a server says that it has no `wait` method."""
 
@@ -125,6 +127,30 @@ class Operations:
         query = {"filter": f'clientOperationId = "{request_id}"'}
         page = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
         return next((item for item in page.get("items", ()) if not item.get("error")), None)
+
+    def of_group(self, call: Call, scope: str, group: str) -> list[dict[str, Any]]:
+        """List the operations that share a group ID, in a scope as in `requested`."""
+        query = {"filter": f'operationGroupId = "{group}"'}
+        listed = ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query)
+        items = [item for page in listed.pages(call) for item in page.get("items", ())]
+        return [item for item in items if item.get("operationGroupId") == group]
+
+    def begun_by_requests(self, call: Call, scope: str, beginning: str) -> list[dict[str, Any]]:
+        """List the insertions whose request IDs begin with given digits and hyphens, unless they failed.
+
+        Args:
+            call: the engine's call.
+            scope: where the operations are, as in `requested`.
+            beginning: the beginning of their request IDs.
+        """
+        listed = ListMethod(
+            google=self.google,
+            path=f"{self.path}/{scope}/operations",
+            query={"filter": f"clientOperationId eq {beginning}.*"},
+            patience=0.0,
+        )
+        items = [item for page in listed.pages(call) for item in page.get("items", ())]
+        return [item for item in items if item.get("operationType") in _INSERTIONS and not item.get("error")]
 
 
 @attrs.define

@@ -215,6 +215,8 @@ _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
 _SERVER_ERROR: Final = 500
 _ABOUT_A_RESOURCE: Final = frozenset({403, 404, 409, 412})
 """Statuses that say something about a resource, and are believed only in Google's format, which repeats the status."""
+_LONGEST_BODY: Final = 300
+"""Characters of a body without structure that a message quotes."""
 
 
 def from_response(what: str, status: int, body: Any) -> ApiError:
@@ -258,7 +260,8 @@ def _error_class(status: int, reason: str) -> type[ApiError]:
 def _unstructured_message(error: Any, body: Any) -> str:
     """Read OAuth's error format, `{"error": ..., "error_description": ...}`, or shorten any other body."""
     described = body.get("error_description") if isinstance(body, dict) else None
-    return str(f"{error}: {described}" if error and described else error or body or "no reason given")[:300]
+    text = str(f"{error}: {described}" if error and described else error or body or "no reason given")
+    return text if len(text) <= _LONGEST_BODY else f"{text[:_LONGEST_BODY]}…"  # by this mark, a half secret is found
 
 
 def _reason(error: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, Final
 
 import attrs
@@ -32,6 +32,10 @@ class Call:
         warn: prints a warning with the resource's name.
         last: the outputs in state before this call, with secrets revealed.
         changed: in an update, the paths of the inputs that differ.
+        autonamed: whether the resource's name was generated.
+        provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
+        shown: what the engine has shown of this resource's state since Configure: IDs, numeric IDs, generated names.
+        in_state: the IDs of all resources that the engine has shown or that were created since Configure.
         clock: gives the time in seconds, from any starting point.
         begun: when the call began, in the time of the clock.
     """
@@ -44,6 +48,10 @@ class Call:
     warn: Callable[[str], None]
     last: dict[str, Any] = attrs.Factory(dict)
     changed: tuple[Path, ...] = ()
+    autonamed: bool = False
+    provider_id: str = ""
+    shown: frozenset[str] = frozenset()
+    in_state: Collection[str] = frozenset()
     clock: Callable[[], float] = time.monotonic
     begun: float = attrs.field(default=attrs.Factory(lambda call: call.clock(), takes_self=True))
 
@@ -59,3 +67,8 @@ class Call:
         if not self.timeout:
             return math.inf
         return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
+
+    @property
+    def token(self) -> str:
+        """The resource's type token."""
+        return self.urn.split("::")[2].rpartition("$")[2]

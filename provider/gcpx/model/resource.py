@@ -38,10 +38,15 @@ class PartialError(Exception):
 
 @attrs.frozen
 class Live:
-    """A resource as Google has it: its canonical ID and its properties, outputs included."""
+    """A resource as Google has it: its canonical ID and its properties, outputs included.
+
+    Attributes:
+        adopted: whether `create` found it as an earlier run had created it, in a state that was lost.
+    """
 
     id: str
     properties: dict[str, Any]
+    adopted: bool = False
 
     @classmethod
     def unread(cls, resource_id: str, known: dict[str, Any]) -> Live:
