@@ -2,10 +2,13 @@
 
 For each verb of each resource, an undisturbed run shows which calls it makes. Then the server holds one of them, and
 all calls after it, until the verb has ended: either before it does the work, or after it, or without ever doing it.
-The normal run tries some calls of each verb with one of these, the full matrix all calls with all of them.
+The normal run tries some calls of each verb with one of these; with GCPX_MATRIX set, as in `make matrix`, a run tries
+all calls with all of them.
 """
 
 from __future__ import annotations
+
+import os
 
 import grpc
 import pytest
@@ -22,29 +25,33 @@ def scenario(request):
 
 
 STOPS = {"cancel": cancel, "timeout": let_time_pass}
+FULL = bool(os.environ.get("GCPX_MATRIX"))
 MOST = 4
 """How many calls of a verb the normal run holds."""
+pytestmark = pytest.mark.matrix
 
 
-def test_a_stopped_call_does_not_wait_for_the_server(cloud, scenario):
+def test_a_stopped_call_does_not_wait_for_the_server(cloud, scenario, record_property):
     world = World(cloud)
-    undisturbed, shift = world.learn(scenario), SCENARIOS.index(scenario)
-    numbers = range(1, len(undisturbed.calls) + 1)
-    chosen = numbers if len(numbers) <= MOST else [numbers[len(numbers) * part // MOST] for part in range(MOST)]
-    for index, number in enumerate(chosen, shift):
-        _try(world, scenario, undisturbed, [*STOPS][index // 2 % 2], Held(number, HOLDS[index % 3]))
-
-
-@pytest.mark.matrix
-@pytest.mark.parametrize("stop", STOPS)
-def test_a_stopped_call_does_not_wait_for_the_server_whatever_it_does(cloud, scenario, stop):
-    world, longest, count = World(cloud), 0.0, 0
     undisturbed = world.learn(scenario)
-    for number in range(1, len(undisturbed.calls) + 1):
-        for hold in HOLDS:
-            longest = max(longest, _try(world, scenario, undisturbed, stop, Held(number, hold)))
-            count += 1
-    print(f"{stop}, {scenario}: {count} cases, longest wait {longest:.2f} s")  # noqa: T201 - the figures of the matrix
+    cases = _all_cases(undisturbed.calls) if FULL else _some_cases(undisturbed.calls, SCENARIOS.index(scenario))
+    seconds = [_try(world, scenario, undisturbed, stop, held) for stop, held in cases]
+    record_property("stopped", {"cases": len(seconds), "longest": max(seconds)})
+
+
+def _all_cases(calls):
+    """Return all cases: how the verb is stopped, and what the server holds."""
+    return [(stop, Held(number, hold)) for stop in STOPS for number in range(1, len(calls) + 1) for hold in HOLDS]
+
+
+def _some_cases(calls, shift):
+    """Return a few cases, in which the ways to stop and to hold alternate, also from scenario to scenario."""
+    numbers = range(1, len(calls) + 1)
+    chosen = numbers if len(numbers) <= MOST else [numbers[len(numbers) * part // MOST] for part in range(MOST)]
+    return [
+        ([*STOPS][index // 2 % len(STOPS)], Held(number, HOLDS[index % len(HOLDS)]))
+        for index, number in enumerate(chosen, shift)
+    ]
 
 
 def _try(world, scenario, undisturbed, stop, held):
