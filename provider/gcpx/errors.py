@@ -40,7 +40,7 @@ class OutOfTimeError(ProviderError):
 
     def __init__(self, what: str, timeout: float | None) -> None:
         super().__init__(
-            f"{what}: not sent, because the custom timeout of {timeout:g} s was over; set a longer one in customTimeouts"
+            f"{what}: not sent, because the custom timeout of {timeout:g} s was over; raise customTimeouts"
         )
 
 
