@@ -95,11 +95,16 @@ class Resource:
 
 @attrs.define
 class Engine:
-    """Calls a plugin in the order in which the engine calls it."""
+    """Calls a plugin in the order in which the engine calls it.
+
+    Attributes:
+        run: the number of the run, if there are several: as in the engine, each has random seeds of its own.
+    """
 
     stub: Any
     log: EngineLog
     stack: str = "dev"
+    run: int = 0
 
     def urn(self, token: str, name: str) -> str:
         return f"urn:pulumi:{self.stack}::test::{token}::{name}"
@@ -112,7 +117,8 @@ class Engine:
     def check(
         self, token: str, name: str, news: dict[str, Any], olds: dict[str, Any] | None = None, **more: Any
     ) -> Any:
-        seed = hashlib.sha256(name.encode()).digest()
+        run = f"{self.stack} {self.run}" if self.run else ""
+        seed = hashlib.sha256(f"{name}{run}".encode()).digest()
         request = rpc.CheckRequest(
             urn=self.urn(token, name), news=struct(news), olds=struct(olds or {}), randomSeed=seed, name=name, type=token,
             **more,

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 import httpx
 import uvicorn
-from programs import PROJECT, TOPICS, ZONE
+from programs import BUCKET, PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
@@ -83,6 +83,11 @@ class Emulated:
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
+
+    def make_bucket(self) -> None:
+        """Create the bucket that notifications in tests use."""
+        bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
+        self.emulator.store.put(f"b/{BUCKET}", bucket)
 
     def make_topics(self) -> None:
         """Create the topics that notifications in tests and examples use."""
