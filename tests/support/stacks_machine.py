@@ -201,6 +201,7 @@ class StacksMachine(RuleBasedStateMachine):
         if trouble is None or self._requests != trouble[0]:
             return
         what = trouble[1]
+        self.figures["faults" if isinstance(what, dict) else what] += 1
         if isinstance(what, dict):
             self.cloud.fail(**what)
         elif what == "cancel":
