@@ -84,6 +84,15 @@ class Emulated:
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
 
+    def prepare(self) -> None:
+        """Create everything that programs with all resources refer to, and an instance that they do not mention."""
+        self.make_bucket()
+        self.make_topics()
+        for name in ("example-data", "more-data"):
+            self.make_disk(name)
+        for name in ("example-vm", "web-100"):
+            self.make_instance(name)
+
     def make_bucket(self) -> None:
         """Create the bucket that notifications in tests use."""
         bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}

@@ -7,7 +7,7 @@ operation leaves in the state, in which order a replacement is made, and when so
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import attrs
@@ -15,7 +15,8 @@ import driver
 import grpc
 from driver import Engine, Failed, Resource, failing, rpc
 from google.protobuf import empty_pb2
-from hurried import HurriedProvider
+from hurried import HurriedProvider, Pauses
+from promises import require
 
 UNCLEAR = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS})
 """The codes that tell the engine that the state may be corrupt."""
@@ -73,7 +74,7 @@ class Failure:
     @classmethod
     def of(cls, urn: str, failed: Failed) -> Failure:
         """Describe a failed call."""
-        assert failed.code not in UNCLEAR, f"{urn}: {failed.code}: {failed.message}"
+        require(failed.code not in UNCLEAR, "INTERNAL", f"{urn}: {failed.code}: {failed.message}")
         return cls(urn, failed.message, partial=failed.partial)
 
 
@@ -92,16 +93,21 @@ class PulumiStack:
         failures: the steps of the last run that failed.
         messages: everything that runs showed the user.
         continues: whether a run goes on after a failed step, as with `--continue-on-error`.
+        start_plugin: starts a plugin; None for one in this process, whose pauses end at once.
+        longest_wait: the longest time that one call has waited, in seconds of the clock that such a plugin has.
     """
 
     name: str
     config: dict[str, Any]
+    start_plugin: Callable[[], AbstractContextManager[Engine]] | None = None
+    longest_wait: float = 0.0
     entries: list[Entry] = attrs.Factory(list)
     failures: list[Failure] = attrs.Factory(list)
     messages: list[str] = attrs.Factory(list)
     continues: bool = False
     _plugin: ExitStack = attrs.Factory(ExitStack)
     _engine: Engine | None = None
+    _provider: HurriedProvider | None = None
     _runs: int = 0
     _has_crashed: bool = False
     _is_cancelled: bool = False
@@ -110,9 +116,15 @@ class PulumiStack:
     def engine(self) -> Engine:
         """The engine with a plugin, which is started if none runs."""
         if self._engine is None:
-            self._engine = self._plugin.enter_context(driver.engine(HurriedProvider(), **self.config))
+            self._engine = self._plugin.enter_context(
+                self.start_plugin() if self.start_plugin else self._start_hurried()
+            )
             self._engine.stack = self.name
         return self._engine
+
+    def _start_hurried(self) -> AbstractContextManager[Engine]:
+        self._provider = HurriedProvider()
+        return driver.engine(self._provider, **self.config)
 
     def end_plugin(self) -> None:
         """End the plugin; the next call starts another one."""
@@ -204,6 +216,7 @@ class PulumiStack:
 
     def _call(self, urn: str, call: Callable[[], Any]) -> Any:
         """Call the plugin; raise `RunEnded` if the call fails, or if its answer comes after a crash."""
+        began = self._now()
         try:
             answer = call()
         except grpc.RpcError:
@@ -212,9 +225,16 @@ class PulumiStack:
             if not self._has_crashed:
                 self._fail(Failure.of(urn, found[0]))
             raise RunEnded from None
+        finally:
+            self.longest_wait = max(self.longest_wait, self._now() - began)
         if self._has_crashed:
             raise RunEnded
         return answer
+
+    def _now(self) -> float:
+        """Return the time by the clock of the plugin in this process; 0 for another one."""
+        pauses = self._provider.cancelled if self._provider is not None else None
+        return pauses.now() if isinstance(pauses, Pauses) else 0.0
 
     def _fail(self, failure: Failure) -> None:
         self.failures.append(failure)

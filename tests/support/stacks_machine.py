@@ -19,16 +19,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from observed_log import observed_requests
 from programs import ATTACHMENT, FLEET, KEY, PROJECT
+from promises import require
 from pulumi_stack import Declared, Entry, Program, PulumiStack
 from stack_programs import EDITS, FAULTS, MARKER, PROGRAMS, edited
 
 STACKS = st.sampled_from([0, 1])
-TROUBLES = st.none() | st.tuples(
-    st.integers(1, 25),
-    FAULTS | st.sampled_from(["crash", "crash after", "cancel", "preempt", "shut down", "delete", "edit"]),
-)
+POSITIONS = st.integers(1, 12)
+"""The request of a run at which something happens."""
+INTERRUPTIONS = st.sampled_from(["crash", "crash after", "cancel", "preempt", "shut down", "delete", "edit"])
+TROUBLES = st.tuples(POSITIONS, INTERRUPTIONS) | st.tuples(POSITIONS, FAULTS)
 """What goes wrong in a run, and at which of its requests."""
-EDIT_LISTS = st.lists(EDITS, max_size=3, unique_by=lambda edit: edit[0])
+EDIT_LISTS = st.lists(EDITS, min_size=1, max_size=3, unique_by=lambda edit: edit[0])
 _WITHOUT_NUMBER = {ATTACHMENT, FLEET, KEY}
 
 
@@ -37,13 +38,15 @@ class StacksMachine(RuleBasedStateMachine):
 
     Attributes:
         cloud: the emulator.
-        figures: what all examples of a run together counted.
+        figures: what all examples together counted.
+        waits: the longest wait of each stack of all examples.
         programs: what each stack's program declares.
         orphans: what runs that crashed have made and no state has.
     """
 
     cloud: ClassVar[Emulated]
     figures: ClassVar[Counter[str]]
+    waits: ClassVar[list[float]]
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,40 +58,40 @@ class StacksMachine(RuleBasedStateMachine):
         self._requests = 0
 
     @initialize(programs=st.tuples(PROGRAMS, PROGRAMS))
-    def prepare(self, programs: tuple[Program, Program]) -> None:
-        """Make what exists before: what programs refer to, and what belongs to strangers."""
+    def begin(self, programs: tuple[Program, Program]) -> None:
+        """Make what exists before, which belongs to strangers, and create the two stacks."""
         self.programs = list(programs)
-        self.cloud.make_bucket()
-        self.cloud.make_topics()
-        for name in ("example-data", "more-data"):
-            self.cloud.make_disk(name)
-        for name in ("example-vm", "web-100"):
-            self.cloud.make_instance(name)
+        self.cloud.prepare()
         self.strangers = set(Inventory.of(self.cloud).things)
+        for number in (0, 1):
+            self._up(number, [], refresh=False)
+
+    @rule(number=STACKS, edits=EDIT_LISTS, refresh=st.booleans())
+    def up(self, number: int, edits: list[tuple[str, Declared | None]], refresh: bool) -> None:
+        """Edit a program, and run `up`."""
+        self._up(number, edits, refresh)
 
     @rule(number=STACKS, edits=EDIT_LISTS, refresh=st.booleans(), trouble=TROUBLES)
-    def up(self, number: int, edits: list[tuple[str, Declared | None]], refresh: bool, trouble: Any) -> None:
-        """Edit a program, and run `up`."""
-        self.programs[number] = edited(self.programs[number], edits)
-        self._forget_lost(1 - number)
-        self._run(number, lambda stack: stack.up(self.programs[number], refresh=refresh), trouble)
+    def up_in_trouble(self, number: int, edits: list[tuple[str, Declared | None]], refresh: bool, trouble: Any) -> None:
+        """Edit a program, and run `up` while something goes wrong."""
+        self._up(number, edits, refresh, trouble)
 
-    @rule(number=STACKS, trouble=TROUBLES)
-    def refresh(self, number: int, trouble: Any) -> None:
-        """Refresh a stack."""
-        self._run(number, lambda stack: stack.refresh(), trouble)
+    @rule(number=STACKS, edits=EDIT_LISTS, trouble=st.tuples(POSITIONS, INTERRUPTIONS))
+    def up_interrupted(self, number: int, edits: list[tuple[str, Declared | None]], trouble: Any) -> None:
+        """Edit a program, and run `up`, which is interrupted."""
+        self._up(number, edits, False, trouble)
 
-    @rule(number=STACKS, trouble=TROUBLES)
-    def destroy(self, number: int, trouble: Any) -> None:
-        """Destroy a stack; its program stays."""
-        self._run(number, lambda stack: stack.destroy(), trouble)
+    @rule(number=STACKS, destroys=st.booleans(), trouble=st.none() | TROUBLES)
+    def refresh_or_destroy(self, number: int, destroys: bool, trouble: Any) -> None:
+        """Refresh or destroy a stack, perhaps while something goes wrong; its program stays."""
+        self._run(number, lambda stack: stack.destroy() if destroys else stack.refresh(), trouble)
 
     @rule(number=STACKS)
     def preview(self, number: int) -> None:
         """Preview a program, which changes nothing."""
         before = Inventory.of(self.cloud)
         self._run(number, lambda stack: stack.preview(self.programs[number]))
-        assert Inventory.of(self.cloud) == before
+        require(Inventory.of(self.cloud) == before, "touched", "a preview changed something")
 
     @rule(number=STACKS, position=st.integers(0, 6))
     def import_again(self, number: int, position: int) -> None:
@@ -128,8 +131,14 @@ class StacksMachine(RuleBasedStateMachine):
                 self.figures["examples"] += 1
         finally:
             for stack in self.stacks:
+                self.waits.append(stack.longest_wait)
                 stack.end_plugin()
             self.cloud.reset()
+
+    def _up(self, number: int, edits: list[tuple[str, Declared | None]], refresh: bool, trouble: Any = None) -> None:
+        self.programs[number] = edited(self.programs[number], edits)
+        self._forget_lost(1 - number)
+        self._run(number, lambda stack: stack.up(self.programs[number], refresh=refresh), trouble)
 
     def _reach(self, number: int) -> None:
         """Reach a program by one `up`, or by a second one after the user has solved conflicts; then nothing is left to do."""
@@ -146,15 +155,18 @@ class StacksMachine(RuleBasedStateMachine):
     def _assert_settled(self, number: int) -> None:
         """Assert that nothing is left to do, and that everything declared exists."""
         stack, things = self.stacks[number], Inventory.of(self.cloud)
-        assert not stack.preview(self.programs[number]), (stack.preview(self.programs[number]), stack.failures)
-        assert not stack.failures, stack.failures
-        assert {entry.urn.rpartition("::")[2] for entry in stack.entries} == set(self.programs[number])
+        steps = stack.preview(self.programs[number])
+        require(not steps and not stack.failures, "not reached", (steps, stack.failures))
+        names = Counter(entry.urn.rpartition("::")[2] for entry in stack.entries)
+        require(names == Counter(list(self.programs[number])), "not reached", names)
         for entry in stack.entries:
-            assert identity(entry.resource) in things.things, entry
+            require(things.holds(entry.resource), "lost", entry)
         if "fleet" in self.programs[number]:
             fleet = next(entry for entry in stack.entries if entry.urn.endswith("::fleet"))
             running = [item for item in things.fleet(identity(fleet.resource)).values() if item["status"] == "RUNNING"]
-            assert len(running) == self.programs[number]["fleet"].inputs["count"], running
+            count = self.programs[number]["fleet"].inputs["count"]
+            require(len(running) >= count, "lost", running)
+            require(len(running) <= count, "doubled", running)
 
     def _solve_conflicts(self, number: int) -> None:
         """Do what users do about conflicts: leave to others what is theirs, and delete what a crashed run has left."""
@@ -162,7 +174,7 @@ class StacksMachine(RuleBasedStateMachine):
         for failure in self.stacks[number].failures:
             name = failure.urn.rpartition("::")[2]
             wanted = self._wanted(number, name)
-            assert wanted in others | self.orphans, failure
+            require(wanted in others | self.orphans, "not reached", failure)
             if wanted in others:
                 del self.programs[number][name]
             else:
@@ -182,7 +194,9 @@ class StacksMachine(RuleBasedStateMachine):
         """Assert that only what existed before is left, after the user has deleted what crashed runs have left."""
         for orphan in sorted(self.orphans):
             self._delete_orphan(orphan)
-        assert set(Inventory.of(self.cloud).things) == self.strangers
+        left = set(Inventory.of(self.cloud).things)
+        require(left <= self.strangers, "untracked", left - self.strangers)
+        require(left >= self.strangers, "touched", self.strangers - left)
 
     def _run(self, number: int, act: Callable[[PulumiStack], Any], trouble: Any = None, *, calm: bool = False) -> None:
         """Run Pulumi on a stack, with trouble at one of its requests; then check what it has done."""
@@ -192,7 +206,7 @@ class StacksMachine(RuleBasedStateMachine):
         with observed_requests(self.cloud, lambda: self._observe(number, trouble)):
             act(stack)
         self.cloud.emulator.faults.queue.clear()
-        assert not calm or not stack.failures, stack.failures
+        require(not calm or not stack.failures, "not reached", stack.failures)
         self._check(number, others, isinstance(trouble, tuple))
 
     def _observe(self, number: int, trouble: Any) -> None:
@@ -250,16 +264,16 @@ class StacksMachine(RuleBasedStateMachine):
         """Check that everything belongs to one stack or to nobody's, and that a run has touched only its own."""
         stack, things = self.stacks[number], Inventory.of(self.cloud).things
         for name, content in others.items():
-            assert things.get(name) == content, f"{name} is not the stack's, and was changed"
+            require(things.get(name) == content, "touched", f"{name} is not the stack's, and was changed")
         twice = self._owned(0) & self._owned(1)
-        assert not twice, f"two stacks have {twice}"
+        require(not twice, "doubled", f"two stacks have {twice}")
         untracked = set(things) - self._owned(0) - self._owned(1) - self.strangers
         self.orphans &= untracked
         self._allow_orphans(stack, untracked - self.orphans, troubled)
-        assert not any(MARKER in message for message in stack.messages), "a secret is shown"
+        require(not any(MARKER in message for message in stack.messages), "leaked", stack.messages)
 
     def _allow_orphans(self, stack: PulumiStack, found: set[str], troubled: bool) -> None:
-        assert not found or troubled, f"{found} is in no state"
+        require(not found or troubled, "untracked", f"{found} is in no state")
         self.orphans |= found
 
 
