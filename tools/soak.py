@@ -1,7 +1,7 @@
 """Random programs, faults, cancellations and crashes for as long as the environment variable MINUTES says.
 
-It alternates between the state machine of the tests and one plugin in a process of its own, whose memory must stay flat.
-It prints every broken promise, and the figures at the end. Everything stays on this machine's loopback interface.
+It alternates between the state machine of the tests and one plugin in a process of its own, whose memory must stay
+flat. It prints every broken promise, and the figures at the end. Everything stays on this machine's loopback interface.
 """
 
 from __future__ import annotations
@@ -90,9 +90,7 @@ def _print_figures(figures: Counter[str], plugin: PluginProcess, longest_wait: f
     print(", ".join(f"{name}: {figures[name]:,}" for name in happened))
     print(", ".join(f"{kind}: {figures[kind]}" for kind in KINDS))
     print(f"longest wait of one call, by its own clock: {longest_wait:.0f} s")
-    print(
-        f"memory of the plugin in MiB: first {first:.1f}, last {last:.1f}, peak {peak:.1f}, {len(plugin.samples)} samples"
-    )
+    print(f"memory of the plugin in MiB: first {first:.1f}, last {last:.1f}, peak {peak:.1f}")
     return is_flat and not any(figures[kind] for kind in KINDS)
 
 

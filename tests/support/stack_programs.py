@@ -66,9 +66,11 @@ SLOTS: Final[dict[str, st.SearchStrategy[Declared]]] = {
     ),
     "data": _declared(
         ATTACHMENT,
-        inputs_with(
-            {"disk": st.sampled_from(["example-data", "more-data"])},
-            {"deviceName": st.sampled_from(["data", "more"]), "autoDelete": st.booleans()},
+        st.builds(
+            lambda disk, has_name, more: {"disk": disk, **({"deviceName": f"my-{disk}"} if has_name else {}), **more},
+            st.sampled_from(["example-data", "more-data"]),
+            st.booleans(),
+            inputs_with({}, {"autoDelete": st.booleans()}),
         ).map(lambda more: attachment(**more)),
     ),
     "notification": _declared(

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from gcpx.compute.bulk_instances.creation.fallback_rules import fallback_zones_are_in_the_region
-from gcpx.compute.bulk_instances.creation.instances import create_instances, was_requested
+from gcpx.compute.bulk_instances.creation.instances import create_instances, were_created_for
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
 from gcpx.compute.bulk_instances.fleet import Fleet, region_of
@@ -213,7 +213,7 @@ class BulkInstances(InProject):
     def _refuse_other_instances(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> None:
         """Refuse instances that already exist, unless an earlier run created them and its response was lost."""
         members = fleet.members(call)
-        if members and (len(members) > wanted.count or not was_requested(call, fleet, inputs, wanted)):
+        if members and (len(members) > wanted.count or not were_created_for(call, fleet, inputs, wanted, members)):
             words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
             raise FleetIdTakenError(fleet, words)
 
