@@ -107,6 +107,8 @@ class _Run:
             if not self._missing:
                 return
             self._attempt(attempt, tried[number + 1 :])
+            if attempt.name:
+                self.call.progress(f"{self.created:,}/{self.wanted.count:,} instances created")
             if self.stopped:
                 return
 

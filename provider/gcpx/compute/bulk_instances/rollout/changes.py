@@ -87,13 +87,14 @@ class MemberChanges:
         def request(member: Instance) -> MemberRequest:
             return MemberRequest(member, setting.method, target_of(member).body(setting, member))
 
+        done = f"changed: {setting.name}"
         behind = [member for member in members if target_of(member).differs(setting, member)]
-        failures = self.fleet.try_all(self.call, [request(member) for member in behind], "changed")
+        failures = self.fleet.try_all(self.call, [request(member) for member in behind], done)
         stale = [item.request.member for item in failures if isinstance(item.error, PreconditionFailed)]
         _raise_first(item for item in failures if not isinstance(item.error, PreconditionFailed | NotFound))
         if stale:
             current = self.fleet.read_again(self.call, stale)
-            self._send([request(member) for member in current], "changed")
+            self._send([request(member) for member in current], done)
 
     def _send(self, requests: list[MemberRequest], done: str) -> None:
         if requests:
