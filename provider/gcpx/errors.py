@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 
 class ProviderError(Exception):
@@ -23,9 +23,25 @@ class UserError(ProviderError):
 
 
 class CancelledError(ProviderError):
-    """The user cancelled before the request was sent."""
+    """The user cancelled before anything was changed: before a request was sent, or while something was read."""
 
     code = "CANCELLED"
+
+    @classmethod
+    def before(cls, what: str) -> Self:
+        """Describe a request, which messages call `what`, that was not sent."""
+        return cls(f"{what}: cancelled before the request was sent; it changed nothing")
+
+
+class OutOfTimeError(ProviderError):
+    """The custom timeout was over before the request was sent."""
+
+    code = "ABORTED"
+
+    def __init__(self, what: str, timeout: float | None) -> None:
+        super().__init__(
+            f"{what}: not sent, because the custom timeout of {timeout:g} s was over; set a longer one in customTimeouts"
+        )
 
 
 def safe_message(error: Exception, what: str = "") -> str:

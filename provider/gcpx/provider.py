@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.resources
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -77,6 +79,7 @@ class Provider:
         self._lock = threading.RLock()
         """Many threads call at once. They share one client, and one object for each resource type."""
         self.cancelled = threading.Event()
+        self.clock: Callable[[], float] = time.monotonic
 
     @property
     def secrets(self) -> frozenset[str]:
@@ -166,6 +169,6 @@ class Provider:
 
         with self._lock:
             if self._client is None or self._lookups is None:
-                self._client = GoogleClient(self._settings or config.settings({}))
+                self._client = GoogleClient(self._settings or config.settings({}), clock=self.clock)
                 self._lookups = Lookups(self._client)
             return self._client, self._lookups

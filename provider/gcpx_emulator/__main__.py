@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import argparse
 import socket
+import sqlite3
 import sys
+from importlib.metadata import version
 
+from gcpx_emulator.core.store import Store
 from gcpx_emulator.server import serve
+
+_MISUSE = 2
+"""The exit code of argparse for wrong options."""
 
 
 def main() -> None:
@@ -15,8 +21,19 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0, the default, picks a free one")
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
+    parser.add_argument("--version", action="version", version=f"gcpx-emulator {version('gcpx-emulator')}")
     options = parser.parse_args()
-    serve(_open(options.port), options.data, options.latency)
+    store = _read(options.data)
+    serve(_open(options.port), store, options.latency)
+
+
+def _read(file: str) -> Store:
+    """Open the file of `--data`, or exit with the reason why that is impossible."""
+    try:
+        return Store(file)
+    except sqlite3.Error as error:
+        sys.stderr.write(f"gcpx-emulator: {file} cannot be used: {error}; choose another file with --data\n")
+        sys.exit(_MISUSE)
 
 
 def _open(port: int) -> socket.socket:

@@ -19,6 +19,7 @@ from gcpx_emulator.core.handlers import HANDLERS
 from gcpx_emulator.core.json_data import Json, parse_json
 from gcpx_emulator.core.masking import apply_mask, parse_mask
 from gcpx_emulator.core.policy import check_permissions
+from gcpx_emulator.core.request_log import shown_body
 from gcpx_emulator.core.routing import route
 from gcpx_emulator.core.uploads import Upload
 from gcpx_emulator.core.validation import check_path, check_query, clean_body
@@ -60,7 +61,7 @@ class GoogleApis:
         upload = await self._received(request)
         if isinstance(upload, Response):
             return upload
-        entry["body"] = upload.metadata
+        entry["body"] = shown_body(upload.metadata)
         return await self._answer(_Incoming(request, method, path, upload, self.emulator.faults.take(method.id)))
 
     async def _received(self, request: Request) -> Upload | Response:

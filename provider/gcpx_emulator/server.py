@@ -12,12 +12,12 @@ from gcpx_emulator.core.store import Store
 from gcpx_emulator.emulator import Emulator
 
 
-def serve(listener: socket.socket, data: str, latency: float) -> None:
+def serve(listener: socket.socket, store: Store, latency: float) -> None:
     """Print the address, in one line on stdout, and serve.
 
-    `data` is the file in which everything is kept, or `:memory:`; `latency` is the duration of operations in seconds.
+    `store` keeps everything; `latency` is the duration of operations in seconds.
     """
-    emulator = Emulator(Store(data))
+    emulator = Emulator(store)
     emulator.operations.latency = latency
     print(f"listening on http://127.0.0.1:{listener.getsockname()[1]}", flush=True)  # noqa: T201 - programs read it
     config = uvicorn.Config(

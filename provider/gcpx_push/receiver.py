@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -16,6 +17,7 @@ from gcpx_push.errors import BodyTooLong, CertificatesError, MalformedRequest, P
 from gcpx_push.message import PushMessage
 from gcpx_push.verifier import PushVerifier
 
+_LOG: Final = logging.getLogger("gcpx_push")
 _MAX_BODY: Final = 16 << 20
 """Bytes. A message has at most 10 MB, which are about 14 MB in base64 and JSON."""
 _BODY_START: Final = re.compile(rb"[ \t\r\n]{0,65535}(\{|\Z)")
@@ -62,7 +64,8 @@ def receive(verifier: PushVerifier, method: str, headers: Mapping[str, str], que
 
 
 def refusal(error: PushError | CertificatesError) -> Answer:
-    """Return the answer to a push that is refused, or cannot be checked now."""
+    """Log a push that is refused, or cannot be checked now; return the answer to it."""
+    _LOG.warning("answered a push with status %d: %s", error.status, error)
     return Answer(error.status, str(error))
 
 

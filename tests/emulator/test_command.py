@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 
 import httpx
 import pytest
@@ -31,6 +32,26 @@ def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
         assert httpx.get(f"http://{host}/storage/v1/b/kept-bucket", trust_env=False, timeout=HANGS).status_code == 200
 
 
+def test_a_file_that_is_no_database_is_refused_in_one_line(tmp_path):
+    file = tmp_path / "data.sqlite"
+    file.write_text("this is not a database, and it is longer than a header" * 10)
+    for path in (file, tmp_path / "missing" / "data.sqlite"):
+        command = [sys.executable, "-m", "gcpx_emulator", "--data", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+
+        assert done.returncode == 2
+        assert f"{path} cannot be used: " in done.stderr
+        assert "choose another file with --data" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_command_says_its_version():
+    command = [sys.executable, "-m", "gcpx_emulator", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+
+    assert done.stdout == f"gcpx-emulator {version('gcpx-emulator')}\n"
+
+
 def test_a_port_that_is_in_use_is_named():
     with emulator() as host:
         command = [sys.executable, "-m", "gcpx_emulator", "--port", host.rpartition(":")[2]]
@@ -39,6 +60,7 @@ def test_a_port_that_is_in_use_is_named():
     assert done.returncode == 1
     assert "cannot be opened" in done.stderr
     assert "--port" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_a_number_outside_the_range_of_ports_is_named():

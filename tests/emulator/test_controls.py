@@ -100,7 +100,14 @@ REFUSED = [
     ("faults", {"method": METHOD, "status": 600}, "'status'"),
     ("faults", {"method": METHOD, "retry_after": -1}, "'retry_after'"),
     ("faults", {"method": METHOD, "drop": "between"}, "'drop' must be before or after."),
-    ("faults", {"method": METHOD, "delay": "1"}, "'delay' must be a number of seconds."),
+    ("faults", {"method": METHOD, "delay": "1"}, "'delay' must be a number of seconds, at most 3600."),
+    ("faults", {"method": METHOD, "delay": 3601}, "'delay' must be a number of seconds, at most 3600."),
+    (
+        "faults",
+        {"method": "compute.region.list"},
+        "compute.region.list is not a method that is emulated; did you mean compute.regions.list or ",
+    ),
+    ("faults", {"method": "xyz"}, "xyz is not a method that is emulated; a method is named like"),
     ("faults", {"method": METHOD, "operation": {"error": []}}, "'operation' must be an operation's result"),
     ("faults", {"method": METHOD, "operation": {"errors": [{"message": "no code"}]}}, "'operation'"),
     ("faults", {"method": METHOD, "operation": {"errors": [ERROR], "httpErrorStatusCode": "403"}}, "'operation'"),
@@ -158,6 +165,19 @@ def test_requests_are_logged_and_can_be_removed(http):
     assert "hunter2" not in kept.text
     http.delete("/_emulator/requests")
     assert http.get("/_emulator/requests").json() == []
+
+
+def test_requests_are_logged_without_keys(http):
+    hidden = "mQ7xV9tZ3Lp0Wd2K"
+    pem = f"-----BEGIN RSA PRIVATE KEY-----\n{hidden}\n-----END RSA PRIVATE KEY-----"
+    keys = [{"diskEncryptionKey": {"rawKey": hidden}}, {"diskEncryptionKey": {"rsaEncryptedKey": hidden}}]
+    body = {"name": "a", "properties": {"disks": keys, "metadata": {"items": [{"key": "k", "value": pem}]}}}
+    http.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", json=body)
+    http.get("/tokeninfo", params={"id_token": hidden, "access_token": hidden})
+    kept = http.get("/_emulator/requests")
+
+    assert kept.json()[0]["body"]["properties"]["disks"][0] == {"diskEncryptionKey": {"rawKey": "[secret]"}}
+    assert hidden not in kept.text
 
 
 def test_resources_are_changed_without_their_api(http):

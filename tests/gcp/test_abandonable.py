@@ -1,4 +1,4 @@
-"""A cancellation does not wait for a read that is under way."""
+"""Nobody waits for a request after a cancellation, or after its time is up."""
 
 from __future__ import annotations
 
@@ -10,31 +10,127 @@ from pauses import Pauses
 from steered import HANGS
 
 from gcpx.errors import CancelledError
-from gcpx.gcp.abandonable import unless_cancelled
+from gcpx.gcp.abandonable import Attempt
+from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.errors import TimedOut, Unfinished
+from gcpx.gcp.request import Request
+from gcpx.gcp.retries import RetryableError
+
+READ = Request(api=COMPUTE, method="GET", path="v1/projects/p")
+CHANGE = Request(api=COMPUTE, method="DELETE", path="v1/projects/p/zones/z/instances/i")
+
+
+@attrs.define
+class Sending:
+    """The work of an attempt, which goes on when the test says so."""
+
+    attempt: Attempt
+    reaches_google: bool = True
+    begun: threading.Event = attrs.Factory(threading.Event)
+    released: threading.Event = attrs.Factory(threading.Event)
+    ended: threading.Event = attrs.Factory(threading.Event)
+    outcome: object = None
+
+    def work(self) -> str:
+        try:
+            if self.reaches_google:
+                self.attempt.begin()
+            self.begun.set()
+            assert self.released.wait(HANGS)
+            if not self.reaches_google:
+                self.attempt.begin()
+        except CancelledError as error:
+            self.outcome = error
+            raise
+        finally:
+            self.ended.set()
+        return "answer"
+
+    def cancel_when_begun(self) -> None:
+        def cancel() -> None:
+            assert self.begun.wait(HANGS)
+            self.attempt.call.cancelled.set()
+
+        threading.Thread(target=cancel).start()
 
 
 @pytest.fixture
-def call():
-    return attrs.evolve(Pauses().call(), cancelled=threading.Event())
+def sending():
+    """Return a function that prepares the sending of a request; whatever is blocked is released at the end."""
+    made = []
+
+    def prepare(request, *, limit=HANGS, grace=0.0, reaches_google=True):
+        call = attrs.evolve(Pauses().call(), cancelled=threading.Event())
+        made.append(Sending(Attempt(request, call, limit, grace), reaches_google))
+        return made[-1]
+
+    yield prepare
+    for item in made:
+        item.released.set()
+        assert item.ended.wait(HANGS)
 
 
-def test_the_result_and_the_error_of_the_work_are_passed_on(call):
-    assert unless_cancelled(call, lambda: 3) == 3
+def test_the_result_and_the_error_of_the_work_are_passed_on(sending):
+    one, other = sending(READ), sending(READ)
+    one.released.set()
+    assert one.attempt.result(one.work) == "answer"
+    other.ended.set()
     with pytest.raises(ZeroDivisionError):
-        unless_cancelled(call, lambda: 1 / 0)
+        other.attempt.result(lambda: 1 / 0)
 
 
-def test_a_cancellation_ends_the_wait_while_the_work_is_still_blocked(call):
-    begun, released = threading.Event(), threading.Event()
+@pytest.mark.parametrize(
+    ("request_", "reaches_google", "error", "words"),
+    [
+        (READ, True, CancelledError, "cancelled while waiting for the response"),
+        (CHANGE, True, Unfinished, "Google may still carry the request out"),
+        (READ, False, CancelledError, "cancelled before the request was sent"),
+        (CHANGE, False, CancelledError, "it changed nothing"),
+    ],
+)
+def test_a_cancellation_does_not_wait_for_the_response(sending, request_, reaches_google, error, words):
+    blocked = sending(request_, reaches_google=reaches_google)
+    blocked.cancel_when_begun()
+    with pytest.raises(error, match=words):
+        blocked.attempt.result(blocked.work)
 
-    def work() -> None:
-        begun.set()
-        assert released.wait(HANGS)
+    assert not blocked.released.is_set()
 
-    canceller = threading.Thread(target=lambda: begun.wait(HANGS) and call.cancelled.set())
-    canceller.start()
+
+def test_a_request_that_changes_something_gets_a_grace_for_its_response(sending):
+    blocked = sending(CHANGE, grace=HANGS)
+
+    class Cancelled(threading.Event):
+        """An event whose notice lets the response arrive."""
+
+        def is_set(self):
+            if super().is_set():
+                blocked.released.set()
+            return super().is_set()
+
+    blocked.attempt.call = attrs.evolve(blocked.attempt.call, cancelled=Cancelled())
+    blocked.cancel_when_begun()
+
+    assert blocked.attempt.result(blocked.work) == "answer"
+
+
+def test_an_attempt_that_is_abandoned_before_it_is_sent_never_sends(sending):
+    """As while a token is being fetched: Google must not carry out what the user was told is not sent."""
+    blocked = sending(CHANGE, reaches_google=False)
+    blocked.cancel_when_begun()
     with pytest.raises(CancelledError):
-        unless_cancelled(call, work)
-    assert not released.is_set()
-    released.set()
-    canceller.join()
+        blocked.attempt.result(blocked.work)
+    blocked.released.set()
+    assert blocked.ended.wait(HANGS)
+
+    assert isinstance(blocked.outcome, CancelledError)
+
+
+@pytest.mark.parametrize("reaches_google", [True, False])
+def test_an_attempt_ends_when_its_time_is_up_even_if_the_response_trickles(sending, reaches_google):
+    blocked = sending(CHANGE, limit=0.0, reaches_google=reaches_google)
+    with pytest.raises(RetryableError) as raised:
+        blocked.attempt.result(blocked.work)
+
+    assert isinstance(raised.value.error, TimedOut)
+    assert raised.value.unsent is not reaches_google

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from gcpx.compute.instance_template.declaration import InstanceTemplateModel
 from gcpx.errors import UserError
 from gcpx.model.fields import object_type
-from gcpx.model.secrecy import mark_secrets, redact
-from gcpx.model.values import UNKNOWN, Secret, format_path, has_unknown, reveal, secret_texts
+from gcpx.model.redaction import redact
+from gcpx.model.secrecy import mark_secrets, secret_texts
+from gcpx.model.values import UNKNOWN, Secret, format_path, has_unknown, reveal
 from gcpx.protocol import wire
 
 texts = st.text(max_size=8).filter(lambda text: text not in wire.UNKNOWNS)
@@ -99,7 +100,7 @@ def test_a_secret_is_hidden_wherever_it_appears(secret, other, order):
 
     assert reveal(shown) == outputs
     assert secret not in repr(shown)
-    assert secret not in redact(f"Google says: {secret}!", secret_texts(inputs))
+    assert secret not in redact(f"Google says: {secret}!", secret_texts(KIND, inputs))
 
 
 def test_a_property_that_is_declared_secret_is_always_hidden():

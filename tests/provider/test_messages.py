@@ -113,7 +113,10 @@ def test_a_name_conflict_is_reported_with_the_id_to_import(engine):
         engine.create(TEMPLATE, "two", {**template(labels={"a": "b"}), "name": "web"})
 
     assert f"projects/{PROJECT}/global/instanceTemplates/web exists" in failed[0].message
-    assert "import it with `pulumi import` by this ID, choose another name" in failed[0].message
+    assert (
+        "import it with `pulumi import gcpx:compute:InstanceTemplate NAME projects/demo-project/global/instanceTemplates/web`"
+        in failed[0].message
+    )
 
 
 @pytest.mark.parametrize(("online", "words"), [

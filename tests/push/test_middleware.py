@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 
-from gcpx_push import Certificates, PushMiddleware, PushVerifier
+from gcpx_push import Certificates, PushMiddleware, PushVerifier, receive
 
 CHUNK = b" " * 1024
 BAD = headers("Bearer a.b.c")
@@ -173,3 +173,20 @@ def test_the_application_reads_the_body_again_and_then_later_events():
 
     Connection(_part(BODY[:9]), _part(BODY[9:], more=False)).through(app)
     assert seen == [{"type": "http.request", "body": BODY, "more_body": False}, {"type": "http.disconnect"}]
+
+
+def test_a_refused_push_is_logged_without_its_token(caplog):
+    Connection(_part(BODY, more=False), sent=BAD).through(_never)
+    Connection(_part(BODY, more=False), sent=headers("Bearer hunter2")).through(_never)
+    answer = receive(verifier(), "GET", BAD, "token=hunter2", b"hunter2")
+
+    logged = [(record.name, record.levelname) for record in caplog.records]
+    assert logged == [("gcpx_push", "WARNING")] * 3
+    assert f"answered a push with status 405: {answer.reason}" in caplog.text
+    assert "hunter2" not in caplog.text
+    assert "a.b.c" not in caplog.text
+
+
+def test_an_accepted_push_is_not_logged(caplog):
+    assert receive(verifier(), "POST", GOOD, "", BODY).status == 204
+    assert not caplog.records

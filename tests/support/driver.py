@@ -46,6 +46,11 @@ def plain(message: struct_pb2.Struct) -> dict[str, Any]:
     return json_format.MessageToDict(message)
 
 
+def without_hidden(outputs: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the outputs that the engine hides."""
+    return {name: value for name, value in outputs.items() if not name.startswith("__")}
+
+
 def reasons(failures: Any) -> dict[str, str]:
     """Return reasons by path: the path is the property that a failure names, or else what its reason begins with."""
     found = {}
@@ -98,6 +103,7 @@ class Engine:
     """Calls a plugin in the order in which the engine calls it.
 
     Attributes:
+        provider_id: the ID of the provider's resource in the state; empty as from an engine that attaches to a plugin.
         run: the number of the run, if there are several: as in the engine, each has random seeds of its own.
     """
 
@@ -105,6 +111,7 @@ class Engine:
     log: EngineLog
     stack: str = "dev"
     run: int = 0
+    provider_id: str = ""
 
     def urn(self, token: str, name: str) -> str:
         return f"urn:pulumi:{self.stack}::test::{token}::{name}"
@@ -112,7 +119,8 @@ class Engine:
     def configure(self, **config: Any) -> None:
         args = struct(config)
         self.stub.CheckConfig(rpc.CheckRequest(urn="urn:pulumi:dev::test::pulumi:providers:gcpx::p", news=args))
-        self.stub.Configure(rpc.ConfigureRequest(args=args, acceptSecrets=True, sends_old_inputs=True))
+        request = rpc.ConfigureRequest(args=args, acceptSecrets=True, sends_old_inputs=True, id=self.provider_id)
+        self.stub.Configure(request)
 
     def check(
         self, token: str, name: str, news: dict[str, Any], olds: dict[str, Any] | None = None, **more: Any

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 import httpx
 import uvicorn
+from gate import Gate
 from programs import BUCKET, PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
@@ -23,11 +24,16 @@ from gcpx_emulator.emulator import Emulator
 
 @attrs.frozen
 class Emulated:
-    """A running emulator in this process."""
+    """A running emulator in this process.
+
+    Attributes:
+        gate: holds requests before they reach the emulator.
+    """
 
     host: str
     emulator: Emulator
     clock: Steered
+    gate: Gate
 
     def hold_operations(self) -> None:
         """Make operations take an hour on the emulator's clock, which a test advances."""
@@ -144,9 +150,11 @@ class Emulated:
 
     def reset(self) -> None:
         """Restore the initial state."""
+        self.gate.open()
         self.emulator.reset()
         self.emulator.clock = Clock()
         self.emulator.operations.latency = 0.0
+        self.emulator.operations.compares_bodies = False
         self.clock.reset()
 
 
@@ -155,14 +163,13 @@ def running() -> Iterator[Emulated]:
     """Run an emulator in a thread."""
     emulator, clock = Emulator(), Steered()
     emulator.operations.clock = clock
+    gate = Gate(application(emulator))
     listener = listen()
-    server = uvicorn.Server(
-        uvicorn.Config(application(emulator), log_level="critical", lifespan="off", timeout_graceful_shutdown=1)
-    )
+    server = uvicorn.Server(uvicorn.Config(gate, log_level="critical", lifespan="off", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
     thread.start()
     try:
-        yield Emulated(f"127.0.0.1:{listener.getsockname()[1]}", emulator, clock)
+        yield Emulated(f"127.0.0.1:{listener.getsockname()[1]}", emulator, clock, gate)
     finally:
         clock.reset()
         server.should_exit = True

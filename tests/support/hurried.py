@@ -34,6 +34,6 @@ class HurriedProvider(Provider):
         super().configure(args)
         assert self._settings is not None
         pauses = Pauses()
-        self.cancelled = pauses
-        self._client = GoogleClient(self._settings, clock=pauses.now)
+        self.cancelled, self.clock = pauses, pauses.now
+        self._client = GoogleClient(self._settings, clock=self.clock, grace=0.0)
         self._lookups = Lookups(self._client)

@@ -42,7 +42,7 @@ class Pauses:
     def call(self, timeout: float | None = None) -> Call:
         """Return a call that pauses here."""
         say = self.lines.append
-        return Call(urn="", timeout=timeout, cancelled=self, progress=say, inform=say, warn=say)
+        return Call(urn="", timeout=timeout, cancelled=self, progress=say, inform=say, warn=say, clock=lambda: self.now)
 
     def google(self, settings: Settings) -> GoogleClient:
         """Return a client that reads the time here."""

@@ -6,6 +6,7 @@ operation leaves in the state, in which order a replacement is made, and when so
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
@@ -188,7 +189,8 @@ class PulumiStack:
     def _run(self) -> Iterator[None]:
         self._runs += 1
         self.failures = []
-        self.engine.run = self._runs
+        self.engine.run, self.engine.provider_id = self._runs, str(uuid.uuid5(uuid.NAMESPACE_DNS, self.name))
+        self.engine.configure(**self.config)
         try:
             yield
         except RunEnded:

@@ -8,19 +8,37 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.idempotent_insert import IdempotentInsert
-from gcpx.compute.operations import Operations, Wait
+from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
+from gcpx.compute.operations import Operations, Outcome, Wait
+from gcpx.compute.request_ids import RequestIds
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, ServerError
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, Rejected, ServerError
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
+from gcpx.model.links import name_of
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _DELETE_ATTEMPTS: Final = 5
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
 """Methods without a request ID. Sending them twice is safe, because a fingerprint guards the change."""
+
+
+@attrs.frozen(kw_only=True)
+class MethodCall:
+    """A call of a custom method of one resource, such as `attachDisk`.
+
+    Attributes:
+        name: the resource's name.
+        body: the JSON of the body.
+        query: parameters beside the request ID.
+    """
+
+    name: str
+    method: str
+    body: Any
+    query: Mapping[str, Any]
 
 
 @attrs.frozen(kw_only=True)
@@ -55,45 +73,68 @@ class Collection:
             live = self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), call)
         except NotFound:
             return None
-        if not live.get("id"):  # an empty response does not mean that the resource is gone
+        if not isinstance(live.get("id"), str):  # an empty response does not mean that the resource is gone
             raise ServerError(f"Google's response for {self.path}/{name} holds no id")
         return live
 
     def insert(
-        self, call: Call, body: dict[str, Any], name: str, query: Mapping[str, Any] | None = None
-    ) -> dict[str, Any]:
+        self,
+        call: Call,
+        body: dict[str, Any],
+        query: Mapping[str, Any] | None = None,
+        begun: Callable[[dict[str, Any]], None] = lambda _: None,
+    ) -> Inserted:
         """Create a resource, and return its operation, for `read_inserted`, once it has succeeded.
 
-        `name` is the name that the body gives to the resource; `query` holds parameters beside the request ID.
+        If the name was generated, the resource may be one that an interrupted run created under another name.
+
+        Args:
+            call: the engine's call.
+            body: the resource, with its name.
+            query: parameters beside the request ID.
+            begun: called with the operation as soon as Google has accepted the request.
 
         Raises:
             Conflict: a resource of this name exists, and no earlier run created it.
             ApiError: the request or the operation failed, and nothing was created.
             Unfinished: Google accepted the request, and its result is not known.
         """
-        return self._insertion(call, body, name, query or {}).run().result()
+        name = body["name"]
 
-    def _insertion(self, call: Call, body: dict[str, Any], name: str, query: Mapping[str, Any]) -> IdempotentInsert:
-        wait = self._wait(f"insert {self.path}/{name}")
-        return IdempotentInsert(
-            namespace=_NAMESPACE,
-            content=[call.urn, self.url, body],
-            send=lambda request_id: self._post(call, body, {**query, "requestId": request_id}, name),
-            wait=lambda operation: self._operations.outcome(call, operation, wait),
-            exists=lambda outcome: outcome.error is None and self._was_inserted(call, name, outcome.operation),
-        )
+        def wait(operation: dict[str, Any]) -> Outcome:
+            begun(operation)
+            target = inserted_name(operation, name)
+            return self.operations.outcome(call, operation, self._wait(f"insert {self.path}/{target}"))
+
+        inserted = IdempotentInsert(
+            request_ids=self._request_ids(call, body),
+            send=lambda request_id: self._post(call, body, {**(query or {}), "requestId": request_id}),
+            wait=wait,
+            exists=lambda outcome: outcome.error is None and self._can_adopt(call, name, outcome.operation),
+            is_other=lambda operation: inserted_name(operation, name) != name,
+        ).run()
+        inserted.outcome.result()
+        return inserted
+
+    def _request_ids(self, call: Call, body: dict[str, Any]) -> RequestIds:
+        """Derive the request IDs from the body; a generated name is left out, because every run generates another."""
+        content = {key: value for key, value in body.items() if key != "name"} if call.autonamed else body
+        return RequestIds(call=call, namespace=_NAMESPACE, content=[self.url, content])
+
+    def _can_adopt(self, call: Call, name: str, operation: Mapping[str, Any]) -> bool:
+        """Return whether what an earlier run inserted still exists, and is not what the engine is about to replace."""
+        name = inserted_name(operation, name)
+        is_replaced = operation.get("targetId") in call.shown or (call.autonamed and name in call.shown)
+        return not is_replaced and self.get_inserted(call, name, operation) is not None
 
     def read_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
         """Read the resource that an operation of `insert` created; raises `NotFound` if it does not exist."""
-        live = self._get_inserted(call, name, operation)
+        live = self.get_inserted(call, name, operation)
         if live is None:
             raise NotFound(f"Google does not return {self.path}/{name}, or returns a different resource with this name")
         return live
 
-    def _was_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> bool:
-        return self._get_inserted(call, name, operation) is not None
-
-    def _get_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
+    def get_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
         """Read a resource; None if it is gone, or if a later one has its name."""
         live = self.get(call, name)
         if live is None or str(live["id"]) != str(operation.get("targetId", live["id"])):
@@ -111,7 +152,28 @@ class Collection:
             query = {"requestId": str(uuid.uuid4()), **query}
         path = f"{self._path(name)}/{method}"
         operation = self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=body), call)
-        return self._operations.wait(call, operation, self._wait(f"{method} of {self.path}/{name}"))
+        return self.operations.wait(call, operation, self._wait(f"{method} of {self.path}/{name}"))
+
+    def invoke_once(self, call: Call, made: MethodCall, exists: Callable[[], bool]) -> bool:
+        """Call a method that creates something, once across retries and further runs, as `insert` does.
+
+        `exists` tells whether what an earlier run created still exists. Returns whether an earlier run created it.
+        Raises the same as `insert`.
+        """
+        path, wait = f"{self._path(made.name)}/{made.method}", f"{made.method} of {self.path}/{made.name}"
+
+        def send(request_id: str) -> dict[str, Any]:
+            query = {**made.query, "requestId": request_id}
+            return self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=made.body), call)
+
+        inserted = IdempotentInsert(
+            request_ids=RequestIds(call=call, namespace=_NAMESPACE, content=[path, made.body, {**made.query}]),
+            send=send,
+            wait=lambda operation: self.operations.outcome(call, operation, self._wait(wait)),
+            exists=lambda outcome: outcome.error is None and exists(),
+        ).run()
+        inserted.outcome.result()
+        return inserted.earlier
 
     def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:
         """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.
@@ -153,26 +215,33 @@ class Collection:
         request = Request(api=COMPUTE, method="DELETE", path=self._path(name), query=query)
         try:
             operation = self.google.send(request, call)
-            self._operations.wait(call, operation, self._wait(f"delete {self.path}/{name}"))
+            self.operations.wait(call, operation, self._wait(f"delete {self.path}/{name}"))
         except NotFound:
-            return
+            if self.get(call, name) is not None:
+                raise
 
-    def _post(self, call: Call, body: dict[str, Any], query: Mapping[str, Any], name: str) -> dict[str, Any]:
-        """Send an insert; a conflict with a resource that this very request created is not an error."""
+    def _post(self, call: Call, body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
+        """Send an insert; a conflict with a resource that this very request created is not an error.
+
+        Nor is it one if Google refuses a request ID because it was used with another body: with another generated name.
+        """
         patience = call.timeout or self.timeout
         request = Request(api=COMPUTE, method="POST", path=self.url, query=query, body=body, patience=patience)
         try:
             return self.google.send(request, call)
-        except Conflict as error:
-            operation = self._operation_of(call, query["requestId"])
-            if operation is None:
-                raise _already_exists(error, f"projects/{self.project}/{self.path}/{name}") from error
-            return operation
+        except (Conflict, Rejected, PreconditionFailed) as error:
+            may_exist = isinstance(error, Conflict) or call.autonamed
+            operation = self._operation_of(call, query["requestId"]) if may_exist else None
+            if operation is not None:
+                return operation
+            if isinstance(error, Conflict):
+                raise _already_exists(call, error, f"projects/{self.project}/{self.path}/{body['name']}") from error
+            raise
 
     def _operation_of(self, call: Call, request_id: str) -> dict[str, Any] | None:
         """Find the operation of a request ID; None if there is none, or if that cannot be determined."""
         try:
-            return self._operations.requested(call, self.path.rpartition("/")[0], request_id)
+            return self.operations.requested(call, self.path.rpartition("/")[0], request_id)
         except ApiError:
             return None
 
@@ -183,14 +252,22 @@ class Collection:
         return Wait(what, self.timeout)
 
     @property
-    def _operations(self) -> Operations:
+    def operations(self) -> Operations:
+        """The operations of the project."""
         return Operations(google=self.google, version=self.version, project=self.project)
 
 
-def _already_exists(error: Conflict, resource_id: str) -> Conflict:
+def inserted_name(operation: Mapping[str, Any], name: str) -> str:
+    """Return the name of what an operation of `insert` creates; `name` if the operation does not tell."""
+    target = operation.get("targetLink")
+    return name_of(target) if isinstance(target, str) and target else name
+
+
+def _already_exists(call: Call, error: Conflict, resource_id: str) -> Conflict:
     return Conflict(
-        f"{error}. {resource_id} exists and was not created by this resource: import it with `pulumi import` by this ID, "
-        "choose another name, or, if this is a replacement, set the resource option deleteBeforeReplace",
+        f"{error}. {resource_id} exists and was not created by this resource with these inputs: import it with "
+        f"`pulumi import {call.token} NAME {resource_id}`, choose another name, or, if this is a replacement, set the "
+        "resource option deleteBeforeReplace",
         status=error.status,
         reason=error.reason,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -10,11 +9,30 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.operations import Outcome
+from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import safe_message
 from gcpx.gcp.errors import Unfinished
 
 _ATTEMPTS: Final = 4
-"""The number of request IDs in a sequence. The last one is random: by then, no earlier result can still exist."""
+"""The number of request IDs in a sequence. The last one is random."""
+
+
+@attrs.frozen
+class Inserted:
+    """How an insert ended.
+
+    Attributes:
+        outcome: the end of its operation, whether it succeeded or failed.
+        earlier: whether an earlier run had begun the operation.
+    """
+
+    outcome: Outcome
+    earlier: bool
+
+    @property
+    def operation(self) -> dict[str, Any]:
+        """The operation (REST JSON)."""
+        return self.outcome.operation
 
 
 @attrs.frozen(kw_only=True)
@@ -25,21 +43,22 @@ class IdempotentInsert:
     are therefore derived from what is inserted: another run sends the same IDs, and finds what an earlier run created.
 
     Attributes:
-        namespace: the UUID that keeps inserts of different kinds apart.
-        content: JSON values that distinguish this insert from all others; the request IDs are derived from them.
+        request_ids: the request IDs.
         send: sends the insert with a request ID, and returns Google's operation (REST JSON).
         wait: waits until the operation has ended.
-        exists: tells whether what the operation created still exists.
+        exists: tells whether what an earlier run's operation created still exists, and is to be used.
+        is_other: tells whether an operation creates something under another name than this insert, so that an earlier
+            run has begun it.
     """
 
-    namespace: uuid.UUID
-    content: list[Any]
+    request_ids: RequestIds
     send: Callable[[str], dict[str, Any]]
     wait: Callable[[dict[str, Any]], Outcome]
     exists: Callable[[Outcome], bool]
+    is_other: Callable[[dict[str, Any]], bool] = lambda _: False
 
-    def run(self) -> Outcome:
-        """Insert, and return how the operation ended, whether it succeeded or failed.
+    def run(self) -> Inserted:
+        """Insert, and return how the operation ended.
 
         An operation that is done in its first response belongs to an earlier run. If nothing of its result exists,
         because it failed or because someone deleted the result, the next request ID of the sequence is used.
@@ -50,18 +69,16 @@ class IdempotentInsert:
         """
         for request_id in self._request_ids():
             operation = self.send(request_id)
+            earlier = operation.get("status") == "DONE" or self.is_other(operation)
             outcome = self.wait(operation)
-            if operation.get("status") != "DONE" or self._still_exists(outcome):
+            if not earlier or self._still_exists(outcome):
                 break
-        return outcome
+        return Inserted(outcome, earlier)
 
     @property
     def derived_request_ids(self) -> list[str]:
         """The request IDs that every run derives from the content, in the order of their use."""
-        return [
-            str(uuid.uuid5(self.namespace, json.dumps([*self.content, number], sort_keys=True)))
-            for number in range(_ATTEMPTS - 1)
-        ]
+        return [self.request_ids.derived(number) for number in range(_ATTEMPTS - 1)]
 
     def _still_exists(self, outcome: Outcome) -> bool:
         try:
@@ -71,5 +88,6 @@ class IdempotentInsert:
             raise Unfinished(words, outcome.operation) from error
 
     def _request_ids(self) -> Iterator[str]:
-        yield from self.derived_request_ids
+        for number in range(_ATTEMPTS - 1):
+            yield self.request_ids.derived(number)
         yield str(uuid.uuid4())

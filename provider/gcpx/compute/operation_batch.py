@@ -57,8 +57,7 @@ class OperationBatch:
             operation, CancelledError if the request was not sent, or `Unfinished` if the result is not known.
         """
         started = self._send_all(call, requests)
-        deadline = self.operations.google.clock() + (call.timeout or self.timeout)
-        watch = OperationsWatch(self.operations, call, deadline)
+        watch = OperationsWatch(self.operations, call, call.end(self.timeout))
         for ended in watch.rounds([item for item in started if not item.is_settled]):
             if ended:
                 settled = sum(item.is_settled for item in started)
@@ -78,7 +77,7 @@ class OperationBatch:
 
     def _send(self, call: Call, request: BatchRequest) -> Started:
         if call.cancelled.is_set():
-            return Started(request.what, {}, CancelledError(f"{request.what}: cancelled before it was sent"))
+            return Started(request.what, {}, CancelledError.before(request.what))
         try:
             operation: dict[str, Any] = self.operations.google.send(request.request, call)
         except ProviderError as error:

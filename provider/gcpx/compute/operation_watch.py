@@ -79,7 +79,7 @@ class OperationsWatch:
     """Reads operations in rounds until all of them have ended.
 
     Attributes:
-        deadline: when to stop waiting, in the time of the client's clock.
+        deadline: when to stop waiting, in the time of the call's clock.
     """
 
     operations: Operations
@@ -98,14 +98,14 @@ class OperationsWatch:
             yield len(pending) - len(still_pending)
             pending = still_pending
             if pending:
-                self.call.cancelled.wait(pause)
+                self.call.cancelled.wait(min(pause, max(0.0, self.deadline - self.call.clock())))
                 pause = min(pause * 2, _LONGEST_PAUSE)
 
     def _gave_up(self, pending: list[Started]) -> bool:
         reason = ""
         if self.call.cancelled.is_set():
             reason = "cancelled while Google was still working on it"
-        elif self.operations.google.clock() > self.deadline:
+        elif self.call.clock() >= self.deadline:
             reason = "did not finish in time (customTimeouts can allow more)"
         for item in pending if reason else ():
             item.give_up(reason)

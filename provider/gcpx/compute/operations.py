@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
 
 from gcpx.errors import CancelledError, safe_message
-from gcpx.gcp.abandonable import unless_cancelled
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
+from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import may_pass
 from gcpx.model.call import Call
@@ -21,6 +20,7 @@ _LONG_POLL: Final = 5.0
 """Seconds of one long poll, after which the progress is shown."""
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 2.0
+_INSERTIONS: Final = ("insert", "bulkInsert")
 _NO_LONG_POLL: Final = (404, 501)
 """HTTP statuses by which a server says that it has no `wait` method."""
 
@@ -109,9 +109,8 @@ class Operations:
         Raises:
             Unfinished: the user cancelled, the time is up, or the status cannot be read.
         """
-        deadline = time.monotonic() + (call.timeout or wait.timeout)
         try:
-            ended = _Watch(self, call, wait, operation, deadline).until_done()
+            ended = _Watch(self, call, wait, operation, call.end(wait.timeout)).until_done()
             return Outcome(ended, from_operation(wait.what, ended) if ended.get("error") else None)
         except Exception as error:  # whatever went wrong, Google accepted the request
             raise Unfinished(safe_message(error, wait.what), operation) from error
@@ -129,6 +128,30 @@ class Operations:
         page = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
         return next((item for item in page.get("items", ()) if not item.get("error")), None)
 
+    def of_group(self, call: Call, scope: str, group: str) -> list[dict[str, Any]]:
+        """List the operations that share a group ID, in a scope as in `requested`."""
+        query = {"filter": f'operationGroupId = "{group}"'}
+        listed = ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query)
+        items = [item for page in listed.pages(call) for item in page.get("items", ())]
+        return [item for item in items if item.get("operationGroupId") == group]
+
+    def begun_by_requests(self, call: Call, scope: str, beginning: str) -> list[dict[str, Any]]:
+        """List the insertions whose request IDs begin with given digits and hyphens, unless they failed.
+
+        Args:
+            call: the engine's call.
+            scope: where the operations are, as in `requested`.
+            beginning: the beginning of their request IDs.
+        """
+        listed = ListMethod(
+            google=self.google,
+            path=f"{self.path}/{scope}/operations",
+            query={"filter": f"clientOperationId eq {beginning}.*"},
+            patience=0.0,
+        )
+        items = [item for page in listed.pages(call) for item in page.get("items", ())]
+        return [item for item in items if item.get("operationType") in _INSERTIONS and not item.get("error")]
+
 
 @attrs.define
 class _Watch:
@@ -136,7 +159,7 @@ class _Watch:
 
     Attributes:
         operation: the operation as it was last read.
-        deadline: when to stop waiting, in the time of `time.monotonic`.
+        deadline: when to stop waiting, in the time of the call's clock.
         long_poll: whether to read with the `wait` method; false once the server turns out not to have it.
         pause: seconds to pause after the next read that returns at once.
         shown: the progress that the user saw last.
@@ -172,18 +195,21 @@ class _Watch:
             raise Unfinished(
                 f"{self.wait.what}: cancelled while Google was still working on it; run `pulumi refresh` to get the result"
             )
-        if time.monotonic() > self.deadline:
+        if self.call.clock() >= self.deadline:
             raise Unfinished(
                 f"{self.wait.what}: did not finish in time; raise customTimeouts, or run `pulumi refresh` to get the result"
             )
 
     def _read(self) -> bool:
         """Read the operation once; return whether to pause before the next read."""
+        begun = self.call.clock()
         try:
             self.operation = self._long_polled() if self.long_poll else self._get()
         except ApiError as error:
             return self._should_pause_after(error)
-        return not self.long_poll
+        except CancelledError:
+            return False  # the next check finds that the user cancelled
+        return self.call.clock() - begun < self.pause
 
     def _should_pause_after(self, error: ApiError) -> bool:
         """Decide how to go on after a read that failed, which says nothing about the operation itself."""
@@ -197,18 +223,20 @@ class _Watch:
 
     def _long_polled(self) -> dict[str, Any]:
         """Read with the `wait` method, which responds when the operation is done; after a timeout, read without it."""
-        timeout = max(_FIRST_PAUSE, min(_LONG_POLL, self.deadline - time.monotonic()))
-        request = Request(api=COMPUTE, method="POST", path=f"{self._path}/wait", patience=0.0, read_timeout=timeout)
+        timeout, path = max(_FIRST_PAUSE, min(_LONG_POLL, self._seconds_left)), f"{self._path}/wait"
+        request = Request(api=COMPUTE, method="POST", path=path, patience=0.0, read_timeout=timeout, only_reads=True)
         try:
-            return unless_cancelled(self.call, lambda: self.operations.google.send(request, self.call))
+            return self.operations.google.send(request, self.call)
         except TimedOut:
             return self._get()
-        except CancelledError:
-            return self.operation  # the next check finds that the user cancelled
 
     def _get(self) -> dict[str, Any]:
         request = Request(api=COMPUTE, method="GET", path=self._path, patience=0.0)
         return self.operations.google.send(request, self.call)
+
+    @property
+    def _seconds_left(self) -> float:
+        return self.deadline - self.call.clock()
 
     @property
     def _path(self) -> str:
@@ -221,7 +249,7 @@ class _Watch:
             self.call.progress(f"{self.wait.what}: {progress}")
 
     def _pause(self) -> None:
-        self.call.cancelled.wait(self.pause)
+        self.call.cancelled.wait(min(self.pause, max(0.0, self._seconds_left)))
         self.pause = min(self.pause * 2, _LONGEST_PAUSE)
 
 

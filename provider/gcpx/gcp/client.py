@@ -9,10 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+from gcpx.gcp.abandonable import GRACE, Attempt
 from gcpx.gcp.apis import Api
-from gcpx.gcp.errors import NoResponse, RateLimited, Unauthenticated, from_response
+from gcpx.gcp.errors import (
+    ApiError,
+    Conflict,
+    NoResponse,
+    NotFound,
+    PreconditionFailed,
+    RateLimited,
+    Unauthenticated,
+    Unfinished,
+    from_response,
+)
 from gcpx.gcp.rate_budget import RateBudget
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import Request, Timeouts
 from gcpx.gcp.retries import Retries, RetryableError, is_transient
 from gcpx.gcp.settings import Settings
 from gcpx.model.call import Call
@@ -29,11 +40,13 @@ class GoogleClient:
 
     Attributes:
         backoff: seconds before the first retry; see `gcpx.gcp.retries`.
+        grace: seconds that a request under way gets after a cancellation; see `gcpx.gcp.abandonable`.
         clock: gives the time in seconds, from any starting point.
     """
 
     settings: Settings
     backoff: float = 0.5
+    grace: float = GRACE
     clock: Callable[[], float] = time.monotonic
     _budgets: dict[Api, RateBudget] = attrs.field(factory=dict, init=False)
     _connected: Transport | None = attrs.field(default=None, init=False)
@@ -42,16 +55,32 @@ class GoogleClient:
     def send(self, request: Request, call: Call) -> dict[str, Any]:
         """Send a request, with retries where they are safe, and return the JSON object of the response.
 
-        `call` shows progress before every retry, and ends all waits when it is cancelled. Raises the `ApiError` of an
-        error response or of a missing one, UserError if the request cannot be encoded or the credentials cannot be
-        used, and CancelledError if the user cancels before the request is sent.
+        `call` shows progress before every retry. Its cancellation and its time limit end all waits.
+
+        Raises:
+            ApiError: an error response, or no response.
+            UserError: the request cannot be encoded, or the credentials cannot be used.
+            CancelledError: the user cancelled, and the request changed nothing.
+            OutOfTimeError: the custom timeout was over before the request was sent.
+            Unfinished: a request that changes something may have been carried out: the user cancelled while it was
+                under way, or its response was lost for good.
         """
-        retries, renew_token = None, False
+        retries = Retries(request, call, self._budget(request.api), self.backoff)
+        try:
+            return self._send_until_answered(request, call, retries)
+        except (NotFound, Conflict, PreconditionFailed):
+            raise  # these show what an earlier attempt has done
+        except ApiError as error:
+            if request.only_reads or retries.lost is None:
+                raise
+            raise Unfinished(f"{error} Google may have carried the request out") from error
+
+    def _send_until_answered(self, request: Request, call: Call, retries: Retries) -> dict[str, Any]:
+        renew_token = False
         while True:
-            sent = self._budget(request.api).wait(call)
-            retries = retries or Retries(request, call, self._budget(request.api), self.backoff)
+            sent = retries.wait_for_turn()
             try:
-                return self._send_once(request, sent, renew_token=renew_token)
+                return self._send_once(request, call, sent, renew_token=renew_token)
             except Unauthenticated as error:
                 # Google may refuse a token before it expires; without a status, no token could be obtained at all.
                 if renew_token or error.status is None or self.settings.emulator_host:
@@ -60,9 +89,11 @@ class GoogleClient:
             except RetryableError as failure:
                 retries.wait_or_raise(failure)
 
-    def _send_once(self, request: Request, sent: float, *, renew_token: bool) -> dict[str, Any]:
+    def _send_once(self, request: Request, call: Call, sent: float, *, renew_token: bool) -> dict[str, Any]:
         """Send a request, and record in the budget of its API what the response says about the rate."""
-        response = self._transport.send(request, renew_token=renew_token)
+        timeouts = self._timeouts(request, call)
+        attempt, transport = Attempt(request, call, timeouts.longest, self.grace), self._transport
+        response = attempt.result(lambda: transport.send(request, timeouts, attempt.begin, renew_token=renew_token))
         error = None if response.status in _OK else from_response(request.description, response.status, response.body)
         if isinstance(error, RateLimited):
             self._budget(request.api).refused(sent, response.retry_after)
@@ -74,6 +105,11 @@ class GoogleClient:
         if not isinstance(response.body, dict):
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body
+
+    def _timeouts(self, request: Request, call: Call) -> Timeouts:
+        """Return how long a request may take: the provider's `requestTimeout`, but not longer than the call's limit."""
+        given, left = self.settings.timeout_seconds, max(0.001, call.seconds_left(reading=request.only_reads))
+        return Timeouts(min(given, left), read=min(request.read_timeout or given, left))
 
     def _budget(self, api: Api) -> RateBudget:
         with self._lock:

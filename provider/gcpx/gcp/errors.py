@@ -184,6 +184,8 @@ _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
     429: RateLimited,
 }
 _SERVER_ERROR: Final = 500
+_LONGEST_BODY: Final = 300
+"""Characters of a body without structure that a message quotes."""
 
 
 def from_response(what: str, status: int, body: Any) -> ApiError:
@@ -224,7 +226,8 @@ def _error_class(status: int, reason: str) -> type[ApiError]:
 def _unstructured_message(error: Any, body: Any) -> str:
     """Read OAuth's error format, `{"error": ..., "error_description": ...}`, or shorten any other body."""
     described = body.get("error_description") if isinstance(body, dict) else None
-    return str(f"{error}: {described}" if error and described else error or body or "no reason given")[:300]
+    text = str(f"{error}: {described}" if error and described else error or body or "no reason given")
+    return text if len(text) <= _LONGEST_BODY else f"{text[:_LONGEST_BODY]}…"  # by this mark, a half secret is found
 
 
 def _reason(error: Mapping[str, Any]) -> str:

@@ -46,7 +46,9 @@ class Lookups:
 
     def ask(self, call: Call, path: str, body: dict[str, Any]) -> _Found:
         """Send a POST to Compute that only asks and changes nothing; returns what `get` does."""
-        return self._once(call, Request(api=COMPUTE, method="POST", path=path, body=body, patience=_PATIENCE))
+        return self._once(
+            call, Request(api=COMPUTE, method="POST", path=path, body=body, patience=_PATIENCE, only_reads=True)
+        )
 
     def _once(self, call: Call, request: Request) -> _Found:
         """Send a request, unless the same one was sent before."""

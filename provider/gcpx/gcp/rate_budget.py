@@ -21,7 +21,8 @@ from typing import Final
 
 import attrs
 
-from gcpx.errors import CancelledError
+from gcpx.errors import CancelledError, OutOfTimeError
+from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 
 LONGEST_PAUSE: Final = 30.0
@@ -76,16 +77,20 @@ class RateBudget:
     _accepted: _Recent = attrs.field(factory=_Recent, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
-    def wait(self, call: Call) -> float:
+    def wait(self, request: Request, call: Call) -> float:
         """Wait until a request may be sent; return that time, for `accepted` or `refused`.
 
-        Raises CancelledError if the user cancels before that.
+        Raises CancelledError if the user cancels before that, and OutOfTimeError if the call's time ends before that.
         """
         while True:
+            if call.cancelled.is_set():
+                raise CancelledError.before(request.description)
             moment = self.reserve()
-            remaining = moment - self.clock()
-            if remaining > 0 and call.cancelled.wait(remaining):
-                raise CancelledError("cancelled before the request was sent; it changed nothing")
+            remaining = max(0.0, moment - self.clock())
+            if remaining >= call.seconds_left(reading=request.only_reads):
+                raise OutOfTimeError(request.description, call.timeout)
+            if remaining and call.cancelled.wait(remaining):
+                raise CancelledError.before(request.description)
             if moment >= self._held_until:  # otherwise a Retry-After arrived in the meantime
                 return moment
 

@@ -20,6 +20,24 @@ def segment(text: str) -> str:
     return quote(text, safe="@:")
 
 
+@attrs.frozen
+class Timeouts:
+    """How long one attempt to send a request may take, in seconds.
+
+    Attributes:
+        step: how long each step may take: connecting, sending, waiting for a free connection.
+        read: how long to wait for the response.
+    """
+
+    step: float
+    read: float
+
+    @property
+    def longest(self) -> float:
+        """How long the whole attempt may take."""
+        return max(self.step, self.read)
+
+
 @attrs.frozen(kw_only=True)
 class Request:
     """One REST call.
@@ -31,6 +49,7 @@ class Request:
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
         patience: the number of seconds in which it may be retried.
         read_timeout: seconds to wait for the response; None takes the provider's `requestTimeout`.
+        only_reads: it changes nothing, so that its response can be ignored.
         is_final: returns whether an error will not go away soon, so that sending the request again does not help.
     """
 
@@ -42,6 +61,7 @@ class Request:
     idempotent: bool = True
     patience: float = PATIENCE
     read_timeout: float | None = None
+    only_reads: bool = attrs.field(default=attrs.Factory(lambda self: self.method == "GET", takes_self=True))
     is_final: Callable[[ApiError], bool] = lambda _: False
 
     @property

@@ -7,16 +7,19 @@
 - 401: once, with a new access token (`GoogleClient.send`).
 
 The pause is that of the response's Retry-After; without one, it doubles with every attempt. It is at most 30 seconds.
-Retries end when the request's patience or the user's custom timeout is over, counted from when it was first sent.
+Retries end when the request's patience is over, which counts from when it was first sent, or the custom timeout, which
+counts from when the engine called.
 """
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Final
 
 import attrs
 
+from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, CannotSendRequest, ConnectionRefused, NoResponse, RateLimited, ServerError
 from gcpx.gcp.rate_budget import LONGEST_PAUSE, RateBudget
 from gcpx.gcp.request import Request
@@ -62,18 +65,33 @@ class Retries:
     Attributes:
         budget: the rate of the requests to the same API.
         backoff: seconds before the first retry, before the random part is taken off.
+        lost: the error of an attempt that Google may have carried out.
     """
 
     request: Request
     call: Call
     budget: RateBudget
     backoff: float
+    lost: ApiError | None = attrs.field(default=None, init=False)
     _attempt: int = attrs.field(default=0, init=False)
-    _deadline: float = attrs.field(init=False)
+    _end: float | None = attrs.field(default=None, init=False)
+    """When retries end, in the time of the call's clock; None before the request is first sent."""
 
-    def __attrs_post_init__(self) -> None:
-        patience = self.request.patience
-        self._deadline = self.budget.clock() + min(patience, self.call.timeout or patience)
+    def wait_for_turn(self) -> float:
+        """Wait until the request may be sent; return that time, for `RateBudget.accepted` or `refused`.
+
+        Raises CancelledError or OutOfTimeError if it is not to be sent any more, or the error of an earlier attempt
+        that Google may have carried out.
+        """
+        try:
+            moment = self.budget.wait(self.request, self.call)
+        except ProviderError as error:
+            if self.lost is not None:
+                raise self.lost from error
+            raise
+        if self._end is None:
+            self._end = self.call.clock() + self.request.patience
+        return moment
 
     def wait_or_raise(self, failure: RetryableError) -> None:
         """Wait before the request is sent again, with a line of progress.
@@ -82,12 +100,19 @@ class Retries:
         too long, or because the user cancels.
         """
         pause = self._pause(failure)
-        if not self._is_allowed(failure) or self.budget.clock() + pause > self._deadline:
-            raise failure.error from failure.__cause__
+        if not failure.unsent and isinstance(failure.error, NoResponse | ServerError):
+            self.lost = failure.error
+        if not self._is_allowed(failure) or pause > self._seconds_left():
+            raise self.lost or failure.error from failure.__cause__
         self.call.progress(f"{failure.error.message}; trying again in {pause:.1f} s")
         if self.call.cancelled.wait(pause):
-            raise failure.error from failure.__cause__
+            raise self.lost or failure.error from failure.__cause__
         self._attempt += 1
+
+    def _seconds_left(self) -> float:
+        """Return the seconds in which the request may still be sent again."""
+        patience = math.inf if self._end is None else self._end - self.call.clock()
+        return min(patience, self.call.seconds_left())
 
     def _is_allowed(self, failure: RetryableError) -> bool:
         """Return whether sending the request again may help, and cannot do its work twice."""

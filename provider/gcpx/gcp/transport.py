@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -21,7 +21,7 @@ from gcpx.errors import UserError
 from gcpx.gcp.connection_errors import CONNECTION_EXCEPTIONS, connection_error, is_loopback
 from gcpx.gcp.credentials import Credentials
 from gcpx.gcp.endpoints import base_url
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import Request, Timeouts
 from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings
 
@@ -62,14 +62,17 @@ class Transport:
         self._client = httpx.Client(limits=limits, trust_env=not anonymous, verify=verify)
         self._credentials = None if anonymous else Credentials(settings, self._client)
 
-    def send(self, request: Request, *, renew_token: bool) -> Response:
+    def send(self, request: Request, timeouts: Timeouts, begin: Callable[[], None], *, renew_token: bool) -> Response:
         """Send a request once, with a new access token if `renew_token`; give the response, whatever its status.
 
+        `begin` is called when there is a token, and the request is about to be sent; it may raise instead.
         Raises RetryableError without a response, and UserError if HTTP cannot express the request.
         """
         url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
         try:
-            response = self._exchange(request, url, renew_token=renew_token)
+            prepared = self._prepared(request, url, timeouts, renew_token=renew_token)
+            begin()
+            response = self._client.send(prepared)
         except CONNECTION_EXCEPTIONS as error:
             emulated = self._settings.emulator_host is not None
             failure = connection_error(error, request.method, url, emulated=emulated)
@@ -86,16 +89,15 @@ class Transport:
         """Close the connections."""
         self._client.close()
 
-    def _exchange(self, request: Request, url: str, *, renew_token: bool) -> httpx.Response:
+    def _prepared(self, request: Request, url: str, timeouts: Timeouts, *, renew_token: bool) -> httpx.Request:
         httpx.URL(url)  # raises InvalidURL before any other code reads the URL
-        timeout = self._settings.timeout_seconds
-        return self._client.request(
+        return self._client.build_request(
             request.method,
             url,
             params={key: _parameter(value) for key, value in request.query.items() if value is not None},
             json=request.body,
             headers=_checked(self._headers(url, request.api.scope, renew_token=renew_token)),
-            timeout=httpx.Timeout(timeout, read=request.read_timeout or timeout),
+            timeout=httpx.Timeout(timeouts.step, read=timeouts.read),
         )
 
     def _headers(self, url: str, scope: str, *, renew_token: bool) -> dict[str, str]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
-from typing import Any
+import time
+from collections.abc import Callable, Collection
+from typing import Any, Final
 
 import attrs
 
 from gcpx.model.values import Path
 
+READING_TIME: Final = 1.0
+"""Seconds after the custom timeout in which what exists may still be read, so that the state is complete."""
+
 
 @attrs.frozen(kw_only=True)
 class Call:
     """One call of the engine.
+
+    A custom timeout is one limit for the whole call: it counts from the beginning of the call, and includes all
+    requests, retries, pauses and waits. Nothing that changes something is sent after it.
 
     Attributes:
         urn: the resource's URN.
@@ -24,6 +32,12 @@ class Call:
         warn: prints a warning with the resource's name.
         last: the outputs in state before this call, with secrets revealed.
         changed: in an update, the paths of the inputs that differ.
+        autonamed: whether the resource's name was generated.
+        provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
+        shown: what the engine has shown of this resource's state since Configure: IDs, numeric IDs, generated names.
+        in_state: the IDs of all resources that the engine has shown or that were created since Configure.
+        clock: gives the time in seconds, from any starting point.
+        begun: when the call began, in the time of the clock.
     """
 
     urn: str
@@ -34,3 +48,27 @@ class Call:
     warn: Callable[[str], None]
     last: dict[str, Any] = attrs.Factory(dict)
     changed: tuple[Path, ...] = ()
+    autonamed: bool = False
+    provider_id: str = ""
+    shown: frozenset[str] = frozenset()
+    in_state: Collection[str] = frozenset()
+    clock: Callable[[], float] = time.monotonic
+    begun: float = attrs.field(default=attrs.Factory(lambda call: call.clock(), takes_self=True))
+
+    def end(self, default: float) -> float:
+        """Return when work has to end that may take `default` seconds if the user sets no custom timeout."""
+        return self.begun + self.timeout if self.timeout else self.clock() + default
+
+    def seconds_left(self, *, reading: bool = False) -> float:
+        """Return the seconds until nothing more may be sent; with `reading`, for requests that only read.
+
+        It is infinite without a custom timeout, and negative after the limit.
+        """
+        if not self.timeout:
+            return math.inf
+        return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
+
+    @property
+    def token(self) -> str:
+        """The resource's type token."""
+        return self.urn.split("::")[2].rpartition("$")[2]

@@ -19,9 +19,9 @@ from gcpx.model.diff import Change, diff
 from gcpx.model.fields import ObjectType
 from gcpx.model.links import Location
 from gcpx.model.naming import NameRequest, without_hidden
-from gcpx.model.resource import Live, Resource
+from gcpx.model.resource import Live, PartialError, Resource
 from gcpx.model.rules import Violation
-from gcpx.model.secrecy import is_secret_at, mark_secrets
+from gcpx.model.secrecy import is_secret_at, mark_secrets, open_path
 from gcpx.model.values import Path, is_below, reveal
 
 _PLACES = ("project", "region", "zone")
@@ -83,6 +83,9 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     Without old inputs, as in states of other tools, the outputs stand in for them.
     """
     old = old or {name: value for name, value in outputs.items() if name in resource.type.inputs}
+    if naming.keeps_name(resource.autoname, old, new):
+        new = naming.with_real_name(resource.autoname, new, outputs)
+    old = naming.with_real_name(resource.autoname, old, outputs)
     locations = (resource.location(old, outputs), resource.location(new, outputs))
     differences = diff(resource.type, old, new, outputs, Comparison(locations, sure=True))
     changes = [
@@ -96,12 +99,43 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     return Plan(changes, any(change.replaces for change in changes) and resource.must_delete_first(old, new))
 
 
+def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+    """Return the changes of a plan as the user may see them: those within a secret are one change of the secret.
+
+    Both inputs hold secrets as the engine marks them. The path of a change within a secret would name keys of maps.
+    """
+    shown: dict[Path, Change] = {}
+    for change in plan.changes:
+        path = open_path(change.path, old, new)
+        replaces = change.replaces or (path in shown and shown[path].replaces)
+        kind = change.kind if path == change.path else "update"
+        shown[path] = attrs.evolve(change, path=path, kind=kind, replaces=replaces)
+    return list(shown.values())
+
+
 def _names_same_place(resource: Resource, path: Path, location: Location, new: dict[str, Any]) -> bool:
     """Return whether project, region or zone is written out or left out, and is where the resource is anyway."""
     if len(path) > 1 or path[0] not in _PLACES:
         return False
     named = getattr(resource.location(new, {}), path[0])
     return named is not None and named == getattr(location, path[0])
+
+
+def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
+    """Update a resource; create it if nothing came of a creation whose result was not known.
+
+    Raises what `Resource.update` and `Resource.create` raise.
+    """
+    if call.last.get(naming.UNREAD) and not resource.id_is_assigned and _is_missing(resource, call, resource_id, new):
+        return resource.create(call, new)
+    return resource.update(call, resource_id, old, new)
+
+
+def _is_missing(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any]) -> bool:
+    try:
+        return resource.read(call, resource_id, inputs) is None
+    except PartialError:
+        return False
 
 
 def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
@@ -121,13 +155,17 @@ def predict(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) ->
 def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[str, Any]:
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same."""
     given = without_hidden(inputs)
-    return state.outputs(resource.type, given, live.properties, resource.comparison(given, live.properties))
+    outputs = state.outputs(resource.type, given, live.properties, resource.comparison(given, live.properties))
+    return {**outputs, naming.ADOPTED: True} if live.adopted else outputs
 
 
 def refresh(resource: Resource, live: Live, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:
     """Return the inputs that a refresh writes: the user's properties with Google's values, and what drifted."""
-    how = resource.comparison(inputs, live.properties)
-    return state.refreshed(resource.type, inputs, live.properties, last, how)
+    rule, how = resource.autoname, resource.comparison(inputs, live.properties)
+    fresh = state.refreshed(resource.type, inputs, live.properties, last, how)
+    if rule is not None and inputs.get(naming.AUTONAMED):  # the name that an earlier run generated is no drift
+        fresh[rule.property] = inputs[rule.property]
+    return fresh
 
 
 def import_inputs(resource: Resource, live: Live) -> dict[str, Any]:

@@ -19,6 +19,10 @@ UNREAD: Final = "__unread"
 """Marks outputs of a resource that was created but never read: the values that Google chose are not known yet."""
 
 
+ADOPTED: Final = "__adopted"
+"""Marks outputs of a resource that an earlier run created, and that a later Create found, because no state had it."""
+
+
 @attrs.frozen
 class Autoname:
     """How names of a resource are generated.
@@ -66,6 +70,21 @@ class NameRequest:
 def without_hidden(inputs: dict[str, Any]) -> dict[str, Any]:
     """Leave out hidden inputs, which are only kept in state."""
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
+
+
+def keeps_name(rule: Autoname | None, old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Return whether new inputs have the same generated name as old ones."""
+    return rule is not None and bool(new.get(AUTONAMED)) and new.get(rule.property) == old.get(rule.property)
+
+
+def with_real_name(rule: Autoname | None, inputs: dict[str, Any], outputs: dict[str, Any]) -> dict[str, Any]:
+    """Return inputs with the name that the resource has, if their name was generated.
+
+    A resource that an earlier run created keeps the name that was generated then. Neither side may hold secrets.
+    """
+    if rule is None or not inputs.get(AUTONAMED) or not isinstance(outputs.get(rule.property), str):
+        return inputs
+    return {**inputs, rule.property: outputs[rule.property]}
 
 
 def apply(

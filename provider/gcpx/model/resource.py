@@ -38,10 +38,15 @@ class PartialError(Exception):
 
 @attrs.frozen
 class Live:
-    """A resource as Google has it: its canonical ID and its properties, outputs included."""
+    """A resource as Google has it: its canonical ID and its properties, outputs included.
+
+    Attributes:
+        adopted: whether `create` found it as an earlier run had created it, in a state that was lost.
+    """
 
     id: str
     properties: dict[str, Any]
+    adopted: bool = False
 
     @classmethod
     def unread(cls, resource_id: str, known: dict[str, Any]) -> Live:
@@ -80,6 +85,7 @@ class Resource(abc.ABC):
         id_forms: the forms of an ID that `pulumi import` accepts; the first is the canonical one.
         autoname: how a missing name is generated; None for resources that have no name or require it.
         left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
+        id_is_assigned: whether Google assigns the ID, so that it is not known before the creation.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
     """
 
@@ -89,6 +95,7 @@ class Resource(abc.ABC):
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
     left_out_of_imports: ClassVar[frozenset[str]] = frozenset()
+    id_is_assigned: ClassVar[bool] = False
     in_place: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod

@@ -93,14 +93,6 @@ def _holds(value: Any, wanted: type) -> bool:
     return False
 
 
-def secret_texts(value: Any) -> frozenset[str]:
-    """Return every non-empty string within the secrets of a tree."""
-    if isinstance(value, Secret):
-        return frozenset(leaf for leaf in leaves(value) if isinstance(leaf, str) and leaf)
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return frozenset[str]().union(*(secret_texts(item) for item in items))
-
-
 def format_path(path: Path) -> str:
     """Write a path as the engine parses it: `a.b[0]["x.y"]`."""
     text = ""

@@ -12,12 +12,11 @@ import grpc
 from google.protobuf import any_pb2, struct_pb2
 from google.rpc import status_pb2
 
-from gcpx.errors import ProviderError, UserError
+from gcpx.errors import ProviderError
+from gcpx.model.redaction import redact
 from gcpx.model.resource import PartialError
-from gcpx.model.secrecy import redact
-from gcpx.model.values import secret_texts
 from gcpx.protocol import proto
-from gcpx.protocol.wire import decode
+from gcpx.protocol.request_secrets import secrets_in
 
 _logger = logging.getLogger(__name__)
 _DETAILS = "grpc-status-details-bin"
@@ -52,8 +51,7 @@ def guarded(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(servicer, request, context)
         except Exception as error:  # noqa: BLE001 - the border: a bare exception would read as a corrupt state
-            texts = servicer.plugin.secrets | _secrets_of(request)
-            _abort(error, texts, context)
+            _abort(error, secrets_in(request, servicer.plugin), context)
 
     return rpc
 
@@ -66,19 +64,9 @@ def guarded_stream(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             yield from method(servicer, request, context)
         except Exception as error:  # noqa: BLE001 - as above
-            _abort(error, servicer.plugin.secrets | _secrets_of(request), context)
+            _abort(error, secrets_in(request, servicer.plugin), context)
 
     return rpc
-
-
-@contextlib.contextmanager
-def masking(texts: frozenset[str]) -> Iterator[None]:
-    """Mask strings that are secret only by declaration, which the request does not mark."""
-    try:
-        yield
-    except ProviderError as error:
-        error.args = (redact(str(error), texts),)
-        raise
 
 
 @contextlib.contextmanager
@@ -90,17 +78,6 @@ def wrapping_unexpected_errors() -> Iterator[None]:
         raise
     except Exception as error:
         raise NotUnderstood(error) from error
-
-
-def _secrets_of(request: Any) -> frozenset[str]:
-    texts = frozenset[str]()
-    for _, value in request.ListFields():
-        if isinstance(value, struct_pb2.Struct):
-            with contextlib.suppress(
-                UserError
-            ):  # an unsupported value, which is usually the error that is being reported
-                texts |= secret_texts(decode(value))
-    return texts
 
 
 def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContext) -> NoReturn:

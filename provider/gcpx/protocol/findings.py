@@ -13,8 +13,9 @@ import attrs
 from gcpx.errors import UserError
 from gcpx.model.check import Finding
 from gcpx.model.fields import ObjectType
-from gcpx.model.secrecy import is_secret_at, mark_secrets, redact
-from gcpx.model.values import format_path, secret_texts
+from gcpx.model.redaction import redact
+from gcpx.model.secrecy import is_secret_at, mark_secrets, secret_texts
+from gcpx.model.values import format_path
 from gcpx.protocol import proto
 
 _LONGEST: Final = 100
@@ -45,7 +46,7 @@ class Findings:
     def of(cls, kind: ObjectType, inputs: dict[str, Any], secrets: frozenset[str], *, marked: bool = True) -> Findings:
         """Mark what is secret by declaration, by place or by content; `inputs` are as the engine sent them."""
         protected = mark_secrets(kind, inputs, inputs)
-        return cls(kind, protected, secrets | secret_texts(protected), marked)
+        return cls(kind, protected, secrets | secret_texts(kind, protected), marked)
 
     def failures(self, findings: list[Finding]) -> list[Any]:
         """Write findings as check failures."""

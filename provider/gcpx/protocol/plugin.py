@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from gcpx.model.check import Report
@@ -18,6 +19,8 @@ class Plugin(Protocol):
     version: str
     cancelled: threading.Event
     """Set when the engine cancels; every wait watches it."""
+    clock: Callable[[], float]
+    """Gives the time in seconds, from any starting point; the limits of calls are in this time."""
 
     @property
     def secrets(self) -> frozenset[str]:

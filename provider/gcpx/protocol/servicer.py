@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -14,15 +15,19 @@ from gcpx.model import codec, lifecycle
 from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.fields import ObjectType
-from gcpx.model.naming import without_hidden
+from gcpx.model.naming import ADOPTED, AUTONAMED, without_hidden
+from gcpx.model.redaction import redact
 from gcpx.model.resource import Live, PartialError, Resource
-from gcpx.model.secrecy import mark_secrets, redact
-from gcpx.model.values import has_unknown, reveal, secret_texts
+from gcpx.model.secrecy import mark_secrets
+from gcpx.model.values import has_unknown, reveal
 from gcpx.protocol import messages, proto
-from gcpx.protocol.error_statuses import InitFailed, guarded, guarded_stream, masking, wrapping_unexpected_errors
+from gcpx.protocol.error_statuses import InitFailed, guarded, guarded_stream, wrapping_unexpected_errors
 from gcpx.protocol.findings import Findings
 from gcpx.protocol.log import EngineLog
+from gcpx.protocol.outputs import Outputs
 from gcpx.protocol.plugin import Plugin
+from gcpx.protocol.request_secrets import resource_token, secrets_in
+from gcpx.protocol.stack_memory import KEPT, StackMemory
 from gcpx.protocol.wire import decode, encode
 
 _PAGE: Final = 500
@@ -35,6 +40,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def __init__(self, plugin: Plugin, log: EngineLog) -> None:
         self.plugin = plugin
         self._log = log
+        self._memory = StackMemory()
 
     @guarded
     def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -90,6 +96,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Take the configuration."""
         args = decode(request.args) or messages.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
+        self._memory = StackMemory(request.id)
         return proto.provider.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
         )
@@ -102,8 +109,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         report = lifecycle.check_inputs(kind, arguments, function.problems(reveal(arguments)))
         self._raise_if_invalid(f"{request.tok} was not called", kind, arguments, report)
         marked = mark_secrets(kind, without_hidden(arguments))
-        with masking(secret_texts(marked)), wrapping_unexpected_errors():
-            result = function.invoke(self._call("", None, marked), reveal(marked))
+        with wrapping_unexpected_errors():
+            result = function.invoke(self._call(request), reveal(marked))
         return proto.provider.InvokeResponse(**{"return": encode(mark_secrets(function.result_type, result, marked))})
 
     @guarded_stream
@@ -116,7 +123,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             return
         report = lifecycle.check_inputs(resource.query_type, query, resource.query_problems(reveal(query)))
         self._raise_if_invalid(f"{request.token} was not listed", resource.query_type, query, report)
-        call = self._call("", None, query)
+        call = self._call(request)
         token, left = request.continuation_token, request.limit
         while context.is_active():
             with wrapping_unexpected_errors():
@@ -134,12 +141,13 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Name the resource and find everything that is wrong with its inputs."""
         resource, olds = self._resource(request), decode(request.olds)
         kind = resource.type
+        self._memory.show_inputs(request.urn, resource.autoname, reveal(olds))
         inputs, unnamed = lifecycle.name_inputs(resource, messages.name_request(request), olds, decode(request.news))
         report = lifecycle.check_inputs(kind, inputs, resource.problems(reveal(inputs)))
         if not report.failures:
             inputs = codec.resolved(kind, inputs)
             if self.plugin.validates_online:
-                call = self._call(request.urn, None, inputs)
+                call = self._call(request)
                 with wrapping_unexpected_errors():
                     report.failures.extend(lifecycle.check_online(resource, call, olds, inputs))
         report.failures.extend(unnamed)
@@ -150,30 +158,35 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
         old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
+        self._memory.show(request.urn, request.id, outputs)
         plan = lifecycle.plan(self._resource(request), reveal(old), reveal(new), reveal(outputs))
-        return messages.diff_response(plan.changes, plan.delete_first)
+        return messages.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
 
     @guarded
     def Create(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Create the resource or, in a preview, predict its outputs."""
         resource, inputs = self._resource(request), decode(request.properties)
+        outputs = Outputs(resource, inputs)
         if request.preview:
-            return proto.provider.CreateResponse(properties=_predicted(resource, inputs, {}))
-        call = self._call(request.urn, request.timeout, inputs)
-        live = _create_or_update(resource, call, inputs, lambda given: resource.create(call, given))
-        return proto.provider.CreateResponse(id=live.id, properties=_state(resource, live, inputs))
+            return proto.provider.CreateResponse(properties=outputs.predicted())
+        call = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)))
+        live = _create_or_update(outputs, call, lambda given: resource.create(call, given))
+        self._memory.created(request.urn, live)
+        return proto.provider.CreateResponse(id=live.id, properties=outputs.state(live))
 
     @guarded
     def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Refresh or import a resource; an empty ID in the response says that it is gone."""
         resource, inputs, last = self._resource(request), decode(request.inputs), decode(request.properties)
         importing = not inputs and not last
+        self._memory.show(request.urn, request.id, last)
         plain = reveal(inputs)
         with wrapping_unexpected_errors():
-            call = self._call(request.urn, request.timeout, inputs, last)
+            call = self._call(request, last)
             live, unfinished = _read(resource, call, request.id, None if importing else without_hidden(plain))
         if live is None:
             return proto.provider.ReadResponse()
+        live = attrs.evolve(live, adopted=bool(last.get(ADOPTED)))
         fresh = (
             lifecycle.import_inputs(resource, live)
             if importing
@@ -190,21 +203,28 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Change the resource in place, or finish what an earlier run left undone."""
         resource, old, new = self._resource(request), decode(request.old_inputs), decode(request.news)
         last = decode(request.olds)
+        outputs = Outputs(resource, new, old, last)
         plan, before = lifecycle.plan(resource, reveal(old), reveal(new), reveal(last)), without_hidden(reveal(old))
-        call = attrs.evolve(self._call(request.urn, request.timeout, new, last), changed=plan.paths)
+        call = attrs.evolve(self._call(request, last), changed=plan.paths)
         if request.preview:
             with wrapping_unexpected_errors():
                 resource.announce_update(call, before, without_hidden(reveal(new)))
-            return proto.provider.UpdateResponse(properties=_predicted(resource, new, last))
-        live = _create_or_update(resource, call, new, lambda given: resource.update(call, request.id, before, given))
-        return proto.provider.UpdateResponse(properties=_state(resource, live, new))
+            return proto.provider.UpdateResponse(properties=outputs.predicted())
+        live = _create_or_update(
+            outputs, call, lambda given: lifecycle.update(resource, call, request.id, before, given)
+        )
+        return proto.provider.UpdateResponse(properties=outputs.state(live))
 
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
         resource, last = self._resource(request), decode(request.properties)
-        with wrapping_unexpected_errors():
-            resource.delete(self._call(request.urn, request.timeout, {}, last), request.id)
+        call = self._call(request, last)
+        if self._memory.is_kept(request.urn, request.id, last):
+            call.warn(KEPT.format(id=request.id, urn=request.urn))
+        else:
+            with wrapping_unexpected_errors():
+                resource.delete(call, request.id)
         return empty_pb2.Empty()
 
     def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
@@ -213,26 +233,28 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         return empty_pb2.Empty()
 
     def _resource(self, request: Any) -> Resource:
-        return self.plugin.resource(request.type or request.urn.split("::")[2].rpartition("$")[2])
+        return self.plugin.resource(resource_token(request))
 
-    def _call(
-        self, urn: str, timeout: float | None, inputs: dict[str, Any], last: dict[str, Any] | None = None
-    ) -> Call:
-        """Describe the call for the resource; nothing secret in inputs and outputs gets into its messages."""
-        last = last or {}
-        texts = secret_texts(inputs) | secret_texts(last) | self.plugin.secrets
+    def _call(self, request: Any, last: dict[str, Any] | None = None) -> Call:
+        """Describe the call for the resource; nothing secret in the request gets into its messages."""
+        urn = getattr(request, "urn", "")
+        texts = functools.cache(lambda: secrets_in(request, self.plugin))
 
         def redacted(send: Callable[[str, str], None]) -> Callable[[str], None]:
-            return lambda message: send(urn, redact(message, texts))
+            return lambda message: send(urn, redact(message, texts()))
 
         return Call(
             urn=urn,
-            timeout=timeout or None,
+            timeout=getattr(request, "timeout", None) or None,
             cancelled=self.plugin.cancelled,
             progress=redacted(self._log.progress),
             inform=redacted(self._log.inform),
             warn=redacted(self._log.warn),
-            last=reveal(last),
+            last=reveal(last or {}),
+            clock=self.plugin.clock,
+            provider_id=self._memory.provider_id,
+            shown=self._memory.shown(urn),
+            in_state=self._memory.ids,
         )
 
     def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:
@@ -257,19 +279,16 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             raise self._findings(kind, values).refusal(what, report.failures)
 
 
-def _create_or_update(
-    resource: Resource, call: Call, inputs: dict[str, Any], verb: Callable[[dict[str, Any]], Live]
-) -> Live:
+def _create_or_update(outputs: Outputs, call: Call, verb: Callable[[dict[str, Any]], Live]) -> Live:
     """Create or update; what exists after a failure goes into the state."""
-    plain = reveal(inputs)
+    plain = reveal(outputs.inputs)
     try:
         with wrapping_unexpected_errors():
             return verb(without_hidden(plain))
     except ProviderError as error:
-        raise resource.explain_error(call, plain, error) from error
+        raise outputs.resource.explain_error(call, plain, error) from error
     except PartialError as error:
-        state = _state(resource, error.live, inputs)
-        raise InitFailed(error.live.id, state, encode(inputs), str(error)) from error
+        raise InitFailed(error.live.id, outputs.state(error.live), encode(outputs.inputs), str(error)) from error
 
 
 def _read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> tuple[Live | None, str]:
@@ -278,11 +297,3 @@ def _read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, An
         return resource.read(call, resource_id, inputs), ""
     except PartialError as error:
         return error.live, str(error)
-
-
-def _predicted(resource: Resource, inputs: dict[str, Any], last: dict[str, Any]) -> Any:
-    return encode(mark_secrets(resource.type, lifecycle.predict(resource, reveal(inputs), last), inputs))
-
-
-def _state(resource: Resource, live: Live, inputs: dict[str, Any]) -> Any:
-    return encode(mark_secrets(resource.type, lifecycle.outputs_of(resource, live, reveal(inputs)), inputs))

@@ -209,7 +209,12 @@ def _answer(handler: Handler, checked: call.Call) -> Any:
     request_id = checked.query.get("requestId")
     if request_id and checked.method.http_method in {"POST", "DELETE", "PATCH"}:
         _check_request_id(request_id)
-        started = checked.cloud.operations.of_request(checked.path.get("project", ""), request_id)
+        operations = checked.cloud.operations
+        started = operations.of_request(checked.path.get("project", ""), request_id)
+        if not operations.is_same_request(request_id, checked.body):
+            raise ApiError(
+                400, f"Invalid value for field 'requestId': '{request_id}'. It was used for another request."
+            )
         if started is not None:
             return started
     return handler(Call.of(checked))

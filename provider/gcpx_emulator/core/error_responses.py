@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from typing import Final
 
 from starlette.responses import JSONResponse, Response
@@ -15,12 +16,14 @@ _INTERNAL_ERROR: Final = "The emulator failed with an internal error; see its lo
 
 
 def error_response(error: Exception, request: str) -> Response:
-    """Turn an exception into a response; any but an ApiError is a bug, and is logged with its traceback.
+    """Turn an exception into a response; any but an ApiError is a bug, and is logged with where it was raised.
 
-    `request` says in the log what was asked for: the method's ID, or the HTTP method and path.
+    Its text is not logged, because it may quote a key or a token of the request. `request` says in the log what was
+    asked for: the method's ID, or the HTTP method and path.
     """
     if not isinstance(error, ApiError):
-        _LOG.error("%s failed", request, exc_info=error)
+        places = "".join(traceback.format_tb(error.__traceback__))
+        _LOG.error("%s failed: %s\n%s", request, type(error).__name__, places)
         error = ApiError(500, _INTERNAL_ERROR)
     return JSONResponse(error.body(), error.status)
 

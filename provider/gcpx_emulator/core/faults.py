@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import Any, Final, Literal
 
@@ -9,9 +10,12 @@ import attrs
 
 from gcpx_emulator.core.control_bodies import TEXT, ControlBody, Field, is_duration, is_object, is_text, is_whole
 from gcpx_emulator.core.errors import ApiError
+from gcpx_emulator.core.handlers import HANDLERS
 from gcpx_emulator.core.json_data import Json
 
 _REASON: Final = re.compile(r"(?=.{1,63}$)[A-Z][A-Z0-9_]+[A-Z0-9]")
+_LONGEST_DELAY: Final = 3600
+"""Seconds; a longer delay would outlast every client."""
 _METADATA_KEY: Final = re.compile(r"(?=.{1,64}$)[a-z][a-zA-Z0-9_-]+")
 
 
@@ -51,7 +55,10 @@ BODY: Final = ControlBody(
         "message": TEXT,
         "retry_after": Field("a whole number of seconds", is_whole),
         "drop": Field("before or after", lambda value: value in ("before", "after")),
-        "delay": Field("a number of seconds", is_duration),
+        "delay": Field(
+            f"a number of seconds, at most {_LONGEST_DELAY}",
+            lambda value: is_duration(value) and value <= _LONGEST_DELAY,
+        ),
         "body": TEXT,
         "operation": Field(
             "an operation's result: errors, each with a code, and optionally httpErrorStatusCode and httpErrorMessage",
@@ -95,7 +102,18 @@ class Fault:
         fields = BODY.read(raw)
         if "method" not in fields:
             raise ApiError(400, "The body of a request to /_emulator/faults must have a method.")
+        _check_method(fields["method"])
         return cls(**fields)
+
+
+def _check_method(method: str) -> None:
+    """Refuse a method that is not emulated, and name those that are spelled most like it."""
+    if method not in HANDLERS and method != "*":
+        near = difflib.get_close_matches(method, HANDLERS, n=3, cutoff=0.5)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "; a method is named like compute.instances.insert."
+        raise ApiError(
+            400, f"The body of a request to /_emulator/faults: {method} is not a method that is emulated{hint}"
+        )
 
 
 @attrs.define

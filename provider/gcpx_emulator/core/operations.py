@@ -71,6 +71,8 @@ class Operations:
     Attributes:
         latency: the seconds that each operation takes.
         timers: called after operations have been settled, for events that are due at a planned time.
+        compares_bodies: whether a request ID must not be used again with another body. Google does not document whether
+            it accepts that.
     """
 
     store: Store
@@ -78,6 +80,9 @@ class Operations:
     clock: Clock = attrs.Factory(Clock)
     latency: float = 0.0
     timers: list[Callable[[], None]] = attrs.Factory(list)
+    compares_bodies: bool = False
+    _bodies: dict[str, Any] = attrs.Factory(dict)
+    """The bodies of requests, by request ID."""
 
     def now(self) -> float:
         """Return the time in seconds since 1970."""
@@ -109,6 +114,10 @@ class Operations:
         """Find the operation that a request with this ID has started."""
         rows = self.store.run("select * from operations where project = ? and request = ?", (project, request_id))
         return self._shown(rows[0]) if rows else None
+
+    def is_same_request(self, request_id: str, body: Any) -> bool:
+        """Return whether a request ID is new or was used with this body, if that matters."""
+        return not self.compares_bodies or self._bodies.setdefault(request_id, body) == body
 
     def settle(self) -> None:
         """Apply the effects of all operations that have ended, then call the timers."""

@@ -15,6 +15,7 @@ from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of
+from gcpx_emulator.core.merge_patch import merge
 from gcpx_emulator.storage.buckets import bucket_path, read_bucket
 from gcpx_emulator.storage.events import publish_event
 
@@ -146,16 +147,15 @@ def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
 
 @handles("storage.objects.patch", "storage.objects.update")
 def patch_object(call: Call) -> Json:
-    """Change an object's metadata; an update also removes the fields that it leaves out."""
+    """Change an object's metadata as a JSON Merge Patch; an update also removes the fields that it leaves out."""
     stored = _read_object(call)
     _check_generation(call, stored)
     if call.method.id.endswith("update"):
         stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
     _checked_type(call.body.get("contentType", ""))
-    stored |= {field: call.body[field] for field in _SETTABLE if field in call.body}
+    stored = merge(stored, {field: call.body[field] for field in _SETTABLE if field in call.body})
     stored |= {"metageneration": str(int(stored["metageneration"]) + 1), "updated": timestamp()}
-    kept = {name: value for name, value in stored.items() if value is not None}
-    call.store.put(_path(call, stored["name"]), kept)
+    call.store.put(_path(call, stored["name"]), stored)
     publish_event(call, "OBJECT_METADATA_UPDATE", _metadata(stored), {})
     return _metadata(stored)
 

@@ -1,11 +1,22 @@
 """Cloud Storage: where its API is served, and the modules with its methods, registered by importing them."""
 # ruff: noqa: F401 - see above
 
-from gcpx_emulator.core.discovery import Api, serve
+from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve
+from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.storage import buckets, notification_configs, objects, permissions
+
+
+def _amend(content: Json) -> None:
+    """Say that a patch of an object is a JSON Merge Patch, in which a null removes a value."""
+    for method in methods_of(content):
+        if method["id"] == "storage.objects.patch":
+            method["request"][MERGE_PATCH] = True
+
 
 serve(
     Api(
-        "storage.v1", prefixes=("storage/v1", "upload/storage/v1", "resumable/upload/storage/v1", "download/storage/v1")
+        "storage.v1",
+        prefixes=("storage/v1", "upload/storage/v1", "resumable/upload/storage/v1", "download/storage/v1"),
+        amend=_amend,
     )
 )

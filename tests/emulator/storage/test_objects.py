@@ -44,3 +44,23 @@ def test_a_content_type_that_no_header_can_hold_is_refused(http, kind):
     assert answer.status_code == 400
     assert "contentType" in _error(answer)["message"]
     assert http.get(f"{path}/one?alt=media").text == "eins"
+
+
+def test_a_patch_merges_the_metadata_of_an_object(http):
+    path = f"/storage/v1/b/{BUCKET}/o"
+    http.post(f"/upload{path}?uploadType=media&name=one", content=b"eins", headers={"Content-Type": "text/plain"})
+    http.patch(f"{path}/one", json={"metadata": {"a": "1", "b": "2"}, "cacheControl": "no-store"})
+    merged = http.patch(f"{path}/one", json={"metadata": {"b": None, "c": "3"}}).json()
+    removed = http.patch(f"{path}/one", json={"metadata": None, "cacheControl": None}).json()
+
+    assert (merged["metadata"], merged["cacheControl"]) == ({"a": "1", "c": "3"}, "no-store")
+    assert not {"metadata", "cacheControl"} & removed.keys()
+    assert removed == http.get(f"{path}/one").json()
+
+
+def test_an_update_replaces_the_metadata_of_an_object(http):
+    path = f"/storage/v1/b/{BUCKET}/o"
+    http.post(f"/upload{path}?uploadType=media&name=one", content=b"eins", headers={"Content-Type": "text/plain"})
+    http.patch(f"{path}/one", json={"metadata": {"a": "1"}})
+
+    assert http.put(f"{path}/one", json={"metadata": {"b": "2"}}).json()["metadata"] == {"b": "2"}

@@ -10,11 +10,15 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.bulk_insert_body import BulkInsertBody
 from gcpx.compute.bulk_instances.creation.causes import reason_of_error
+from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup, earlier_fleet
 from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance
 from gcpx.compute.idempotent_insert import IdempotentInsert
 from gcpx.compute.operations import Operations, Outcome, Wait, percentage
+from gcpx.compute.request_ids import RequestIds
 from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.errors import ApiError, Conflict, Rejected
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -51,7 +55,7 @@ class BulkInsert:
             ApiError: Google refused the request, and nothing was created.
             Unfinished: Google accepted the request, and its result is not known.
         """
-        return self._insert(call).run()
+        return self._insert(call).run().outcome
 
     def was_requested(self, call: Call) -> bool:
         """Return whether an earlier run sent this same request and it did not fail; raises `ApiError`."""
@@ -64,25 +68,34 @@ class BulkInsert:
 
     def _earlier_operations(self, call: Call) -> Iterator[dict[str, Any]]:
         """Yield the operations that earlier runs started with this same request, except those that failed."""
-        scope = f"regions/{self.fleet.region}"
         for request_id in self._insert(call).derived_request_ids:
-            operation = self._operations.requested(call, scope, request_id)
+            operation = self._requested(call, request_id)
             if operation is not None:
                 yield operation
 
+    def _requested(self, call: Call, request_id: str) -> dict[str, Any] | None:
+        return self._operations.requested(call, f"regions/{self.fleet.region}", request_id)
+
     def _insert(self, call: Call) -> IdempotentInsert:
-        fleet, ids = self.fleet, sorted(str(member["id"]) for member in self.existing)
-        existing = hashlib.sha256(",".join(ids).encode()).hexdigest()
-        number = [self.number] if self.number else []
         return IdempotentInsert(
-            namespace=_NAMESPACE,
-            content=[call.urn, fleet.project, fleet.region, fleet.id, self.body, existing, *number],
+            request_ids=self._request_ids(call),
             send=lambda request_id: self._send(call, request_id),
             wait=lambda operation: self._operations.outcome(
                 call, operation, Wait("bulk insert", TIMEOUT, describe_progress)
             ),
             exists=lambda outcome: self._counts(call, outcome),
         )
+
+    def _request_ids(self, call: Call) -> RequestIds:
+        """Derive the request IDs; a generated fleet ID is left out, because every run generates another."""
+        fleet, body = self.fleet, self.body
+        if call.autonamed:
+            body = BulkInsertBody.without_tracking_label(body)
+        ids = sorted(str(member["id"]) for member in self.existing)
+        existing = hashlib.sha256(",".join(ids).encode()).hexdigest()
+        place = [fleet.project, fleet.region, "" if call.autonamed else fleet.id]
+        number = [self.number] if self.number else []
+        return RequestIds(call=call, namespace=_NAMESPACE, content=[*place, body, existing, *number])
 
     def _send(self, call: Call, request_id: str) -> dict[str, Any]:
         request = Request(
@@ -94,7 +107,20 @@ class BulkInsert:
             patience=call.timeout or TIMEOUT,
             is_final=lambda error: reason_of_error(error).is_shortage,
         )
-        return self.fleet.google.send(request, call)
+        try:
+            return self.fleet.google.send(request, call)
+        except (Conflict, Rejected) as error:
+            return self._begun_for_another_id(call, request_id, error)
+
+    def _begun_for_another_id(self, call: Call, request_id: str, error: ApiError) -> dict[str, Any]:
+        """Return the operation of a refused request ID that was used with another fleet ID; otherwise raise the error."""
+        try:
+            operation = self._requested(call, request_id) if call.autonamed else None
+        except ApiError:
+            operation = None
+        if operation is None:
+            raise error
+        return operation
 
     def created_by(self, outcome: Outcome) -> int:
         """Count the instances that an operation of this request has created and not rolled back."""
@@ -106,7 +132,15 @@ class BulkInsert:
         """Return whether to accept the result of an earlier run's operation, instead of creating once more."""
         if self.created_by(outcome) == 0:
             return self.was_followed(call)
-        return len(self.fleet.members(call)) > len(self.existing) + self.created
+        if len(self.fleet.members(call)) > len(self.existing) + self.created:
+            return True
+        return call.autonamed and self._has_earlier_fleet(call, outcome)
+
+    def _has_earlier_fleet(self, call: Call, outcome: Outcome) -> bool:
+        """Return whether the instances exist in a fleet with another ID, which the engine is not about to replace."""
+        group = BulkCreationGroup.of(outcome.operation.get("operationGroupId"), outcome.per_location)
+        earlier = earlier_fleet(call, self.fleet, group)
+        return earlier is not None and earlier.id not in call.shown and earlier.resource_id not in call.shown
 
     @property
     def _operations(self) -> Operations:

@@ -8,7 +8,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel
 from gcpx.compute.bulk_instances.fleet import Fleet
-from gcpx.compute.bulk_instances.fleet_id import RESERVED_LABELS
+from gcpx.compute.bulk_instances.fleet_id import RESERVED_LABELS, TRACKING_LABEL
 from gcpx.model import codec
 from gcpx.model.fields import object_type
 
@@ -44,6 +44,13 @@ class BulkInsertBody:
             "count": str(self.count),
             "minCount": str(self.minimum),
         }
+
+    @staticmethod
+    def without_tracking_label(body: dict[str, Any]) -> dict[str, Any]:
+        """Return a body without the label that has the fleet's ID."""
+        properties = body.get("instanceProperties") or {}
+        labels = {key: value for key, value in (properties.get("labels") or {}).items() if key != TRACKING_LABEL}
+        return {**body, "instanceProperties": {**properties, "labels": labels}}
 
     def _named(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the body with the names of the instances in place of a name pattern, if there are any."""

@@ -17,7 +17,7 @@ from gcpx.compute.operations import Operations
 from gcpx.errors import ProviderError
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import NotFound
+from gcpx.gcp.errors import NotFound, ServerError
 from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
@@ -143,16 +143,35 @@ class Fleet:
         Returns:
             The requests that failed, in their order, with their errors: `ApiError`, CancelledError for a request that
             was not sent, and `Unfinished` for one whose result is not known. `NotFound` is one of them, except for
-            `delete`.
+            `delete`; the member is then in no list either.
         """
-        operations = Operations(google=self.google, version=_VERSION, project=self.project)
-        batch = OperationBatch(operations=operations, timeout=TIMEOUT, done=f"instances {done}")
-        errors = batch.run(call, [request.of_batch(self.project) for request in requests])
+        errors = self._errors(call, requests, done)
+        listed = self._listed_despite_errors(call, requests, errors)
+        for index, error in zip(listed, self._errors(call, [requests[index] for index in listed], done), strict=True):
+            errors[index] = _contradiction(error) if isinstance(error, NotFound) else error
         return [
             Failure(request, error)
             for request, error in zip(requests, errors, strict=True)
             if error is not None and not (request.method == "delete" and isinstance(error, NotFound))
         ]
+
+    def _errors(self, call: Call, requests: Sequence[MemberRequest], done: str) -> list[ProviderError | None]:
+        """Send requests once; return the error of each, or None."""
+        if not requests:
+            return []
+        operations = Operations(google=self.google, version=_VERSION, project=self.project)
+        batch = OperationBatch(operations=operations, timeout=TIMEOUT, done=f"instances {done}")
+        return batch.run(call, [request.of_batch(self.project) for request in requests])
+
+    def _listed_despite_errors(
+        self, call: Call, requests: Sequence[MemberRequest], errors: Sequence[ProviderError | None]
+    ) -> list[int]:
+        """Return the indexes of the requests whose members Google did not find, but still lists."""
+        missing = [index for index, error in enumerate(errors) if isinstance(error, NotFound)]
+        if not missing:
+            return []
+        listed = {member["id"] for member in self.read_again(call, (requests[index].member for index in missing))}
+        return [index for index in missing if requests[index].member["id"] in listed]
 
     def _listed_in(self, call: Call, zones: Iterable[str]) -> list[Instance]:
         """List the instances in some zones that fit the filter."""
@@ -197,6 +216,10 @@ class Fleet:
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
         has_labels = self.labels.items() <= instance.get("labels", {}).items()
         return fits and has_labels and region_of(instance) == self.region
+
+
+def _contradiction(error: NotFound) -> ServerError:
+    return ServerError(f"{error.message.rstrip('.')}, although it is in the list of instances", status=error.status)
 
 
 def region_of(instance: Instance) -> str:

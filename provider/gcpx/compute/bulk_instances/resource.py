@@ -10,6 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+import attrs
+
+from gcpx.compute.bulk_instances.creation.earlier_fleet import (
+    EarlierFleetError,
+    raise_if_earlier,
+    warn_of_earlier_fleets,
+)
 from gcpx.compute.bulk_instances.creation.fallback_rules import fallback_zones_are_in_the_region
 from gcpx.compute.bulk_instances.creation.instances import create_instances, were_created_for
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
@@ -30,6 +37,7 @@ from gcpx.compute.bulk_instances.rollout.update import FleetUpdate
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.size import FleetSize, is_parked
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
+from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
@@ -61,8 +69,8 @@ class FleetIdTakenError(ProviderError):
     def __init__(self, fleet: Fleet, reason: str) -> None:
         super().__init__(
             f"fleetId: must match no existing instance in {fleet.region}: {reason}. Choose another ID, import the existing "
-            f"instances with `pulumi import` and the ID {fleet.resource_id}, or, if this is a replacement, set the resource "
-            "option deleteBeforeReplace"
+            f"instances with `pulumi import {BulkInstances.token} NAME {fleet.resource_id}`, or, if this is a replacement, set "
+            "the resource option deleteBeforeReplace"
         )
 
 
@@ -89,6 +97,7 @@ class BulkInstances(InProject):
         self._creating: dict[str, str] = {}
         """The resource IDs of the fleets that are being created, with the URNs of their resources."""
         self._zones = RegionZones()
+        self._earlier = EarlierInsertions(self.token)
 
     def problems(self, inputs: dict[str, Any]) -> list[Violation]:
         """Require a project and a region; with the provider's region, check the template's too."""
@@ -137,15 +146,21 @@ class BulkInstances(InProject):
         return {name: inputs.get(name) or default for name, default in self.provider_defaults().items()}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
-        """Create all instances; none for a parked fleet."""
-        fleet, size, names = self._fleet(inputs), FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
+        """Create all instances; none for a parked fleet. Take over those that an interrupted run has created."""
+        try:
+            return self._create(call, self._fleet(inputs), inputs)
+        except EarlierFleetError as error:
+            return self._create(call, error.fleet, {**inputs, "fleetId": error.fleet.id})
+
+    def _create(self, call: Call, fleet: Fleet, inputs: dict[str, Any]) -> Live:
+        size, names = FleetSize.of(inputs), list(inputs.get("perInstanceProperties") or {})
         generation = creation_generation(call, fleet, inputs)
         wanted = Wanted(count=size.wanted, names=names, labels=generation_label(generation))
         with self._reserve(call, fleet):
-            self._refuse_other_instances(call, fleet, inputs, wanted)
+            adopted = self._has_own_instances(call, fleet, inputs, wanted)
             if is_parked(inputs):
                 return live_fleet(call, fleet, [], inputs, generation_output(generation))
-            return self._grow(call, fleet, inputs, wanted)
+            return attrs.evolve(self._grow(call, fleet, inputs, wanted), adopted=adopted)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the fleet from its members; None if it has none, unless it is parked.
@@ -210,12 +225,13 @@ class BulkInstances(InProject):
         finally:
             self._creating.pop(fleet.resource_id, None)
 
-    def _refuse_other_instances(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> None:
-        """Refuse instances that already exist, unless an earlier run created them and its response was lost."""
+    def _has_own_instances(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
+        """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
         members = fleet.members(call)
         if members and (len(members) > wanted.count or not were_created_for(call, fleet, inputs, wanted, members)):
             words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
             raise FleetIdTakenError(fleet, words)
+        return bool(members)
 
     def _grow(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> Live:
         """Create the instances of a new fleet, and read it back."""
@@ -223,9 +239,15 @@ class BulkInstances(InProject):
         with keeping_state(lambda _: unread) as progress:
             creation = create_instances(call, fleet, inputs, [], wanted)
             if creation.refusal is not None:
+                warn_of_earlier_fleets(call, fleet, self._earlier)
                 raise explained_refusal(call, fleet, inputs, wanted.count, creation.refusal)
             progress.created(outcome=creation.error or "it was created")
             members = fleet.members(call)
+        if creation.created and not members and call.autonamed:
+            raise_if_earlier(call, fleet, creation.group)
+        warn_of_earlier_fleets(call, fleet, self._earlier)
+        with keeping_state(lambda _: unread) as progress:
+            progress.created(outcome=creation.error or "it was created")
             creation = creation.completed() if len(members) >= wanted.count else creation
             outputs = {**creation.outputs, **generation_output(wanted.labels.get(GENERATION_LABEL, ""))}
             live = live_fleet(call, fleet, members, inputs, outputs)

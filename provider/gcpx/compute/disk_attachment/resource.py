@@ -13,13 +13,13 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.collection import Collection
+from gcpx.compute.collection import Collection, MethodCall
 from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.importable_resources import ImportableResources
-from gcpx.errors import CancelledError, ProviderError
+from gcpx.errors import CancelledError, OutOfTimeError, ProviderError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import NotFound, Rejected
+from gcpx.gcp.errors import Conflict, NotFound, Rejected
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.online_checks import OnlineChecks
@@ -112,13 +112,27 @@ class DiskAttachment(Resource):
         body = codec.to_body(self.type, inputs) | {"source": disk}
         query = {"forceAttach": True} if inputs.get("forceAttach") else {}
         known = Live.unread(address.id, {**inputs, "project": address.project, "zone": address.zone})
+        attach = MethodCall(name=address.instance, method="attachDisk", body=body, query=query)
         with self._exclusively(call, address), keeping_state(lambda _: known) as creation:
-            self._instances(address).invoke(call, address.instance, "attachDisk", body, **query)
+            adopted = self._attach(call, address, inputs, attach)
             creation.created()
             live = self._find(call, address, inputs)
             if live is None:
                 raise NotFound(f"Google does not list {disk} on {address.path}")
-            return live
+            return attrs.evolve(live, adopted=adopted)
+
+    def _attach(self, call: Call, address: Address, inputs: dict[str, Any], attach: MethodCall) -> bool:
+        """Attach the disk; return whether an earlier run has attached it."""
+        try:
+            return self._instances(address).invoke_once(
+                call, attach, lambda: self._find(call, address, inputs) is not None
+            )
+        except (Conflict, Rejected) as error:
+            attached = self._find(call, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
+            if attached is None:
+                raise
+            words = f"{attached.id} is attached already, and not by this resource with these inputs: import it with"
+            raise error.with_hint(f"{words} `pulumi import {self.token} NAME {attached.id}`, or detach it") from error
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Find the disk on the instance; None if either is gone."""
@@ -192,7 +206,9 @@ class DiskAttachment(Resource):
         lock = self._locks.setdefault(address.path, threading.Lock())
         while not lock.acquire(timeout=_CANCELLATION_INTERVAL):
             if call.cancelled.is_set():
-                raise CancelledError("cancelled before the request was sent; it changed nothing")
+                raise CancelledError.before(address.path)
+            if call.seconds_left() <= 0:
+                raise OutOfTimeError(address.path, call.timeout)
         try:
             yield
         finally:

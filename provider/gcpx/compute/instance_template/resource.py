@@ -11,12 +11,15 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.collection import Collection
+from gcpx.compute.collection import Collection, inserted_name
+from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.instance_template.declaration import InstanceTemplateModel, InstanceTemplateQuery
 from gcpx.compute.name_pattern import NAME
 from gcpx.compute.online_checks import instance_checks
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import InProject
+from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec, state
@@ -67,6 +70,10 @@ class InstanceTemplate(InProject):
         "a self link, also with ?uniqueId=",
     )
 
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
+        super().__init__(google, lookups)
+        self._earlier = EarlierInsertions(self.token)
+
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Check that what the properties name exists."""
         del olds
@@ -87,11 +94,12 @@ class InstanceTemplate(InProject):
         address = self._address(inputs)
         body = codec.to_body(self.type, inputs)
         collection = self._collection(address, beta=codec.uses_beta(self.type, inputs))
-        known = partial(self._unread, address.id, {**inputs, "project": address.project})
-        with keeping_state(known) as creation:
-            operation = collection.insert(call, body, address.name)
-            creation.created(operation)
-            return self._live(address, collection.read_inserted(call, address.name, operation))
+        with keeping_state(partial(self._unread_template, address, inputs)) as creation:
+            inserted = collection.insert(call, body, begun=partial(self._earlier.warn, call, collection))
+            creation.created(inserted.operation)
+            named = _named_by(address, inserted.operation)
+            live = self._live(named, collection.read_inserted(call, named.name, inserted.operation))
+            return attrs.evolve(live, adopted=inserted.earlier)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read by name; a template with another numeric ID is not this resource."""
@@ -133,6 +141,10 @@ class InstanceTemplate(InProject):
             self.type, state.minimal(self.type, codec.from_body(self.type, template))
         )
 
+    def _unread_template(self, address: _Address, inputs: dict[str, Any], operation: dict[str, Any]) -> Live:
+        named = _named_by(address, operation)
+        return self._unread(named.id, {**inputs, "name": named.name, "project": named.project}, operation)
+
     def _live(self, address: _Address, template: dict[str, Any]) -> Live:
         properties = codec.from_body(self.type, template)
         unique_link = f"{template.get('selfLink', '')}?uniqueId={template.get('id')}"
@@ -166,6 +178,11 @@ class InstanceTemplate(InProject):
         if project and NAME[0].fullmatch(path):
             return _Address(project, None, path)
         raise InvalidId(self.token, resource_id, self.id_forms)
+
+
+def _named_by(address: _Address, operation: dict[str, Any]) -> _Address:
+    """Return the address of the template that an operation creates."""
+    return attrs.evolve(address, name=inserted_name(operation, address.name))
 
 
 def _has_other_unique_id(resource_id: str, template: dict[str, Any]) -> bool:

@@ -9,11 +9,16 @@ import re
 from functools import partial
 from typing import Any, Final
 
-from gcpx.compute.collection import Collection
+import attrs
+
+from gcpx.compute.collection import Collection, inserted_name
+from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.machine_image.declaration import MachineImageModel, MachineImageQuery
 from gcpx.compute.name_pattern import NAME
+from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import InProject
+from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
@@ -40,6 +45,10 @@ class MachineImage(InProject):
     in_place = frozenset({("labels",)})
     id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
 
+    def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
+        super().__init__(google, lookups)
+        self._earlier = EarlierInsertions(self.token)
+
     def check_online(self, call: Call, olds: dict[str, Any], inputs: dict[str, Any]) -> list[Violation]:
         """Check the project and the source instance's zone; the instance may be created in the same run."""
         del olds
@@ -58,14 +67,15 @@ class MachineImage(InProject):
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Insert the image, then read it by the numeric ID that the operation returns."""
-        project, name = self._project(inputs), inputs["name"]
+        project = self._project(inputs)
         body, query = codec.to_body(self.type, inputs), {"sourceInstance": inputs["sourceInstance"]}
         images = self._images(project)
-        known = partial(self._unread, _id(project, name), {**inputs, "project": project})
-        with keeping_state(known) as creation:
-            operation = images.insert(call, body, name, query)
-            creation.created(operation)
-            return self._live(project, images.read_inserted(call, name, operation))
+        with keeping_state(partial(self._unread_image, project, inputs)) as creation:
+            inserted = images.insert(call, body, query, partial(self._earlier.warn, call, images))
+            creation.created(inserted.operation)
+            name = inserted_name(inserted.operation, inputs["name"])
+            live = self._live(project, images.read_inserted(call, name, inserted.operation))
+            return attrs.evolve(live, adopted=inserted.earlier)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read by name; an image with another numeric ID is not this resource."""
@@ -107,6 +117,10 @@ class MachineImage(InProject):
         )
         items, next_token = images.read_page(call, token, size)
         return Page([ListedResource(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
+
+    def _unread_image(self, project: str, inputs: dict[str, Any], operation: dict[str, Any]) -> Live:
+        name = inserted_name(operation, inputs["name"])
+        return self._unread(_id(project, name), {**inputs, "name": name, "project": project}, operation)
 
     def _live(self, project: str, image: dict[str, Any]) -> Live:
         return Live(_id(project, image["name"]), {**codec.from_body(self.type, image), "project": project})

@@ -42,7 +42,7 @@ class SshPublicKeys:
             found = self._send("GET", self._path_of(fingerprint))
         except NotFound:
             return None
-        if not found.get("key"):
+        if not isinstance(found.get("key"), str):
             raise ServerError(f"Google's response for {self.id_of(fingerprint)} contains no key")
         return found
 
@@ -65,7 +65,8 @@ class SshPublicKeys:
         try:
             self._send("DELETE", self._path_of(fingerprint))
         except NotFound:
-            return
+            if self.read(fingerprint) is not None:
+                raise
 
     @property
     def _owner(self) -> str:

@@ -76,14 +76,14 @@ class SshKey(Resource):
         keys, key_id = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
         if keys.read(key_id) is not None:
             raise self._already_exists(keys, key_id)
-        try:
-            self._add(keys, inputs)
-        except Conflict:  # the key was not there before, so a request whose response was lost has created it
-            call.progress(f"{keys.id_of(key_id)} was created by a request without a response")
-        except PermissionDenied as error:
-            hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
-            raise error.with_hint(hint) from error
         with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
+            try:
+                self._add(keys, inputs)
+            except Conflict:  # the key was not there before, so a request whose response was lost has created it
+                call.progress(f"{keys.id_of(key_id)} was created by a request without a response")
+            except PermissionDenied as error:
+                hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
+                raise error.with_hint(hint) from error
             creation.created()
             return self._wait_until_readable(keys, key_id, inputs)
 

@@ -49,7 +49,7 @@ class NotificationConfigs:
             found = self._send("GET", self._path_of(number))
         except NotFound:
             return None
-        if not found.get("id"):
+        if not isinstance(found.get("id"), str):
             raise ServerError(f"Google's response for {self.id_of(number)} holds no id")
         return found
 
@@ -61,8 +61,12 @@ class NotificationConfigs:
         return self._send("POST", self.path, body)
 
     def delete(self, number: str) -> None:
-        """Delete a configuration; raises NotFound if it does not exist."""
-        self._send("DELETE", self._path_of(number))
+        """Delete a configuration; one that does not exist is a success."""
+        try:
+            self._send("DELETE", self._path_of(number))
+        except NotFound:
+            if self.read(number) is not None:
+                raise
 
     def _path_of(self, number: str) -> str:
         return f"{self.path}/{segment(number)}"

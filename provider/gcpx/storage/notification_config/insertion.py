@@ -8,10 +8,12 @@ from typing import Any, Final
 import attrs
 
 from gcpx.errors import ProviderError
-from gcpx.gcp.errors import ApiError, NoResponse, ServerError
+from gcpx.gcp.errors import ApiError, NoResponse, Unfinished
 from gcpx.storage.notification_config.collection import NotificationConfigs
 
 _ATTEMPTS: Final = 3
+_PAUSES: Final = (1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0)
+"""Seconds between looks for what a request without a response created. After the last one, none is under way."""
 
 
 @attrs.frozen(kw_only=True)
@@ -39,19 +41,32 @@ class Insertion:
         `before` holds the IDs of the twins that existed before, so that a new twin is the one that we inserted. Raises
         the error of the last attempt.
         """
-        lost: ApiError = NoResponse(f"POST {self.configs.path}: the response has no ID")
+        lost = Unfinished(f"POST {self.configs.path}: the response has no ID")
         for _ in range(_ATTEMPTS):
             try:
                 found = self.configs.insert(self.body)
-            except (NoResponse, ServerError) as error:
+            except Unfinished as error:
                 lost, found = error, {}
-            created = found if found.get("id") else self._find_created(before, lost)
+            created = found if isinstance(found.get("id"), str) else self._find_created(before, lost)
             if created is not None:
                 return created
         raise lost
 
-    def _find_created(self, before: Container[str], lost: ApiError) -> dict[str, Any] | None:
-        """Find the configuration that an insertion without a response created; None if it created none."""
+    def _find_created(self, before: Container[str], lost: Unfinished) -> dict[str, Any] | None:
+        """Find the configuration that an insertion without a response created; None if it created none.
+
+        A time-out does not say that Google has refused the request, so this looks until it cannot be under way any more.
+        """
+        for pause in _PAUSES:
+            found = self._new_twin(before, lost)
+            if found is not None or not isinstance(lost.__cause__, NoResponse):
+                return found
+            if self.configs.call.cancelled.wait(pause):
+                raise lost
+        return self._new_twin(before, lost)
+
+    def _new_twin(self, before: Container[str], lost: Unfinished) -> dict[str, Any] | None:
+        """Find an equal configuration that did not exist before."""
         try:
             twins = self.twins()
         except ProviderError as error:

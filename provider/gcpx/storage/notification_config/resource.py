@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from gcpx.errors import ProviderError
 from gcpx.gcp.apis import PUBSUB, STORAGE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, NotFound, PermissionDenied, PreconditionFailed
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed
 from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.partial_state import keeping_state
@@ -41,6 +41,7 @@ class NotificationConfig(Resource):
     token = "gcpx:storage:NotificationConfig"
     model = NotificationConfigModel
     query = NotificationConfigQuery
+    id_is_assigned = True
     id_forms = (
         "BUCKET/notificationConfigs/ID",
         "projects/_/buckets/BUCKET/notificationConfigs/ID",
@@ -115,8 +116,6 @@ class NotificationConfig(Resource):
         for attempt in range(_DELETE_ATTEMPTS):
             try:
                 configs.delete(number)
-            except NotFound:
-                return
             except PreconditionFailed:
                 if attempt == _DELETE_ATTEMPTS - 1 or call.cancelled.wait(self._google.backoff):
                     raise
@@ -150,14 +149,29 @@ class NotificationConfig(Resource):
         with self._locks.setdefault((configs.bucket, topic), threading.Lock()):
             twins = insertion.twins()
             for twin in map(configs.id_of, twins):
-                configs.call.warn(
-                    f"{twin} already publishes the same events, so every event will be published twice. To manage that "
-                    f"one instead, run `pulumi import {self.token} NAME {twin}`"
-                )
+                self._judge_twin(configs.call, twin)
             try:
                 return insertion.run(twins)
             except PermissionDenied as error:
                 raise self._name_service_agent(configs.call, error) from error
+
+    def _judge_twin(self, call: Call, twin: str) -> None:
+        """Warn of another resource's configuration that publishes the same events; refuse one that no resource has.
+
+        Nothing shows who created a configuration. An interrupted run of this resource may have, and a second one would
+        publish every event twice. The one that is about to be replaced is neither.
+        """
+        if twin in call.shown:
+            return
+        words, managed = f"{twin} already publishes the same events", f"run `pulumi import {self.token} NAME {twin}`"
+        if twin not in call.in_state:
+            raise Conflict(
+                f"{words}, and no resource of this run is known to have it: an interrupted run or somebody else created "
+                f"it. To manage it, {managed}; otherwise delete it, or give this one other customAttributes. If this is a "
+                "replacement, set the resource option deleteBeforeReplace",
+                status=409,
+            )
+        call.warn(f"{words}, so every event will be published twice. To manage that one instead, {managed}")
 
     def _is_twin(self, item: dict[str, Any], inputs: dict[str, Any]) -> bool:
         """Return whether a configuration in Google's JSON means the same as inputs."""

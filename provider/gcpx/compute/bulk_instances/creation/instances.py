@@ -15,6 +15,7 @@ from gcpx.compute.bulk_instances.creation.attempts import Attempt, attempt_of, a
 from gcpx.compute.bulk_instances.creation.batches import Batch, batches
 from gcpx.compute.bulk_instances.creation.causes import Reason
 from gcpx.compute.bulk_instances.creation.diagnosis import Diagnosis
+from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup, EarlierFleetError, raise_if_earlier
 from gcpx.compute.bulk_instances.creation.numbering import names_across_zones
 from gcpx.compute.bulk_instances.creation.placement_groups import PlacementGroup, placement_groups
 from gcpx.compute.bulk_instances.creation.result import Creation
@@ -49,12 +50,13 @@ def create_instances(
 
     Raises:
         Unfinished: an instance was created, or may have been, and what happened then is not known.
+        EarlierFleetError: an interrupted run created the first of them for a fleet with another generated ID.
         ProviderError: nothing was created, because the user cancelled or a request could not be sent.
     """
     run = _Run(call, fleet, existing, wanted, FleetSize.of(inputs), placement_groups(inputs, existing))
     try:
         run.make(attempts(inputs, wanted))
-    except Unfinished:
+    except (Unfinished, EarlierFleetError):
         raise
     except Exception as error:
         if run.created:
@@ -203,8 +205,16 @@ class _Run:
             return max(0, min(batch.count, self.size.minimum - existing - batch.later))
         return self.size.request_minimum(batch.count, existing)
 
+    def _verify(self) -> None:
+        """Before a second request, verify that the first one created instances of this fleet."""
+        if self.call.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
+            outcome = self.outcomes[0]
+            group = BulkCreationGroup.of(outcome.operation.get("operationGroupId"), outcome.per_location)
+            raise_if_earlier(self.call, self.fleet, group)
+
     def _send(self, insert: BulkInsert) -> Outcome | None:
         """Send a request and wait for its operation; None if Google refused it. A shortfall is recorded."""
+        self._verify()
         asked = int(insert.body["count"])
         diagnosis = Diagnosis(self.call, self.fleet, text(nested(insert.body, "instanceProperties"), "machineType"))
         try:

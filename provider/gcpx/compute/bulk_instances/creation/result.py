@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from gcpx.compute.bulk_insert_status import LocationStatus
+from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup
 from gcpx.compute.bulk_instances.creation.shortfalls import Shortfalls, shortfall_lines, shortfall_outputs
 from gcpx.compute.operations import Outcome
 from gcpx.gcp.errors import ApiError
@@ -55,6 +56,11 @@ class Creation:
         """The engine values of the output `shortfalls`."""
         found: list[dict[str, Any]] = self.outputs["shortfalls"]
         return found
+
+    @property
+    def group(self) -> BulkCreationGroup:
+        """The operations of the last bulk creation."""
+        return BulkCreationGroup.of(self.outputs.get("operationGroupId"), self.outputs["perLocationStatus"])
 
     @property
     def explained_error(self) -> ApiError | None:

@@ -1,0 +1,152 @@
+"""Masks secrets in messages: those that are known, in every spelling, and credentials that their form gives away.
+
+A secret with at least four characters is masked wherever it stands. A shorter one is masked only between quotes,
+because too many words contain it. If a message quotes the beginning of a secret and ends it with an ellipsis, that
+beginning is masked too, from four characters on.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+from urllib.parse import quote, quote_plus, unquote
+
+SHORTEST: Final = 4
+"""A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""
+_SHORTEST_PIECE: Final = 8
+"""A piece of a secret with fewer characters is not masked alone: `done` and `exit 0` are lines of many scripts."""
+_SEPARATOR: Final = re.compile(r"[\r\n?#]")
+"""Between the pieces of a secret: messages may quote one line of it, and the path of a URL ends before ? and #."""
+_LONGEST_LINK: Final = 2048
+_MASK: Final = "[secret]"
+_PRIVATE: Final = re.compile(
+    r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)"
+    r"|PuTTY-User-Key-File-.*|b3BlbnNzaC1rZXktdjEA[A-Za-z0-9+/=\s\\]*",
+    re.DOTALL,
+)
+"""Private keys, recognized by how they begin: every kind of PEM, PuTTY's format, and OpenSSH's without its header."""
+_CREDENTIAL: Final = re.compile(
+    r"\bya29\.[\w.~+/-]+|\b1//0[\w-]{16,}|\bGOCSPX-[\w-]+|\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?"
+    r"|(?<=\bBearer )[\w.~+/-]{16,}=*"
+)
+"""Google's access tokens, refresh tokens and client secrets, JSON Web Tokens, and any other bearer token."""
+_PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|.", re.DOTALL)
+_CUT: Final = re.compile(r"…|\.\.\.|\\u2026|%E2%80%A6")
+_QUOTES: Final = "'\"`"
+_Span = tuple[int, int]
+
+
+def is_private_key(text: str) -> bool:
+    """Return whether a text contains a private key."""
+    return _PRIVATE.search(text) is not None
+
+
+def redact(text: str, secrets: frozenset[str]) -> str:
+    """Mask every secret, every private key and every Google credential in a message."""
+    spans = [found.span() for form in (_PRIVATE, _CREDENTIAL) for found in form.finditer(text)]
+    readings: list[tuple[str, Sequence[int]]] = [(text, range(len(text) + 1))]
+    if "%" in text:
+        readings.append(_decoded_url(text))
+    for reading, places in readings:
+        for secret in secrets:
+            spans.extend((places[start], places[end]) for start, end in _spans(reading, secret))
+    return _masked(text, spans).encode("utf-8", "replace").decode()
+
+
+def _decoded_url(text: str) -> tuple[str, Sequence[int]]:
+    """Decode the escapes of URLs in a text; also return where in the text each character begins, and the end.
+
+    HTTP clients differ in what they escape, so the spellings of a secret cannot be listed.
+    """
+    decoded, places = "", []
+    for found in _PERCENT.finditer(text):
+        characters = unquote(found[0])
+        decoded += characters
+        places += [found.start()] * len(characters)
+    return decoded, [*places, len(text)]
+
+
+def _masked(text: str, spans: list[_Span]) -> str:
+    """Replace parts of a text, which may overlap, by the mask; parts that touch share one."""
+    parts: list[str] = []
+    end = 0
+    for start, stop in sorted(spans):
+        if start > end or not parts:
+            parts += [text[end:start], _MASK]
+        end = max(end, stop)
+    return "".join((*parts, text[end:]))
+
+
+def _spans(text: str, secret: str) -> Iterator[_Span]:
+    """Yield where a message quotes a secret, or the beginning of one."""
+    cuts = [found.start() for found in _CUT.finditer(text)]
+    for spelling in _spellings(secret):
+        if len(spelling) < SHORTEST:
+            yield from (span for span in _occurrences(text, spelling) if _is_quoted(text, span))
+            continue
+        yield from _occurrences(text, spelling)
+        yield from (span for cut in cuts for span in _beginnings(text, spelling, cut))
+
+
+def _occurrences(text: str, spelling: str) -> Iterator[_Span]:
+    start = text.find(spelling)
+    while start >= 0:
+        yield start, start + len(spelling)
+        start = text.find(spelling, start + 1)
+
+
+def _is_quoted(text: str, span: _Span) -> bool:
+    before, after = text[: span[0]][-1:], text[span[1] :][:1]
+    return before != "" and before in _QUOTES and after == before
+
+
+def _beginnings(text: str, spelling: str, cut: int) -> Iterator[_Span]:
+    """Yield the beginnings of a secret that end where a message was cut."""
+    for start, _ in _occurrences(text[:cut], spelling[:SHORTEST]):
+        if spelling.startswith(text[start:cut]):
+            yield start, cut
+
+
+@functools.lru_cache(1024)
+def _spellings(secret: str) -> frozenset[str]:
+    """Return the spellings of a secret in messages: plain, quoted, encoded, and the parts by which it may be named."""
+    bare = secret.strip()
+    texts = {secret, bare, *_pieces(bare), *_ends_of_link(bare)}
+    return frozenset(filter(None, (spelling for text in texts for spelling in _encodings(text))))
+
+
+def _pieces(secret: str) -> Iterable[str]:
+    return (piece.strip() for piece in _SEPARATOR.split(secret) if len(piece.strip()) >= _SHORTEST_PIECE)
+
+
+def _ends_of_link(secret: str) -> Iterator[str]:
+    """Yield the names and partial URLs by which Google may call what a URL names."""
+    if len(secret) <= _LONGEST_LINK and not any(map(str.isspace, secret)):
+        parts = secret.split("/")
+        ends = ("/".join(parts[index:]) for index in range(1, len(parts)))
+        yield from (end for end in ends if len(end) >= SHORTEST)
+
+
+def _encodings(text: str) -> Iterator[str]:
+    data = text.encode("utf-8", "replace")
+    quoted = json.dumps(text), json.dumps(text, ensure_ascii=False), repr(text)
+    yield text
+    for spelling in quoted:
+        yield spelling[1:-1]
+        yield json.dumps(spelling[1:-1])[1:-1]
+        yield html.escape(spelling[1:-1])
+    yield from (html.escape(text), html.escape(text, quote=False))
+    yield text.replace("\\", "\\\\").replace('"', '\\"')  # a key in the path of a property
+    yield from (quote(data), quote(data, safe=""), quote_plus(data))
+    if len(text) >= SHORTEST:
+        yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
+
+
+def texts_of_number(value: Any) -> tuple[str, ...]:
+    """Return how messages write a number."""
+    return (str(value), f"{value:,}") if isinstance(value, int) else (str(value),)

@@ -1,0 +1,63 @@
+"""What the engine has shown of a stack since Configure, so that Create and Delete recognize resources in the state."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+
+from gcpx.model.naming import ADOPTED, AUTONAMED, Autoname
+from gcpx.model.resource import Live
+
+KEPT: Final = (
+    "{id} was not replaced. It was created a short time ago with the same content, so its replacement could not be "
+    "told from the repetition of an interrupted creation. To replace it, set the resource option deleteBeforeReplace; "
+    "if its name was generated, `pulumi up --refresh --target-replace '{urn}'` replaces it, too"
+)
+"""The warning about a deletion that would delete what a creation of the same run has adopted."""
+
+
+@attrs.define
+class StackMemory:
+    """The resources that the engine has shown to this process.
+
+    Attributes:
+        provider_id: the ID of the provider's resource, which is unique to the stack; empty if the engine sent none.
+        ids: the IDs of all resources that were shown or created.
+    """
+
+    provider_id: str = ""
+    ids: set[str] = attrs.Factory(set)
+    _shown: dict[str, set[str]] = attrs.Factory(dict)
+    _adopted: set[tuple[str, str]] = attrs.Factory(set)
+
+    def shown(self, urn: str) -> frozenset[str]:
+        """Return what was shown of a resource: IDs, numeric IDs and generated names."""
+        return frozenset(self._shown.get(urn, ()))
+
+    def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
+        """Remember a resource of the state; the outputs may hold secrets."""
+        self.ids.add(resource_id)
+        known = (resource_id, outputs.get("numericId"))
+        self._shown.setdefault(urn, set()).update(value for value in known if isinstance(value, str))
+        if outputs.get(ADOPTED):
+            self._adopted.add((urn, resource_id))
+
+    def show_inputs(self, urn: str, rule: Autoname | None, inputs: dict[str, Any]) -> None:
+        """Remember the generated name of a resource of the state."""
+        if rule is not None and inputs.get(AUTONAMED) and isinstance(inputs.get(rule.property), str):
+            self._shown.setdefault(urn, set()).add(inputs[rule.property])
+
+    def created(self, urn: str, live: Live) -> None:
+        """Remember what was created, and whether it was adopted."""
+        self.ids.add(live.id)
+        if live.adopted:
+            self._adopted.add((urn, live.id))
+
+    def is_kept(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> bool:
+        """Return whether a deletion would delete what a creation adopted.
+
+        In a replacement that the engine forces, nothing tells the creation that the resource that it finds is the one
+        to be replaced. The state then has the resource twice, and only the new entry is marked as adopted.
+        """
+        return (urn, resource_id) in self._adopted and not outputs.get(ADOPTED)

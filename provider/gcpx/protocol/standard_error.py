@@ -1,0 +1,71 @@
+"""What the process writes to stderr: log messages and uncaught exceptions, without the values in them.
+
+Any of these values may be secret, and no request says which. So an exception is reported by its type and by where it
+was raised, and a message of a library by its text without arguments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import threading
+import traceback
+import warnings
+from types import TracebackType
+
+from gcpx.model.redaction import redact
+
+_OURS = "gcpx."
+
+
+class _WithoutValues(logging.Formatter):
+    """Formats messages of libraries without their arguments, and exceptions without their texts."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format a record; messages of gcpx itself hold no values, so they are complete."""
+        message = record.getMessage() if record.name.startswith(_OURS) else str(record.msg)
+        text = redact(f"{record.levelname} {record.name}: {message}", frozenset())
+        error = record.exc_info[1] if record.exc_info else None
+        return f"{text}\n{describe(error)}" if error is not None else text
+
+
+def describe(error: BaseException) -> str:
+    """Describe an exception by its type and the places that it passed through, without its text."""
+    places = (
+        f'  File "{frame.filename}", line {frame.lineno}, in {frame.name}'
+        for frame in traceback.extract_tb(error.__traceback__)
+    )
+    return "\n".join((f"unexpected {type(error).__qualname__}; please report it", *places))
+
+
+def hide_values() -> None:
+    """Keep values out of everything that this process writes to stderr, and out of core dumps."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_WithoutValues())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    warnings.formatwarning = _describe_warning
+    sys.excepthook = _report
+    sys.unraisablehook = lambda found: _report(found.exc_type, found.exc_value, found.exc_traceback)
+    threading.excepthook = lambda found: _report(found.exc_type, found.exc_value, found.exc_traceback)
+    _write_no_core_dump()
+
+
+def _report(_kind: type[BaseException], error: BaseException | None, _where: TracebackType | None) -> None:
+    if error is not None and not isinstance(error, SystemExit):
+        sys.stderr.write(f"gcpx: {describe(error)}\n")
+
+
+def _describe_warning(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    del message, line
+    return f"gcpx: {category.__name__} in {filename}, line {lineno}\n"
+
+
+def _write_no_core_dump() -> None:
+    """Write no core dump if the process is killed by a fault: it would hold every value."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # systems without such limits
+        import resource  # noqa: PLC0415 - only on Unix
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

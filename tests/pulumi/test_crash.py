@@ -1,0 +1,99 @@
+"""The real CLI is killed while it creates something, or forced to replace it: nothing is lost or created twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from crashing_stack import counted_requests
+from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+from steered import HANGS
+
+pytestmark = pytest.mark.pulumi
+TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
+INSTANCES = [f"projects/{PROJECT}/zones/us-east1-{letter}/instances" for letter in "bcd"]
+CASES = {
+    "template": (TEMPLATE, template(), [TEMPLATES], 1, "instanceTemplates"),
+    "fleet": (FLEET, fleet(2), INSTANCES, 2, "bulkInsert"),
+}
+
+
+def _names(cloud, collections):
+    cloud.emulator.operations.settle()
+    return [item["name"] for path in collections for item in cloud.emulator.store.list(path)]
+
+
+@contextmanager
+def _running(stack):
+    """Run `up` in the background; kill the CLI with its plugins at the end."""
+    workspace = stack.workspace
+    command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--color", "never"]
+    environment = {**os.environ, **workspace.variables}
+    with subprocess.Popen(command, cwd=workspace.program, env=environment, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            children = Path(f"/proc/{process.pid}/task").glob("*/children")
+            pids = [int(pid) for path in children for pid in path.read_text().split()]
+            for pid in (process.pid, *pids):
+                os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_killed_up_is_finished_by_the_next_one(stack, cloud, case):
+    token, inputs, collections, count, path = CASES[case]
+    stack.write(web={"type": token, "properties": inputs})
+    begun = threading.Event()
+    cloud.hold_operations()
+
+    def observe(_, before):
+        # The request after the insertion shows that the insertion was accepted.
+        if any(path in entry["path"] and entry["httpMethod"] == "POST" for entry in before):
+            begun.set()
+
+    with counted_requests(cloud, observe), _running(stack):
+        assert begun.wait(HANGS)
+    cloud.finish_operations()
+    stack.workspace.run("cancel", "--yes")  # the killed CLI has left its lock
+    said = stack.up()
+    name = stack.resource("web")["outputs"]["fleetId" if token == FLEET else "name"]
+
+    assert "interrupted while creating" in said
+    assert len(_names(cloud, collections)) == count
+    assert name not in stack.resource("web")["inputs"].values(), "the name of the interrupted run"
+    stack.workspace.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--expect-no-changes")
+    assert "pending" not in stack.up("--expect-no-changes")
+    stack.assert_no_changes()
+    stack.destroy()
+    assert _names(cloud, collections) == []
+
+
+def test_a_forced_replacement_never_deletes_what_the_state_still_needs(stack, cloud):
+    stack.write(
+        web={"type": TEMPLATE, "properties": {"name": "web", **template()}},
+        auto={"type": TEMPLATE, "properties": template()},
+    )
+    stack.up()
+    web, auto = stack.resource("web"), stack.resource("auto")
+    said = stack.up("--target-replace", web["urn"], "--target-replace", auto["urn"])
+    assert {f"{one['id']} was not replaced" in said for one in (web, auto)} == {True}
+    assert "deleteBeforeReplace" in said
+    assert stack.resource("auto")["id"] == auto["id"]
+    stack.assert_no_changes()
+    assert len(_names(cloud, [TEMPLATES])) == 2
+
+    stack.up("--refresh", "--target-replace", auto["urn"])
+    assert stack.resource("auto")["id"] != auto["id"]
+    stack.write(
+        web={"type": TEMPLATE, "properties": {"name": "web", **template()}, "options": {"deleteBeforeReplace": True}},
+        auto={"type": TEMPLATE, "properties": template()},
+    )
+    stack.up("--target-replace", web["urn"])
+    assert stack.resource("web")["outputs"]["numericId"] != web["outputs"]["numericId"]
+    stack.assert_no_changes()
+    assert len(_names(cloud, [TEMPLATES])) == 2

@@ -1,0 +1,120 @@
+"""The plugin is killed at each request, before or after its work; the next runs converge and leave nothing behind.
+
+After the crash no request arrives, and nothing reaches the state. Then a new plugin runs `up` or `destroy` again; if
+that is refused with a command to import what exists, the user runs that command. A normal run takes some points of each
+verb; `make matrix` takes all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import attrs
+import pytest
+from crash_scenarios import SCENARIOS, Scenario, existing, prepare
+from crashing_stack import CrashingStack
+from programs import PROJECT
+
+FULL = bool(os.environ.get("GCPX_MATRIX"))
+VERBS = [
+    (name, verb)
+    for name, scenario in SCENARIOS.items()
+    for verb in ("create", *(f"edit {number}" for number in range(len(scenario.edits))), "delete")
+]
+pytestmark = pytest.mark.matrix
+
+
+@attrs.define
+class Case:
+    """One verb of one scenario, in a stack and an emulator of its own."""
+
+    cloud: object
+    scenario: Scenario
+    verb: str
+    before: dict[str, object]
+    stack: CrashingStack
+
+    @classmethod
+    def of(cls, cloud, name, verb):
+        """Bring a new stack to the state in which the verb begins."""
+        scenario = SCENARIOS[name]
+        before = prepare(cloud)
+        config = {"project": PROJECT, "emulatorHost": cloud.host}
+        case = cls(cloud, scenario, verb, before, CrashingStack(scenario.token, "web", config, cloud=cloud))
+        for program in case.programs[:-1]:
+            case.stack.run("up", program)
+            assert case.stack.failed is None, case.stack.failed
+        return case
+
+    @property
+    def programs(self):
+        """The programs up to that of the verb, which is the last one."""
+        inputs, edits = self.scenario.inputs, self.scenario.edits
+        if self.verb == "create":
+            return [inputs]
+        if self.verb == "delete":
+            return [inputs, inputs]
+        return [inputs, *edits[: int(self.verb.split()[1]) + 1]]
+
+    @property
+    def command(self):
+        return "destroy" if self.verb == "delete" else "up"
+
+    def run(self):
+        """Run the verb without a crash; return the number of its requests."""
+        return self.stack.run(self.command, self.programs[-1])
+
+    def crash(self, number, moment):
+        self.stack.crash(self.command, self.programs[-1], number, moment)
+
+    def recover(self):
+        """Run the command again, as a user does; run the one command that an error names."""
+        self.run()
+        if self.stack.failed is not None:
+            found = re.search(r"`pulumi import \S+ NAME ([^`]+)`", self.stack.failed.message)
+            assert found is not None, self.stack.failed
+            self.stack.import_(found[1])
+            self.run()
+        assert self.stack.failed is None, self.stack.failed
+
+    def assert_settled(self):
+        """Assert that the program is reached, that nothing is left over, and that nothing is left after `destroy`."""
+        if self.verb != "delete":
+            self.assert_program_is_reached()
+            self.stack.run("destroy", {})
+        assert existing(self.cloud) == self.before
+        self.stack.end_plugin()
+
+    def assert_program_is_reached(self):
+        stack, inputs = self.stack, self.programs[-1]
+        assert stack.state is not None
+        things = existing(self.cloud)
+        assert not stack.preview(inputs)
+        stack.refresh()
+        assert stack.failed is None
+        assert stack.state is not None
+        assert not stack.preview(inputs)
+        count = int(inputs.get("count") or len(inputs.get("perInstanceProperties", ())) or 1)
+        number = count * self.scenario.number // 2 if self.scenario.number > 1 else 1
+        new = {path: "" for path in things if path not in self.before}
+        assert len(new) == number, new
+
+
+def points(case, requests):
+    """Return the points of a verb at which the plugin is killed: all, or the first request, and what follows on work."""
+    every = [(number, moment) for number in range(1, requests + 1) for moment in ("before", "after")]
+    if FULL:
+        return every
+    middle = len(every) // 2
+    return sorted({every[middle], every[-1], every[1 + middle // 2]})
+
+
+@pytest.mark.parametrize(("name", "verb"), VERBS)
+def test_after_a_crash_the_next_run_converges(cloud, name, verb):
+    requests = Case.of(cloud, name, verb).run()
+    for number, moment in points(name, requests):
+        case = Case.of(cloud, name, verb)
+        case.crash(number, moment)
+        case.recover()
+        case.assert_settled()

@@ -1,0 +1,189 @@
+"""Creations whose answer never reached the state: found again by later runs, or named to the user."""
+
+from __future__ import annotations
+
+import pytest
+from crash_scenarios import SCENARIOS, existing, prepare
+from crashing_stack import CrashingStack
+from programs import PROJECT
+
+GENERATED = ["generated template", "generated regional template", "generated image", "generated fleet"]
+WRITTEN = ["template", "image", "fleet", "attachment"]
+OTHER_PROVIDER = "8a1d3f52-77d5-4c39-b2f1-0b9f6c1d2e3f"
+
+
+def stack_of(cloud, name, **more):
+    return CrashingStack(
+        SCENARIOS[name].token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud, **more
+    )
+
+
+def lose_creation(cloud, name):
+    """Create the resource of a scenario, and lose the answer; return the stack, and what existed before."""
+    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    requests = stack_of(cloud, name).run("up", inputs)
+    prepare(cloud)
+    stack = stack_of(cloud, name)
+    stack.crash("up", inputs, requests, "after")
+    assert stack.state is None
+    assert len(existing(cloud)) > len(before)
+    return stack, before
+
+
+def assert_settled(stack, inputs, before):
+    """Assert that a preview is empty before and after a refresh, and that `destroy` leaves what existed before."""
+    stack.end_plugin()
+    assert not stack.preview(inputs)
+    stack.refresh()
+    assert stack.failed is None
+    assert not stack.preview(inputs)
+    stack.run("destroy", {})
+    assert existing(stack.cloud) == before
+    stack.end_plugin()
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_an_interrupted_creation_under_a_generated_name_is_adopted(cloud, name):
+    stack, before = lose_creation(cloud, name)
+    made = existing(cloud)
+    stack.run("up", SCENARIOS[name].inputs)
+
+    assert existing(cloud) == made, "nothing is created twice"
+    assert stack.warnings == []
+    assert_settled(stack, SCENARIOS[name].inputs, before)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_an_interrupted_creation_is_adopted_if_google_refuses_its_request_id_with_another_name(cloud, name):
+    stack, before = lose_creation(cloud, name)
+    made = existing(cloud)
+    cloud.emulator.operations.compares_bodies = True
+    stack.run("up", SCENARIOS[name].inputs)
+
+    assert existing(cloud) == made
+    assert_settled(stack, SCENARIOS[name].inputs, before)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_a_creation_that_is_still_running_is_adopted(cloud, name):
+    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    stack = stack_of(cloud, name)
+    cloud.emulator.operations.latency = 1.0
+    insertion = 5 if name == "generated fleet" else 1
+    stack.crash("up", inputs, insertion, "after")
+    stack.run("up", inputs)
+    cloud.emulator.operations.latency = 0.0
+
+    assert stack.failed is None
+    assert_settled(stack, inputs, before)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_after_a_change_of_the_program_the_lost_resource_is_named(cloud, name):
+    stack, before = lose_creation(cloud, name)
+    lost = existing(cloud)
+    changed = SCENARIOS[name].changed
+    stack.run("up", changed)
+    (warning,) = stack.warnings
+
+    assert f"`pulumi import {stack.token} NAME " in warning
+    assert "gcloud compute" in warning
+    again = stack_of(cloud, name)
+    again.import_(warning.split(" NAME ")[1].split("`")[0])
+    again.run("destroy", {})
+    assert not lost.keys() - before.keys() & existing(cloud).keys(), "the named one was the lost one"
+    assert_settled(stack, changed, before)
+
+
+@pytest.mark.parametrize("name", [*WRITTEN, "generated fleet of given names"])
+def test_after_a_change_of_the_program_a_written_name_is_a_conflict_with_an_import_command(cloud, name):
+    stack, before = lose_creation(cloud, name)
+    lost = existing(cloud)
+    stack.run("up", SCENARIOS[name].changed)
+    told = "\n".join([stack.failed.message, *stack.warnings])
+
+    assert stack.state is None
+    assert existing(cloud) == lost
+    stack.import_(told.split(" NAME ")[1].split("`")[0])
+    stack.run("destroy", {})
+    assert existing(cloud) == before
+    stack.end_plugin()
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_stacks_of_one_name_do_not_adopt_from_each_other(cloud, name):
+    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    one, other = stack_of(cloud, name), stack_of(cloud, name, provider_id=OTHER_PROVIDER)
+    one.run("up", inputs)
+    first = existing(cloud)
+    other.run("up", inputs)
+
+    assert one.state.id != other.state.id
+    assert other.warnings == []
+    assert_settled(other, inputs, first)
+    assert_settled(one, inputs, before)
+
+
+@pytest.mark.parametrize("name", [*GENERATED, *WRITTEN])
+def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
+    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    stack = stack_of(cloud, name)
+    stack.run("up", inputs)
+    made, state = existing(cloud), stack.state
+    stack.replace(inputs)
+
+    assert existing(cloud) == made
+    assert stack.state.id == state.id
+    assert "was not replaced" in stack.warnings[0]
+    assert_settled(stack, inputs, before)
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_after_a_refresh_a_forced_replacement_creates_another_one(cloud, name):
+    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    stack = stack_of(cloud, name)
+    stack.run("up", inputs)
+    state = stack.state
+    stack.replace(inputs, refresh=True)
+
+    assert stack.state.id != state.id
+    assert stack.warnings == []
+    assert_settled(stack, inputs, before)
+
+
+def test_a_replacement_that_was_interrupted_before_its_deletion_keeps_what_its_creation_found(cloud):
+    before, inputs = prepare(cloud), SCENARIOS["template"].inputs
+    stack = stack_of(cloud, "template")
+    stack.run("up", inputs)
+    old = stack.state
+    stack.end_plugin()
+    stack.state = stack.engine.create(stack.token, "web", inputs)
+    stack.end_plugin()
+    assert not stack.preview(inputs)
+    stack.engine.delete(old)
+
+    assert "was not replaced" in stack.warnings[0]
+    assert_settled(stack, inputs, before)
+
+
+def test_a_configuration_that_no_resource_has_is_imported_and_not_doubled(cloud):
+    stack, before = lose_creation(cloud, "notification")
+    stack.run("up", SCENARIOS["notification"].inputs)
+
+    assert "an interrupted run or somebody else created it" in stack.failed.message
+    stack.import_(stack.failed.message.split(" NAME ")[1].split("`")[0])
+    assert_settled(stack, SCENARIOS["notification"].inputs, before)
+
+
+def test_a_creation_under_a_generated_name_lists_earlier_ones_once_in_a_process(cloud):
+    prepare(cloud)
+    stack = stack_of(cloud, "generated template")
+    stack.run("up", SCENARIOS["generated template"].inputs)
+    first = cloud.calls()
+    for name in ("second", "third"):
+        cloud.emulator.requests.kept.clear()
+        stack.engine.create(stack.token, name, SCENARIOS["generated template"].inputs)
+        assert "compute.globalOperations.list" not in cloud.calls()
+    stack.end_plugin()
+
+    assert first.count("compute.globalOperations.list") <= 1

@@ -1,0 +1,150 @@
+"""What leaked once stays masked: each way in which a message or a state showed a secret, or a part of one."""
+
+from __future__ import annotations
+
+import base64
+
+import driver
+import pytest
+from driver import failing, rpc, secret, struct
+from programs import ATTACHMENT, FLEET, IMAGE, PROJECT, TEMPLATE, attachment, fleet, image, template
+
+HIDDEN = "mQ7xV9tZ3Lp0Wd2K"
+INSERT = "compute.instanceTemplates.insert"
+
+
+def _quoted(engine, cloud, inputs, **fault):
+    """Create a template while Google refuses it; return the error."""
+    cloud.fail(INSERT, **{"status": 400, **fault})
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", inputs)
+    return failed[0].message
+
+
+def _with_metadata(value):
+    return template(metadata={"items": [{"key": "token", "value": value}]})
+
+
+def test_a_cut_response_leaves_no_half_of_a_secret(engine, cloud):
+    for length in range(285, 300):
+        said = _quoted(engine, cloud, _with_metadata(secret(HIDDEN)), body=f"{'x' * length}{HIDDEN} is not valid")
+        assert HIDDEN[:4] not in said
+
+
+@pytest.mark.parametrize("mark", ["...", "…"])
+def test_the_beginning_of_a_secret_that_google_cut_is_masked(engine, cloud, mark):
+    said = _quoted(engine, cloud, _with_metadata(secret(HIDDEN)), message=f"Invalid value: '{HIDDEN[:9]}{mark}'")
+
+    assert f"Invalid value: '[secret]{mark}'" in said
+
+
+def test_a_secret_in_base64_is_masked(engine, cloud):
+    text = base64.b64encode(HIDDEN.encode()).decode()
+
+    assert text.rstrip("=") not in _quoted(engine, cloud, _with_metadata(secret(HIDDEN)), message=f"bad: {text}")
+
+
+def test_each_long_line_of_a_secret_is_masked(engine, cloud):
+    script = f"#!/bin/sh\ncurl -H {HIDDEN} https://example.com\ndone\n"
+    said = _quoted(
+        engine, cloud, _with_metadata(secret(script)), message=f"line 2: curl -H {HIDDEN} https://example.com"
+    )
+
+    assert "line 2: [secret]" in said
+
+
+def test_overlapping_secrets_leave_no_part(engine, cloud):
+    items = [{"key": "a", "value": secret(HIDDEN[:10])}, {"key": "b", "value": secret(HIDDEN[6:])}]
+    said = _quoted(engine, cloud, template(metadata={"items": items}), message=f"bad: {HIDDEN}.")
+
+    assert "bad: [secret]. (HTTP 400" in said
+
+
+def test_a_word_of_the_mask_itself_can_be_a_secret(engine, cloud):
+    items = [{"key": "a", "value": secret("secret")}, {"key": "b", "value": secret(HIDDEN)}]
+    said = _quoted(engine, cloud, template(metadata={"items": items}), message=f"bad: {HIDDEN}, secret")
+
+    assert "bad: [secret], [secret]" in said
+
+
+def test_a_short_secret_is_masked_between_quotes(engine, cloud):
+    said = _quoted(engine, cloud, _with_metadata(secret("abc")), message="Invalid value 'abc' in abcdef")
+
+    assert "Invalid value '[secret]' in abcdef" in said
+
+
+@pytest.mark.parametrize("spelled", ["65536", "65,536"])
+def test_a_secret_number_is_masked(engine, cloud, spelled):
+    disk = {"boot": True, "initializeParams": {"sourceImage": "family/debian-12", "diskSizeGb": secret(65536)}}
+    said = _quoted(engine, cloud, template(disks=[disk]), message=f"{spelled} GB is too much")
+
+    assert "[secret] GB is too much" in said
+
+
+def test_an_access_token_that_a_server_echoes_is_masked(engine, cloud):
+    said = _quoted(
+        engine, cloud, template(), message=f"rejected: Authorization: Bearer {HIDDEN}{HIDDEN}, ya29.{HIDDEN}"
+    )
+
+    assert HIDDEN not in said
+
+
+def test_a_key_of_a_secret_map_is_masked_in_errors_and_failures(engine, cloud):
+    labels = secret({"mq7xv9tz3": "yes"})
+    said = _quoted(engine, cloud, template(labels=labels), message="the label mq7xv9tz3 is reserved")
+    failures = engine.check(TEMPLATE, "web", template(labels=secret({HIDDEN: "yes"}))).failures
+
+    assert "the label [secret] is reserved" in said
+    assert "mq7x" not in said
+    assert failures
+    assert HIDDEN not in str(failures)
+
+
+def test_a_difference_does_not_name_keys_inside_a_secret(engine):
+    made = engine.create(TEMPLATE, "web", template(labels=secret({"mq7xv9tz3": "yes"})))
+    changes = engine.diff(made, template(labels=secret({"mq7xv9tz4": "yes"})))
+
+    assert list(changes.detailedDiff) == ["properties.labels"]
+    assert changes.detailedDiff["properties.labels"].kind == rpc.PropertyDiff.UPDATE_REPLACE
+    assert changes.replaces == ["properties"]
+
+
+def test_a_map_in_the_outputs_whose_key_shows_a_secret_becomes_secret(engine):
+    items = [{"key": "a", "value": secret("mq7xv9tz3")}]
+    made = engine.create(TEMPLATE, "web", template(labels={"for-mq7xv9tz3": "x"}, metadata={"items": items}))
+
+    assert made.outputs["properties"]["labels"] == secret({"for-mq7xv9tz3": "x"})
+
+
+def test_an_online_check_masks_what_is_secret_by_declaration(cloud):
+    cloud.make_instance()
+    key = base64.b64encode(HIDDEN.encode() * 2).decode()
+    with driver.engine(project=PROJECT, zone="us-east1-b", emulatorHost=cloud.host, validateOnline="true") as made:
+        cloud.fail("*", times=20, status=403, message=f"not allowed for {key}")
+        made.check(IMAGE, "x", image(machineImageEncryptionKey={"rawKey": key}))
+    said = [text for *_, text in made.log.messages]
+
+    assert any("not allowed for [secret]" in text for text in said), said
+
+
+def test_what_was_secret_before_a_failed_update_stays_secret(engine, cloud):
+    old = [{"key": "token", "value": secret(HIDDEN)}]
+    made = engine.create(FLEET, "web", fleet(1, metadata={"items": old}, updatePolicy={"strategy": "ROLLING"}))
+    cloud.fail("compute.instances.setMetadata", times=20, status=403, message="denied")
+    new = [{"key": "token", "value": secret("another-value-of-it")}]
+    with failing() as failed:
+        engine.update(made, fleet(1, metadata={"items": new}, updatePolicy={"strategy": "ROLLING"}))
+
+    assert HIDDEN not in str(failed[0].partial).replace("\n", "")
+
+
+def test_an_input_that_is_no_longer_secret_is_shown(engine, vm):
+    made = engine.create(ATTACHMENT, "data", attachment(deviceName=secret("data-disk-of-web")))
+    done = engine.stub.Update(
+        rpc.UpdateRequest(
+            id=made.id, urn=made.urn, olds=struct(made.outputs), old_inputs=struct(made.inputs),
+            news=struct(attachment(deviceName="data-disk-of-web", autoDelete=True)),
+        )
+    )  # fmt: skip
+
+    assert driver.plain(done.properties)["deviceName"] == "data-disk-of-web"

@@ -1,0 +1,314 @@
+"""One case of the fault matrix: a fault in one call of a verb, what the engine does next, and what must hold then."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from typing import Any, Final, Literal
+
+import attrs
+import driver
+import grpc
+from driver import Engine, rpc
+from emulated import Emulated
+from fault_inventory import Inventory, make_surroundings
+from fault_kinds import FaultKind
+from fault_line import FaultyProvider
+from fault_plan import ApiCall, FaultPlan
+from fault_scenarios import DISK_KEY, MARKER, Scenario
+from programs import PROJECT
+from stack_state import StackState
+
+from gcpx_emulator.core.faults import Faults
+
+Recovery = Literal["up", "up_refresh", "destroy"]
+"""What the user does after the fault."""
+_TIMED: Final = ("Create", "Read", "Update", "Delete")
+_SHORT: Final = 0.3
+"""Seconds of a custom timeout, for operations that never end."""
+
+
+@attrs.frozen
+class Case:
+    """A fault in one call of a scenario.
+
+    Attributes:
+        scenario: the verb, and the programs before and after it.
+        call: the call that has the fault.
+        kind: the kind of the fault.
+        lasts: whether it lasts until the verb ends.
+        recovery: what the user does next.
+    """
+
+    scenario: Scenario
+    call: ApiCall
+    kind: FaultKind
+    lasts: bool
+    recovery: Recovery
+
+    def __str__(self) -> str:
+        lasting = "lasting" if self.lasts else "once"
+        return f"{self.scenario}-{self.call}-{self.kind.name}-{lasting}-{self.recovery}"
+
+
+class _Stub:
+    """The plugin's services as the engine calls them: each run draws new random names, and may have a time limit."""
+
+    def __init__(self, stub: Any) -> None:
+        self._stub = stub
+        self.run = 0
+        self.timeout = 0.0
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._stub, name)
+        if name == "Check":
+            return lambda request: method(self._seeded(request))
+        return (lambda request: method(self._timed(request))) if name in _TIMED else method
+
+    def _seeded(self, request: Any) -> Any:
+        seeded = rpc.CheckRequest()
+        seeded.CopyFrom(request)
+        seeded.randomSeed = hashlib.sha256(f"{request.name} {self.run}".encode()).digest()
+        return seeded
+
+    def _timed(self, request: Any) -> Any:
+        timed = type(request)()
+        timed.CopyFrom(request)
+        timed.timeout = timed.timeout or self.timeout
+        return timed
+
+
+@attrs.define
+class FaultyStack(StackState):
+    """A stack whose plugin has a faulty connection."""
+
+    plan: FaultPlan = attrs.Factory(FaultPlan)
+    messages: list[str] = attrs.Factory(list)
+    """What the failed runs said."""
+    _provider: FaultyProvider | None = None
+
+    @property
+    def engine(self) -> Engine:
+        if self._engine is None:
+            self._provider = FaultyProvider(self.plan)
+            made = self._plugin.enter_context(driver.engine(self._provider, **self.config))
+            self._engine = attrs.evolve(made, stub=_Stub(made.stub))
+        return self._engine
+
+    @property
+    def provider(self) -> FaultyProvider:
+        assert self.engine
+        assert self._provider is not None
+        return self._provider
+
+    def limit(self, seconds: float) -> None:
+        """Give calls a custom timeout."""
+        self.engine.stub.timeout = seconds
+
+    def import_(self, resource_id: str) -> None:
+        """Import the resource."""
+        self.failed = None
+        found = self._attempt(lambda: (self.engine.import_(self.token, self.name, resource_id),))
+        if found is not None:
+            self.state = found[0]
+
+    def destroy(self) -> None:
+        self.failed, state = None, self.state
+        if state is None or self._attempt(lambda: (self.engine.delete(state),)) is not None:
+            self.state = None
+
+    def _up(self, inputs: dict[str, Any]) -> None:
+        self.engine.stub.run += 1
+        super()._up(inputs)
+
+    def _attempt(self, call: Any) -> Any:
+        found = super()._attempt(call)
+        if self.failed is not None:
+            assert self.failed.code != grpc.StatusCode.UNKNOWN, self.failed.message
+            self.messages.append(self.failed.message)
+        return found
+
+
+@attrs.define
+class CaseRun:
+    """One run of a case, or of a scenario without a fault.
+
+    Attributes:
+        problems: what was found that must not be, by figure: `lost`, `doubled`, `untracked`, ...
+        waited: seconds of the injected clock that the longest verb took.
+    """
+
+    cloud: Emulated
+    scenario: Scenario
+    stack: FaultyStack
+    problems: list[tuple[str, str]] = attrs.Factory(list)
+    waited: float = 0.0
+    before: Inventory = attrs.Factory(lambda: Inventory({}))
+    _imported: str = ""
+
+    @classmethod
+    def of(cls, cloud: Emulated, scenario: Scenario) -> CaseRun:
+        """Prepare a run: make the surroundings, and what exists before the verb."""
+        make_surroundings(cloud)
+        plan = FaultPlan(operations=cloud.emulator.operations)
+        cloud.emulator.faults = plan
+        config = {"project": PROJECT, "emulatorHost": cloud.host}
+        run = cls(cloud, scenario, FaultyStack(scenario.token, "kept", config, plan=plan))
+        run.before = Inventory.of(cloud)
+        run.prepare()
+        return run
+
+    def prepare(self) -> None:
+        """Create what the verb changes."""
+        if self.scenario.verb != "create":
+            self.stack.up(self.scenario.inputs)
+            assert self.stack.failed is None, self.stack.failed
+        if self.scenario.verb == "import":
+            assert self.stack.state is not None
+            self._imported, self.stack.state = self.stack.state.id, None
+        self.cloud.emulator.requests.kept.clear()
+
+    def verb(self) -> None:
+        """Do what the scenario is about."""
+        start = self.stack.provider.waited
+        match self.scenario.verb:
+            case "read":
+                self.stack.refresh()
+            case "delete":
+                self.stack.destroy()
+            case "import":
+                self.stack.import_(self._imported)
+            case _:
+                self.stack.up(self.scenario.changed)
+        self.waited = max(self.waited, self.stack.provider.waited - start)
+
+    def recover(self, recovery: Recovery) -> None:
+        """Do what the user does next; it must succeed."""
+        if self.scenario.verb == "import" and self.stack.state is None:
+            self.stack.import_(self._imported)
+        elif recovery == "destroy":
+            self.stack.destroy()
+        else:
+            self.stack.up(self.scenario.changed, refresh=recovery == "up_refresh")
+        if self.stack.failed is not None:
+            self.note("stuck", f"after the fault, {recovery} failed: {self.stack.failed.message}")
+
+    def note(self, figure: str, words: str) -> None:
+        """Record a problem."""
+        self.problems.append((figure, words))
+
+    def added(self) -> Counter[str]:
+        """Count what the program has made, by kind."""
+        return Inventory.of(self.cloud).added_since(self.before)
+
+    def close(self) -> None:
+        """End the plugin."""
+        self.stack.end_plugin()
+        self.cloud.emulator.faults = Faults()
+        self.cloud.emulator.operations.latency = 0.0
+
+
+@attrs.frozen
+class Expected:
+    """What a scenario does without a fault: its calls, and what exists if the resource does afterwards, by kind."""
+
+    calls: tuple[ApiCall, ...]
+    made: Counter[str]
+
+
+def observe(cloud: Emulated, scenario: Scenario) -> Expected:
+    """Run a scenario without a fault; read its calls from the emulator's journal."""
+    run = CaseRun.of(cloud, scenario)
+    try:
+        before = run.added()
+        run.verb()
+        assert run.stack.failed is None, (str(scenario), run.stack.failed)
+        calls, seen = [], Counter[str]()
+        for entry in cloud.emulator.requests.kept:
+            method = entry["method"]
+            seen[method] += 1
+            changes = entry["httpMethod"] != "GET" and not method.endswith(".wait")
+            calls.append(ApiCall(method, seen[method], changes))
+        return Expected(tuple(sorted(calls)), before if scenario.verb == "delete" else run.added())
+    finally:
+        run.close()
+
+
+def run_case(cloud: Emulated, case: Case, expected: Expected) -> CaseRun:
+    """Run a case; the result has what is wrong afterwards."""
+    run = CaseRun.of(cloud, case.scenario)
+    try:
+        _have_fault(run, case)
+        made = expected.made if case.recovery != "destroy" else Counter[str]()
+        run.recover(case.recovery)
+        if case.recovery != "destroy" and not run.problems:
+            _check_made(run, made)
+            _check_settled(run)
+            run.stack.destroy()
+            if run.stack.failed is not None:
+                run.note("stuck", f"it could not be deleted: {run.stack.failed.message}")
+        _check_gone(run)
+        _check_messages(run)
+    except AssertionError as error:
+        run.note("broken", str(error).partition("\n")[0] or repr(error))
+    finally:
+        run.close()
+    return run
+
+
+def _have_fault(run: CaseRun, case: Case) -> None:
+    """Do the verb with the fault, then let everything end that was still under way."""
+    plan, before = run.stack.plan, run.added()
+    plan.begin(case.call, case.kind, lasts=case.lasts)
+    run.stack.limit(_SHORT if case.kind.operation == "never ends" else 0.0)
+    run.verb()
+    run.stack.limit(0.0)
+    if not plan.happened:
+        run.note("broken", "the call of the fault was not made")
+    plan.clear()
+    run.stack.provider.line.deliver()
+    run.cloud.clock.advance(10_000 * 3600)
+    untracked = run.added() - before
+    if run.stack.state is None and untracked:
+        run.note("untracked", f"in no state: {dict(untracked)}")
+
+
+def _check_made(run: CaseRun, expected: Counter[str]) -> None:
+    """Compare what exists with what the program says."""
+    found = run.added()
+    if expected - found:
+        run.note("lost", f"missing: {dict(expected - found)}")
+    if found - expected:
+        run.note("doubled", f"too many: {dict(found - expected)}")
+
+
+def _check_settled(run: CaseRun) -> None:
+    """Require that a refresh finds the resource as it is in the state, and that a preview is empty."""
+    before = run.stack.state
+    run.stack.refresh()
+    if run.stack.failed is not None or run.stack.state is None or before is None:
+        run.note("stuck", f"it could not be refreshed: {run.stack.failed}")
+        return
+    if run.stack.state.inputs != before.inputs:
+        run.note("drift", f"a refresh changed the inputs: {before.inputs} -> {run.stack.state.inputs}")
+    if run.stack.preview(run.scenario.changed):
+        run.note("drift", "a preview after a refresh is not empty")
+
+
+def _check_gone(run: CaseRun) -> None:
+    """Require that nothing of ours is left, and that what others made is as it was."""
+    now = Inventory.of(run.cloud)
+    left = now.added_since(run.before)
+    if left:
+        run.note("leaked", f"after a deletion: {dict(left)}")
+    touched = now.changed_since(run.before)
+    if touched:
+        run.note("touched", f"made by others: {touched}")
+
+
+def _check_messages(run: CaseRun) -> None:
+    said = json.dumps([*run.stack.messages, *(item[2] for item in run.stack.engine.log.messages)])
+    for marker in (MARKER, DISK_KEY):
+        if marker in said:
+            run.note("shown", "a message contains a secret")

@@ -1,0 +1,67 @@
+"""The cases of the fault matrix: the full product, one shard of it, or a few in which every pair occurs."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from fault_case import Case, Expected, Recovery
+from fault_kinds import KINDS, FaultKind
+from fault_plan import ApiCall
+from fault_scenarios import SCENARIOS, Scenario
+
+_RECOVERIES: Mapping[str, tuple[Recovery, ...]] = {"import": ("up",), "delete": ("up_refresh", "destroy")}
+
+
+def product(expected: Mapping[str, Expected]) -> Iterator[Case]:
+    """Yield all cases; `expected` says by scenario which calls it makes."""
+    for scenario in SCENARIOS:
+        for call in expected[str(scenario)].calls:
+            for kind in KINDS.values():
+                for lasts in (False, True) if _suits(scenario, call, kind) else ():
+                    if lasts and kind.operation:
+                        continue  # an operation has one result
+                    for recovery in _RECOVERIES.get(scenario.verb, ("up", "up_refresh", "destroy")):
+                        yield Case(scenario, call, kind, lasts, recovery)
+
+
+def _suits(scenario: Scenario, call: ApiCall, kind: FaultKind) -> bool:
+    """Return whether a kind of fault makes sense for a call."""
+    if kind.operation:
+        return call.starts_operation
+    if kind.after_work:
+        return call.changes
+    # If Google says that the resource does not exist, it is gone: that is a response, not a fault.
+    is_gone = kind.name == "404" and scenario.verb in {"read", "delete", "import"}
+    return not (is_gone and call.method.endswith((".get", ".delete")))
+
+
+def shard(cases: Sequence[Case], index: int, number: int) -> list[Case]:
+    """Return the part `index`, counted from 1, of `number` parts, each of which has some of every scenario."""
+    return list(cases[index - 1 :: number])
+
+
+def pairwise(cases: Sequence[Case]) -> list[Case]:
+    """Choose few cases in which every pair of resource, verb, kind and recovery occurs, and every call."""
+    pairs = [_pairs(case) for case in cases]
+    missing, chosen = set().union(*pairs), []
+    # The heap is ordered by how much was missing in a case when it was last looked at, which only becomes less.
+    heap = [(-len(found), index) for index, found in enumerate(pairs)]
+    heapq.heapify(heap)
+    while missing:
+        _, index = heapq.heappop(heap)
+        gain = len(pairs[index] & missing)
+        if heap and gain < -heap[0][0]:
+            heapq.heappush(heap, (-gain, index))
+            continue
+        chosen.append(index)
+        missing -= pairs[index]
+    return [cases[index] for index in sorted(chosen)]
+
+
+def _pairs(case: Case) -> frozenset[tuple[str, ...]]:
+    scenario = case.scenario
+    traits = (scenario.resource, scenario.verb, case.kind.name, case.recovery, str(case.lasts))
+    numbered = [f"{number} {trait}" for number, trait in enumerate(traits)]
+    return frozenset({*combinations(numbered, 2), (str(scenario), str(case.call))})
