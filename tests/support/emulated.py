@@ -12,7 +12,7 @@ import attrs
 import httpx
 import uvicorn
 from gate import Gate
-from programs import PROJECT, TOPICS, ZONE
+from programs import BUCKET, PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
@@ -89,6 +89,20 @@ class Emulated:
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
+
+    def prepare(self) -> None:
+        """Create everything that programs with all resources refer to, and an instance that they do not mention."""
+        self.make_bucket()
+        self.make_topics()
+        for name in ("example-data", "more-data"):
+            self.make_disk(name)
+        for name in ("example-vm", "web-100"):
+            self.make_instance(name)
+
+    def make_bucket(self) -> None:
+        """Create the bucket that notifications in tests use."""
+        bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
+        self.emulator.store.put(f"b/{BUCKET}", bucket)
 
     def make_topics(self) -> None:
         """Create the topics that notifications in tests and examples use."""
