@@ -212,9 +212,9 @@ _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
     412: PreconditionFailed,
     429: RateLimited,
 }
+_ABOUT_A_RESOURCE: Final = frozenset({PermissionDenied, NotFound, Conflict, PreconditionFailed})
+"""Errors that say something about a resource, and are believed only in Google's format, which repeats the status."""
 _SERVER_ERROR: Final = 500
-_ABOUT_A_RESOURCE: Final = frozenset({403, 404, 409, 412})
-"""Statuses that say something about a resource, and are believed only in Google's format, which repeats the status."""
 
 
 def from_response(what: str, status: int, body: Any) -> ApiError:
@@ -223,13 +223,12 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     `what` describes the call. `body` is parsed JSON in Google's or OAuth's error format, or anything else.
     """
     error = body.get("error") if isinstance(body, dict) else None
-    if status in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
-        excerpt = _unstructured_message(error, body)
-        return ForeignResponse(f"{what}: HTTP {status}, but not as Google's APIs say it: {excerpt}", status=status)
     details = error if isinstance(error, dict) else {"message": _unstructured_message(error, body)}
     reason = _reason(details)
     message = f"{what}: {details.get('message') or 'no reason given'} (HTTP {status}{f', {reason}' if reason else ''})"
     error_class = _error_class(status, reason)
+    if error_class in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
+        return ForeignResponse(f"{message}, but not in the format of Google's APIs", status=status)
     return error_class(
         with_hints(message, details), status=status, reason=reason, details=objects(details.get("details"))
     )

@@ -14,6 +14,7 @@ from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.machine_image.declaration import MachineImageModel, MachineImageQuery
 from gcpx.compute.name_pattern import NAME
 from gcpx.gcp.in_project import InProject
+from gcpx.gcp.list_method import link_of
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
@@ -106,7 +107,7 @@ class MachineImage(InProject):
             filter=query.get("filter"),
         )
         items, next_token = images.read_page(call, token, size)
-        return Page([ListedResource(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
+        return Page([ListedResource(link_of(item), item["name"]) for item in items], next_token)
 
     def _live(self, project: str, image: dict[str, Any]) -> Live:
         return Live(_id(project, image["name"]), {**codec.from_body(self.type, image), "project": project})
