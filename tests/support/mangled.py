@@ -108,5 +108,3 @@ class Mangler:
             return body
         changed = self.wrong.apply(self.bodies[-1])
         return b"" if changed == "" else json.dumps(changed).encode()
-
-

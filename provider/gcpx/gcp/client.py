@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from gcpx.gcp.apis import Api
-from gcpx.gcp.errors import NoResponse, RateLimited, Unauthenticated, from_response
+from gcpx.gcp.errors import ApiError, NoResponse, RateLimited, Unauthenticated, from_response
+from gcpx.gcp.permissions import explain_denial
 from gcpx.gcp.rate_budget import RateBudget
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import Retries, RetryableError, is_transient
@@ -18,7 +19,7 @@ from gcpx.gcp.settings import Settings
 from gcpx.model.call import Call
 
 if TYPE_CHECKING:
-    from gcpx.gcp.transport import Transport
+    from gcpx.gcp.transport import Response, Transport
 
 _OK: Final = range(200, 300)
 
@@ -63,7 +64,7 @@ class GoogleClient:
     def _send_once(self, request: Request, sent: float, *, renew_token: bool) -> dict[str, Any]:
         """Send a request, and record in the budget of its API what the response says about the rate."""
         response = self._transport.send(request, renew_token=renew_token)
-        error = None if response.status in _OK else from_response(request.description, response.status, response.body)
+        error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
             self._budget(request.api).refused(sent, response.retry_after)
         else:
@@ -74,6 +75,11 @@ class GoogleClient:
         if not isinstance(response.body, dict):
             raise RetryableError(NoResponse(f"{request.description}: the response is not a JSON object"))
         return response.body
+
+    def _refusal(self, request: Request, response: Response) -> ApiError:
+        """Return the error of a response; for a missing permission, name it, the resource and the caller."""
+        error = from_response(request.description, response.status, response.body)
+        return explain_denial(error, request, self._transport.principal)
 
     def _budget(self, api: Api) -> RateBudget:
         with self._lock:

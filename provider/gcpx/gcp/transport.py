@@ -94,8 +94,8 @@ class Transport:
 
     @property
     def principal(self) -> str | None:
-        """The e-mail address of the account that the calls are made as; None if it is not known."""
-        return self._credentials.principal if self._credentials else None
+        """The e-mail address of the account that calls are made as; None if not known, empty without credentials."""
+        return self._credentials.principal if self._credentials else ""
 
     def close(self) -> None:
         """Close the connections."""

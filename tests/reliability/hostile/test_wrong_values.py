@@ -159,7 +159,7 @@ def _attempt(hostile: Hostile, token: str, verb: str, made: Any, wrong: Wrong | 
     except grpc.RpcError as error:
         if error.code() in NOT_OURS or "Traceback" in error.details():
             return f"{error.code().name}: {error.details()}"
-        if any(ord(letter) < 32 and letter != "\n" or letter == "\u202e" for letter in error.details()):
+        if any((ord(letter) < 32 and letter != "\n") or letter == "\u202e" for letter in error.details()):
             return f"control characters in {error.details()!a}"
         if len(error.details()) > 10_000:
             return f"a message of {len(error.details())} characters"
