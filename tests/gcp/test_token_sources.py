@@ -47,14 +47,6 @@ def _external(tokens, source):
     }  # fmt: skip
 
 
-def _impersonated(tokens, source):
-    return {
-        "type": "impersonated_service_account", "delegates": ["one@p.iam.gserviceaccount.com"],
-        "service_account_impersonation_url": f"{tokens.url}/v1/projects/-/serviceAccounts/{ROBOT}:generateAccessToken",
-        "source_credentials": source,
-    }  # fmt: skip
-
-
 def _engine(cloud, credentials, **more):
     base = f"http://{cloud.host}"
     endpoints = {"computeCustomEndpoint": base, "osLoginCustomEndpoint": base, "storageCustomEndpoint": base}
@@ -98,16 +90,6 @@ def test_an_external_account_exchanges_the_token_of_a_url(cloud, tokens, pem):
     assert tokens.asked[1].body["subject_token"] == "subject-of-url"
 
 
-def test_an_impersonation_in_a_file_asks_with_the_sources_token_and_its_delegates(cloud, tokens, pem):
-    with _engine(cloud, _impersonated(tokens, _robot(tokens, pem))) as made:
-        made.create(TEMPLATE, "web", template())
-
-    assert [asked.path.rpartition(":")[2] for asked in tokens.asked] == ["/token", "generateAccessToken"]
-    assert tokens.asked[1].headers["Authorization"] == "Bearer token-1"
-    assert tokens.asked[1].body["delegates"] == ["one@p.iam.gserviceaccount.com"]
-    assert tokens.asked[1].body["scope"] == [COMPUTE_SCOPE]
-
-
 @pytest.mark.parametrize("place", ["variable", "well-known file"])
 def test_application_default_credentials_are_found(cloud, tokens, tmp_path, monkeypatch, place, pem):
     folder = tmp_path / "gcloud"
@@ -133,13 +115,6 @@ def test_a_token_is_renewed_before_it_expires_and_not_earlier(cloud, tokens, pem
         made.create(TEMPLATE, "another", template())
 
     assert len(tokens.asked) == calls + 1
-
-
-@pytest.mark.parametrize("skew", [-7200.0, 7200.0])
-def test_a_clock_that_is_wrong_by_hours_does_not_stop_an_impersonation(cloud, tokens, skew, pem):
-    tokens.skew = skew
-    with _engine(cloud, _impersonated(tokens, _robot(tokens, pem))) as made:
-        assert made.create(TEMPLATE, "web", template()).id
 
 
 @pytest.mark.parametrize(("skew", "words"), [(900.0, "15 minutes behind"), (-900.0, "15 minutes ahead of")])
@@ -226,14 +201,6 @@ def test_a_token_server_that_does_not_answer_is_named(cloud, tokens, pem):
     assert "the token server 127.0.0.1 did not answer" in failed[0].message
 
 
-def test_a_refused_impersonation_names_the_account_and_the_permission(cloud, tokens, pem):
-    tokens.next = [Answer(403, b'{"error": {"code": 403, "message": "hunter2-hunter2"}}')]
-    with _engine(cloud, _impersonated(tokens, _robot(tokens, pem))) as made, failing() as failed:
-        made.create(TEMPLATE, "web", template())
-
-    assert "refused the request (HTTP 403)" in failed[0].message
-
-
 INVALID = [
     ("{", "must be the path of a readable file, or valid JSON"),
     ("/no/such/file-hunter2", "must be the path of a readable file"),
@@ -246,8 +213,8 @@ INVALID = [
         "must have every field of their type",
     ),
     (
-        '{"type": "authorized_user", "client_id": "c", "client_secret": "hunter2", "refresh_token": "hunter2",'
-        ' "token_uri": "http://192.0.2.1/hunter2"}',
+        json.dumps({"type": "authorized_user", "client_id": "c", "client_secret": "hunter2", "refresh_token": "hunter2",
+                    "token_uri": "http://192.0.2.1/hunter2"}),
         "must contain only URLs that begin with https://",
     ),
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ from programs import (
     TEMPLATE,
     USER,
     VM,
+    ZONE,
     attachment,
     fleet,
     image,
@@ -86,9 +88,11 @@ class Hostile:
 @pytest.fixture(scope="module")
 def hostile():
     mangler = Mangler()
-    with emulated.running(mangler.before) as cloud:
-        with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host, zone="us-east1-b") as engine:
-            yield Hostile(cloud, mangler, engine)
+    with (
+        emulated.running(mangler.before) as cloud,
+        driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host, zone=ZONE) as engine,
+    ):
+        yield Hostile(cloud, mangler, engine)
 
 
 def conforms(kind: Any, value: Any) -> bool:
@@ -213,6 +217,6 @@ def test_every_wrong_value_is_an_error_or_harmless(hostile, caplog, token, verb,
     chosen = _cases(hostile, token, verb)[shard::SHARDS]
     failures = _failures(hostile, token, verb, chosen)
     caplog.clear()
-    print(f"wrong values: {token} {verb} {shard}: {len(chosen)} cases, {len(failures)} failures")
+    sys.stdout.write(f"\nwrong values: {token} {verb} {shard}: {len(chosen)} cases, {len(failures)} failures\n")
 
     assert not failures, "\n".join(failures)
