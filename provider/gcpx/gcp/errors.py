@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Final, Self
 
 from gcpx.errors import ProviderError
 from gcpx.gcp.error_details import hints, localized, location, object_of, objects, with_hints
+from gcpx.model.printable import printable, shortened
 
 _RATE_REASONS: Final = frozenset(
     {"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "concurrentOperationsQuotaExceeded",
@@ -61,8 +62,9 @@ class ApiError(ProviderError):
         operation: dict[str, Any] | None = None,
         details: Sequence[dict[str, Any]] = (),
     ) -> None:
-        super().__init__(f"{message.rstrip('.')}. {self.next_step}".strip() if self.next_step else message)
-        self.message = message
+        self.message = printable(message)
+        full = f"{self.message.rstrip('.')}. {self.next_step}".strip() if self.next_step else self.message
+        super().__init__(full)
         self.status = status
         self.reason = reason
         self.operation = operation
@@ -225,7 +227,8 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     error = body.get("error") if isinstance(body, dict) else None
     details = error if isinstance(error, dict) else {"message": _unstructured_message(error, body)}
     reason = _reason(details)
-    message = f"{what}: {details.get('message') or 'no reason given'} (HTTP {status}{f', {reason}' if reason else ''})"
+    said = shortened(str(details.get("message") or "no reason given"))
+    message = f"{what}: {said} (HTTP {status}{f', {reason}' if reason else ''})"
     error_class = _error_class(status, reason)
     if error_class in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
         return ForeignResponse(f"{message}, but not in the format of Google's APIs", status=status)
@@ -239,7 +242,8 @@ def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     errors = objects(object_of(operation.get("error")).get("errors"))
     codes = [str(item.get("code", "")) for item in errors]
     texts = [" ".join((localized(item) + location(item), *hints(item.get("errorDetails")))) for item in errors]
-    message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
+    said = "; ".join(texts) or str(operation.get("httpErrorMessage") or "the operation failed")
+    message = f"{what}: {shortened(said)}"
     kind = QuotaExceeded if any(code in _QUOTA_REASONS for code in codes) else OperationFailed
     return kind(
         f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)
