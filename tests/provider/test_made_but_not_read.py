@@ -6,7 +6,7 @@ import driver
 import grpc
 import pytest
 from driver import failing
-from programs import ATTACHMENT, FLEET, IMAGE, PROJECT, TEMPLATE, attachment, fleet, image, template
+from programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, template
 from samples import SAMPLES
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
