@@ -6,8 +6,9 @@ import driver
 import emulated
 import pytest
 import search
+from hurried import HurriedProvider
 from hypothesis import settings
-from programs import BUCKET, PROJECT
+from programs import PROJECT
 
 settings.register_profile("gcpx", search.examples(steady=100, searched=1000))
 settings.load_profile("gcpx")
@@ -33,8 +34,7 @@ def _emulator() -> Iterator[emulated.Emulated]:
 def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
     """An emulator with one bucket, and with topics for its events."""
     _emulator.reset()
-    bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
-    _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
+    _emulator.make_bucket()
     _emulator.make_topics()
     return _emulator
 
@@ -50,6 +50,13 @@ def vm(cloud: emulated.Emulated) -> str:
 def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
     """An engine whose plugin talks to the emulator."""
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as made:
+        yield made
+
+
+@pytest.fixture
+def hurried(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
+    """An engine whose plugin does not wait between retries, so that permanent faults take no time."""
+    with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
         yield made
 
 

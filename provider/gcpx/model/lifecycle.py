@@ -127,7 +127,8 @@ def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any]
 
     Raises what `Resource.update` and `Resource.create` raise.
     """
-    if call.last.get(naming.UNREAD) and not resource.id_is_assigned and _is_missing(resource, call, resource_id, new):
+    is_uncertain = call.last.get(naming.UNREAD) and resource.may_create(resource_id)
+    if is_uncertain and _is_missing(resource, call, resource_id, new):
         live = resource.create(call, new)
         if call.autonamed and live.id != resource_id:  # an update cannot change the ID
             words = f"{live.id} was created by an interrupted run, and {resource_id} was not"

@@ -193,7 +193,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             else lifecycle.refresh(resource, live, plain, reveal(last))
         )
         outputs = encode(mark_secrets(resource.type, lifecycle.outputs_of(resource, live, fresh), inputs, last))
-        refreshed = encode(mark_secrets(resource.type, fresh, inputs))
+        refreshed = encode(mark_secrets(resource.type, fresh, inputs, last))
         if unfinished:
             raise InitFailed(live.id, outputs, refreshed, unfinished)
         return proto.provider.ReadResponse(id=live.id, inputs=refreshed, properties=outputs)

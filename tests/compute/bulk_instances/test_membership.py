@@ -210,13 +210,13 @@ def test_a_fleet_of_another_resource_is_not_shared(engine):
 
 
 @pytest.mark.parametrize("own", IDS.values(), ids=IDS.keys())
-def test_a_creation_whose_response_was_lost_is_continued(engine, cloud, own):
+def test_a_creation_whose_response_was_lost_is_continued(hurried, engine, cloud, own):
     cloud.fail("compute.regionInstances.bulkInsert", drop="after")
     cloud.fail("compute.regionInstances.bulkInsert", times=1000, status=503)
     inputs = engine.checked(FLEET, "workers", fleet(2, **own))
     with failing() as failed:
-        engine.stub.Create(
-            driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=1)
+        hurried.stub.Create(
+            driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs))
         )
     assert failed[0].partial is None
     cloud.emulator.faults.queue.clear()
@@ -282,3 +282,18 @@ def test_members_are_listed_at_once_if_the_list_names_no_zone_of_the_region(engi
         assert another.refresh(created) == created
 
     assert cloud.calls() == ["compute.instances.aggregatedList"]
+
+
+def test_members_that_another_stack_created_later_are_not_taken_for_those_of_an_earlier_fleet(engine, cloud):
+    inputs = fleet(2, fleetId="crew")
+    engine.delete(engine.create(FLEET, "workers", inputs))
+    cloud.clock.advance(60)
+    engine.stack = "prod"
+    others = engine.create(FLEET, "workers", fleet(1, fleetId="crew"))
+    engine.stack = "dev"
+    with failing() as failed:
+        engine.create(FLEET, "workers", inputs)
+
+    assert failed[0].partial is None
+    assert "were not created by this resource" in failed[0].message
+    assert engine.refresh(others) == others
