@@ -8,7 +8,7 @@ import pytest
 import search
 from hurried import HurriedProvider
 from hypothesis import settings
-from programs import BUCKET, PROJECT
+from programs import PROJECT
 
 settings.register_profile("gcpx", search.examples(steady=100, searched=1000))
 settings.load_profile("gcpx")
@@ -34,8 +34,7 @@ def _emulator() -> Iterator[emulated.Emulated]:
 def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
     """An emulator with one bucket, and with topics for its events."""
     _emulator.reset()
-    bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
-    _emulator.emulator.store.put(f"b/{BUCKET}", bucket)
+    _emulator.make_bucket()
     _emulator.make_topics()
     return _emulator
 

@@ -18,13 +18,14 @@ def test_a_lost_response_leads_to_one_key(engine, cloud):
     assert engine.create(KEY, "k", key()).id == f"users/{USER}/sshPublicKeys/{FINGERPRINT}"
 
 
-def test_an_existing_key_with_another_expiration_is_not_taken_over(engine):
+@pytest.mark.parametrize("more", [{}, {"expirationTimeUsec": EXPIRY}, {"projectId": PROJECT}])
+def test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks(engine, more):
     engine.create(KEY, "k", key())
     with failing() as failed:
-        engine.create(KEY, "k", key(expirationTimeUsec=EXPIRY))
+        engine.create(KEY, "other", key(**more))
 
-    assert "exists with another expirationTimeUsec" in failed[0].message
-    assert "pulumi import" in failed[0].message
+    assert failed[0].partial is None
+    assert f"pulumi import {KEY} NAME users/{USER}/sshPublicKeys/{FINGERPRINT}" in failed[0].message
 
 
 def test_a_key_that_google_returns_late_is_waited_for(engine, cloud):

@@ -284,7 +284,7 @@ def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engin
     provider = provider or Provider()
     server, port = start(provider, None, Sender(HANGS))
     try:
-        with grpc.insecure_channel(f"127.0.0.1:{port}", options=_ENGINE_LIMITS) as channel:
+        with grpc.insecure_channel(f"127.0.0.1:{port}", options=ENGINE_LIMITS) as channel:
             made = Engine(proto.provider_grpc.ResourceProviderStub(channel), log)
             made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=address))
             made.configure(**config)
@@ -296,7 +296,7 @@ def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engin
 
 
 _METADATA_LIMIT = 16 << 20
-_ENGINE_LIMITS = (
+ENGINE_LIMITS = (
     ("grpc.max_metadata_size", _METADATA_LIMIT),
     ("grpc.absolute_max_metadata_size", _METADATA_LIMIT),
     ("grpc.max_receive_message_length", -1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,7 +12,7 @@ import attrs
 import httpx
 import uvicorn
 from gate import Gate
-from programs import PROJECT, TOPICS, ZONE
+from programs import BUCKET, PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.__main__ import listen
@@ -90,6 +90,20 @@ class Emulated:
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()
 
+    def prepare(self) -> None:
+        """Create everything that programs with all resources refer to, and an instance that they do not mention."""
+        self.make_bucket()
+        self.make_topics()
+        for name in ("example-data", "more-data"):
+            self.make_disk(name)
+        for name in ("example-vm", "web-100"):
+            self.make_instance(name)
+
+    def make_bucket(self) -> None:
+        """Create the bucket that notifications in tests use."""
+        bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
+        self.emulator.store.put(f"b/{BUCKET}", bucket)
+
     def make_topics(self) -> None:
         """Create the topics that notifications in tests and examples use."""
         for name in TOPICS:
@@ -144,12 +158,16 @@ class Emulated:
         self.clock.reset()
 
 
+def _unchanged(app: Any) -> Any:
+    return app
+
+
 @contextmanager
-def running() -> Iterator[Emulated]:
-    """Run an emulator in a thread."""
+def running(wrap: Callable[[Any], Any] = _unchanged) -> Iterator[Emulated]:
+    """Run an emulator in a thread; `wrap` may put another ASGI application before it."""
     emulator, clock = Emulator(), Steered()
     emulator.operations.clock = clock
-    gate = Gate(application(emulator))
+    gate = Gate(wrap(application(emulator)))
     listener = listen()
     server = uvicorn.Server(uvicorn.Config(gate, log_level="critical", lifespan="off", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))

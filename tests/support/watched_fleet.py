@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 import attrs
 from emulated import Emulated
+from observed_log import observed_requests
 from programs import PROJECT
 from rolling_program import FLEET_ID, Program
 
@@ -15,24 +16,11 @@ from gcpx_emulator.compute.instance_states import effects_on_disks
 from gcpx_emulator.compute.interruptions import preempt, terminate_from_within
 from gcpx_emulator.core.effects import apply
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.core.request_log import RequestLog
 
 _ZONES: Final = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bcd"]
 _STRANGERS: Final = {"web-100": {}, "web-stranger": {"gcpx-bulk": "crew-2"}}
 """Instances beside the fleet: one whose name fits its pattern, and one with the label of another fleet."""
 _GENERATION: Final = "gcpx-generation"
-
-
-@attrs.define
-class _ObservedLog(RequestLog):
-    """A log that calls an observer at each request, before the request has any effect."""
-
-    observer: Callable[[], None] = lambda: None
-
-    def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
-        entry = super().add(http_method, path, query, headers)
-        self.observer()
-        return entry
 
 
 @attrs.frozen
@@ -104,16 +92,15 @@ class WatchedFleet:
     def watched(self) -> Iterator[None]:
         """Watch the fleet during the block, at every request and at its end."""
         emulator = self.cloud.emulator
-        before = emulator.requests
         emulator.operations.settle()
         self._first = self._last = self._look()
         self._requests = self._unknown = 0
         self.wasted.clear()
-        emulator.requests = _ObservedLog(observer=self._observe)
         try:
-            yield
+            with observed_requests(self.cloud, self._observe):
+                yield
         finally:
-            emulator.requests, self.interruption = before, None
+            self.interruption = None
         emulator.operations.settle()
         self._check()
 

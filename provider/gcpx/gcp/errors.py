@@ -30,6 +30,7 @@ from typing import Any, ClassVar, Final, Self
 
 from gcpx.errors import ProviderError
 from gcpx.gcp.error_details import hints, localized, location, object_of, objects, with_hints
+from gcpx.model.printable import printable, shortened
 
 _RATE_REASONS: Final = frozenset(
     {"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "concurrentOperationsQuotaExceeded",
@@ -61,8 +62,9 @@ class ApiError(ProviderError):
         operation: dict[str, Any] | None = None,
         details: Sequence[dict[str, Any]] = (),
     ) -> None:
-        super().__init__(f"{message.rstrip('.')}. {self.next_step}".strip() if self.next_step else message)
-        self.message = message
+        self.message = printable(message)
+        full = f"{self.message.rstrip('.')}. {self.next_step}".strip() if self.next_step else self.message
+        super().__init__(full)
         self.status = status
         self.reason = reason
         self.operation = operation
@@ -212,9 +214,9 @@ _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
     412: PreconditionFailed,
     429: RateLimited,
 }
+_ABOUT_A_RESOURCE: Final = frozenset({PermissionDenied, NotFound, Conflict, PreconditionFailed})
+"""Errors that say something about a resource, and are believed only in Google's format, which repeats the status."""
 _SERVER_ERROR: Final = 500
-_ABOUT_A_RESOURCE: Final = frozenset({403, 404, 409, 412})
-"""Statuses that say something about a resource, and are believed only in Google's format, which repeats the status."""
 _LONGEST_BODY: Final = 300
 """Characters of a body without structure that a message quotes."""
 
@@ -225,13 +227,13 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     `what` describes the call. `body` is parsed JSON in Google's or OAuth's error format, or anything else.
     """
     error = body.get("error") if isinstance(body, dict) else None
-    if status in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
-        excerpt = _unstructured_message(error, body)
-        return ForeignResponse(f"{what}: HTTP {status}, but not as Google's APIs say it: {excerpt}", status=status)
     details = error if isinstance(error, dict) else {"message": _unstructured_message(error, body)}
     reason = _reason(details)
-    message = f"{what}: {details.get('message') or 'no reason given'} (HTTP {status}{f', {reason}' if reason else ''})"
+    said = shortened(str(details.get("message") or "no reason given"))
+    message = f"{what}: {said} (HTTP {status}{f', {reason}' if reason else ''})"
     error_class = _error_class(status, reason)
+    if error_class in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
+        return ForeignResponse(f"{message}, but not in the format of Google's APIs", status=status)
     return error_class(
         with_hints(message, details), status=status, reason=reason, details=objects(details.get("details"))
     )
@@ -242,7 +244,8 @@ def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     errors = objects(object_of(operation.get("error")).get("errors"))
     codes = [str(item.get("code", "")) for item in errors]
     texts = [" ".join((localized(item) + location(item), *hints(item.get("errorDetails")))) for item in errors]
-    message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
+    said = "; ".join(texts) or str(operation.get("httpErrorMessage") or "the operation failed")
+    message = f"{what}: {shortened(said)}"
     kind = QuotaExceeded if any(code in _QUOTA_REASONS for code in codes) else OperationFailed
     return kind(
         f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)

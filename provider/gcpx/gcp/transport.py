@@ -40,6 +40,7 @@ _REDIRECTS: Final = range(300, 400)
 _DEEPEST: Final = 64
 """The deepest nesting of JSON that is read. Google's responses have about ten levels; each level of a walk through a
 value takes a part of Python's stack."""
+_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -97,8 +98,8 @@ class Transport:
 
     @property
     def principal(self) -> str | None:
-        """The e-mail address of the account that the calls are made as; None if it is not known."""
-        return self._credentials.principal if self._credentials else None
+        """The e-mail address of the account that calls are made as; None if not known, empty without credentials."""
+        return self._credentials.principal if self._credentials else ""
 
     def close(self) -> None:
         """Close the connections."""
@@ -162,12 +163,19 @@ def _json(request: Request, body: bytes) -> Any:
     if not body:
         return {}
     try:
-        found = json.loads(body, parse_constant=_refuse_constant)
+        found = json.loads(_valid_unicode(body), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         return body.decode(errors="replace")
     if _is_deeper(found, _DEEPEST):
         raise UnreadableResponse(f"{request.description}: the response is nested more than {_DEEPEST} levels deep")
     return found
+
+
+def _valid_unicode(body: bytes) -> bytes:
+    """Replace escaped halves of surrogate pairs in JSON by question marks; no other program could read them."""
+    if not _SURROGATE.search(body):
+        return body
+    return json.dumps(json.loads(body), ensure_ascii=False).encode(errors="replace")
 
 
 def _refuse_constant(name: str) -> Any:

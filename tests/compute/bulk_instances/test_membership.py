@@ -282,3 +282,18 @@ def test_members_are_listed_at_once_if_the_list_names_no_zone_of_the_region(engi
         assert another.refresh(created) == created
 
     assert cloud.calls() == ["compute.instances.aggregatedList"]
+
+
+def test_members_that_another_stack_created_later_are_not_taken_for_those_of_an_earlier_fleet(engine, cloud):
+    inputs = fleet(2, fleetId="crew")
+    engine.delete(engine.create(FLEET, "workers", inputs))
+    cloud.clock.advance(60)
+    engine.stack = "prod"
+    others = engine.create(FLEET, "workers", fleet(1, fleetId="crew"))
+    engine.stack = "dev"
+    with failing() as failed:
+        engine.create(FLEET, "workers", inputs)
+
+    assert failed[0].partial is None
+    assert "were not created by this resource" in failed[0].message
+    assert engine.refresh(others) == others

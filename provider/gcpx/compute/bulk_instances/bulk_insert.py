@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from typing import Any, Final
 
 import attrs
@@ -58,9 +59,19 @@ class BulkInsert:
 
     def was_requested(self, call: Call) -> bool:
         """Return whether an earlier run sent this same request and it did not fail; raises `ApiError`."""
-        return any(
-            self._requested(call, request_id) is not None for request_id in self._insert(call).derived_request_ids
-        )
+        return any(True for _ in self._earlier_operations(call))
+
+    def has_created(self, call: Call, instances: list[Instance]) -> bool:
+        """Return whether an earlier run sent this same request, and it created one of the instances; raises `ApiError`."""
+        operations = self._earlier_operations(call)
+        return any(_was_created_by(operation, instance) for operation in operations for instance in instances)
+
+    def _earlier_operations(self, call: Call) -> Iterator[dict[str, Any]]:
+        """Yield the operations that earlier runs started with this same request, except those that failed."""
+        for request_id in self._insert(call).derived_request_ids:
+            operation = self._requested(call, request_id)
+            if operation is not None:
+                yield operation
 
     def _requested(self, call: Call, request_id: str) -> dict[str, Any] | None:
         return self._operations.requested(call, f"regions/{self.fleet.region}", request_id)
@@ -134,6 +145,19 @@ class BulkInsert:
     @property
     def _operations(self) -> Operations:
         return Operations(google=self.fleet.google, version="beta", project=self.fleet.project)
+
+
+def _was_created_by(operation: dict[str, Any], instance: Instance) -> bool:
+    """Return whether an instance was created while an operation was under way; true if that cannot be told."""
+    created, begun = instance.get("creationTimestamp"), operation.get("insertTime")
+    if not created or not begun:
+        return True
+    ended = operation.get("endTime")
+    return _moment(begun) <= _moment(created) and (not ended or _moment(created) <= _moment(ended))
+
+
+def _moment(timestamp: str) -> float:
+    return datetime.fromisoformat(timestamp).timestamp()
 
 
 def describe_progress(operation: dict[str, Any]) -> str:

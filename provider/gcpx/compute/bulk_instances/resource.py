@@ -18,7 +18,7 @@ from gcpx.compute.bulk_instances.creation.earlier_fleet import (
     warn_of_earlier_fleets,
 )
 from gcpx.compute.bulk_instances.creation.fallback_rules import fallback_zones_are_in_the_region
-from gcpx.compute.bulk_instances.creation.instances import create_instances, was_requested
+from gcpx.compute.bulk_instances.creation.instances import create_instances, were_created_for
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
 from gcpx.compute.bulk_instances.fleet import Fleet, region_of
@@ -228,7 +228,7 @@ class BulkInstances(InProject):
     def _has_own_instances(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
         """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
         members = fleet.members(call)
-        if members and (len(members) > wanted.count or not was_requested(call, fleet, inputs, wanted)):
+        if members and (len(members) > wanted.count or not were_created_for(call, fleet, inputs, wanted, members)):
             words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
             raise FleetIdTakenError(fleet, words)
         return bool(members)

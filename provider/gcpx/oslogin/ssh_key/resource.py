@@ -72,13 +72,15 @@ class SshKey(Resource):
         return {"fingerprint": found, "name": f"users/{without_users_prefix(inputs['user'])}/sshPublicKeys/{found}"}
 
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
-        """Create the key, and wait until it can be read."""
+        """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
         keys, key_id = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
+        if keys.read(key_id) is not None:
+            raise self._already_exists(keys, key_id)
         with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
             try:
                 self._add(keys, inputs)
-            except Conflict as error:
-                self._accept_existing(keys, key_id, inputs, error)
+            except Conflict:  # the key was not there before, so a request whose response was lost has created it
+                call.progress(f"{keys.id_of(key_id)} was created by a request without a response")
             except PermissionDenied as error:
                 hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."
                 raise error.with_hint(hint) from error
@@ -120,16 +122,13 @@ class SshKey(Resource):
         else:
             keys.create(body)
 
-    def _accept_existing(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any], error: Conflict) -> None:
-        """Accept a key that already exists if its expiration is right: a lost response leaves such a key behind."""
-        found = keys.read(key_id)
-        if found is None:
-            raise error
-        if found.get("expirationTimeUsec", "0") != inputs.get("expirationTimeUsec", "0"):
-            resource_id = keys.id_of(key_id)
-            raise error.with_message(
-                f"{resource_id} exists with another expirationTimeUsec; to manage it, run `pulumi import {self.token} NAME {resource_id}`"
-            ) from error
+    def _already_exists(self, keys: SshPublicKeys, key_id: str) -> Conflict:
+        resource_id = keys.id_of(key_id)
+        return Conflict(
+            f"{resource_id} exists already and was not created by this resource; to manage it, run "
+            f"`pulumi import {self.token} NAME {resource_id}`, unless another stack manages it",
+            status=409,
+        )
 
     def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
         for pause in _PAUSES:

@@ -65,13 +65,13 @@ def create_instances(
     return run.result()
 
 
-def was_requested(call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
-    """Return whether an earlier run began to create these instances for a new fleet; raises `ApiError`.
+def were_created_for(call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted, members: list[Instance]) -> bool:
+    """Return whether an earlier run began to create these members for a new fleet; raises `ApiError`.
 
     An attempt that left no instance is followed by the next one, which asks for the same number.
     """
     run = _Run(call, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
-    return run.were_requested(attempts(inputs, wanted), call)
+    return any(insert.has_created(call, members) for insert in run.first_inserts(attempts(inputs, wanted)))
 
 
 @attrs.define
@@ -116,9 +116,12 @@ class _Run:
 
     def were_requested(self, tried: list[Attempt], call: Call) -> bool:
         """Return whether an earlier run began one of these attempts, and had created nothing in those before it."""
+        return any(insert.was_requested(call) for insert in self.first_inserts(tried))
+
+    def first_inserts(self, tried: list[Attempt]) -> Iterator[BulkInsert]:
+        """Yield the first request of each attempt, if the attempts before it create nothing."""
         firsts = ((attempt, next(self._batches(attempt), None)) for attempt in tried)
-        inserts = (self._insert(attempt, batch, 0, self._zone(batch, [])) for attempt, batch in firsts if batch)
-        return any(insert.was_requested(call) for insert in inserts)
+        return (self._insert(attempt, batch, 0, self._zone(batch, [])) for attempt, batch in firsts if batch)
 
     def result(self) -> Creation:
         """Describe how the run ended."""

@@ -11,8 +11,8 @@ from gcpx.compute.bulk_instances.rollout.policy import Policy
 from gcpx.compute.bulk_instances.rollout.words import names_in_words
 from gcpx.model.links import name_of
 
-_KEPT: Final = ("generation", "removedKeys")
-"""The outputs of the last update that a refresh keeps."""
+_KEPT: Final = ("generation", "removedKeys", "instanceProperties", "sourceInstanceTemplate")
+"""The outputs of the last update that a refresh keeps; the generation is that of the properties, so they stay together."""
 
 
 def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def rollout_outputs(last: dict[str, Any], goal: Goal, members: list[Instance]) -
 
 def kept_outputs(last: dict[str, Any], inputs: dict[str, Any], members: list[Instance]) -> dict[str, Any]:
     """Return what a refresh keeps of these outputs, and which members have been lost since."""
-    kept = {name: last[name] for name in _KEPT if last.get(name) is not None}
+    kept = {name: last[name] for name in _KEPT if last.get(name) is not None} if last.get("generation") else {}
     lost = lost_members(last, inputs, members)
     return {**kept, "lostMembers": lost} if lost else kept
 

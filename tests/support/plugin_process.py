@@ -1,0 +1,56 @@
+"""A plugin in a process of its own, as the engine runs it, and how much memory it uses."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import attrs
+import driver
+import grpc
+from driver import Engine, EngineLog
+
+
+@attrs.define
+class PluginProcess:
+    """A process, which stays the same over many runs.
+
+    Attributes:
+        samples: its resident memory in MiB, as sampled.
+    """
+
+    process: subprocess.Popen[str]
+    engine: Engine
+    samples: list[float] = attrs.Factory(list)
+
+    @contextmanager
+    def connected(self) -> Iterator[Engine]:
+        """Use the engine that is connected to the process; it stays connected afterwards."""
+        yield self.engine
+
+    def sample(self) -> None:
+        """Record how much resident memory the process uses (Linux)."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        found = re.search(r"VmRSS:\s+(\d+) kB", status)
+        assert found is not None, status
+        self.samples.append(int(found[1]) / 1024)
+
+
+@contextmanager
+def plugin_process(**config: str) -> Iterator[PluginProcess]:
+    """Start the plugin as a process, configure it, and end it after the block."""
+    command = [sys.executable, "-m", "gcpx"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            assert process.stdout is not None
+            port = int(process.stdout.readline())
+            with grpc.insecure_channel(f"127.0.0.1:{port}", options=driver.ENGINE_LIMITS) as channel:
+                engine = Engine(driver.proto.provider_grpc.ResourceProviderStub(channel), EngineLog())
+                engine.configure(**config)
+                yield PluginProcess(process, engine)
+        finally:
+            process.terminate()
