@@ -26,7 +26,7 @@ def scenario(request):
 
 STOPS = {"cancel": cancel, "timeout": let_time_pass}
 FULL = bool(os.environ.get("GCPX_MATRIX"))
-MOST = 4
+MOST = 3
 """How many calls of a verb the normal run holds."""
 pytestmark = pytest.mark.matrix
 
