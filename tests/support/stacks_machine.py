@@ -181,11 +181,15 @@ class StacksMachine(RuleBasedStateMachine):
             require(wanted in others | self.orphans, "not reached", failure)
             if wanted in others:
                 del self.programs[number][name]
+            elif any(entry.urn == failure.urn for entry in self.stacks[number].entries):
+                self._delete_orphan(wanted)  # the replacement of a resource was interrupted
             else:
-                self.figures["imports of orphans"] += 1
-                self._run(
-                    number, lambda stack, name=name, token=token, found=command: stack.import_(name, token, found[1])
-                )
+                self._import_orphan(number, failure.urn, command[1])
+
+    def _import_orphan(self, number: int, urn: str, resource_id: str) -> None:
+        _, _, token, name = urn.split("::")
+        self.figures["imports of orphans"] += 1
+        self._run(number, lambda stack: stack.import_(name, token, resource_id))
 
     def _delete_orphan(self, orphan: str) -> None:
         while orphan in Inventory.of(self.cloud).things:
