@@ -9,7 +9,7 @@ READY := .venv/.ready
 DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
 
-.PHONY: help demo test search soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
+.PHONY: help demo test search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ test: setup ## Run every test, those with the real Pulumi CLI included, and meas
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
+
+matrix: $(READY) ## Run every fault in every call of every verb; SHARD=1/40 runs a part of them
+	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability/fault_matrix -q -n 2
 
 soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools GRPC_VERBOSITY=NONE $(BIN)/python tools/soak.py

@@ -6,6 +6,7 @@ import driver
 import emulated
 import pytest
 import search
+from hurried import HurriedProvider
 from hypothesis import settings
 from programs import PROJECT
 
@@ -49,6 +50,13 @@ def vm(cloud: emulated.Emulated) -> str:
 def engine(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
     """An engine whose plugin talks to the emulator."""
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as made:
+        yield made
+
+
+@pytest.fixture
+def hurried(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
+    """An engine whose plugin does not wait between retries, so that permanent faults take no time."""
+    with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
         yield made
 
 

@@ -22,6 +22,12 @@ class UserError(ProviderError):
     code = "INVALID_ARGUMENT"
 
 
+class MalformedResponse(ProviderError):  # noqa: N818 - it names the outcome
+    """A response of another form than its API promises, which says nothing about what exists."""
+
+    code = "ABORTED"
+
+
 class CancelledError(ProviderError):
     """The user cancelled before anything was changed: before a request was sent, or while something was read."""
 
@@ -40,7 +46,7 @@ class OutOfTimeError(ProviderError):
 
     def __init__(self, what: str, timeout: float | None) -> None:
         super().__init__(
-            f"{what}: not sent, because the custom timeout of {timeout:g} s was over; set a longer one in customTimeouts"
+            f"{what}: not sent, because the custom timeout of {timeout:g} s was over; raise customTimeouts"
         )
 
 

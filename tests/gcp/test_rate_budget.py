@@ -9,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from pauses import Pauses
 from programs import PROJECT
-from shared_quota import Bucket, Simulation, Window
+from shared_quota import Bucket, Outage, Simulation, Window
 
 from gcpx.gcp.apis import COMPUTE, STORAGE
-from gcpx.gcp.request import Request
+from gcpx.gcp.request import PATIENCE, Request
 from gcpx.gcp.settings import Settings
 
 READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}")
@@ -28,6 +28,7 @@ def test_a_thousand_requests_take_hardly_longer_than_the_quota_requires(burst, l
     assert len(succeeded) == 1000
     assert max(succeeded) <= 1.2 * (1000 - burst) / 20
     assert world.refused < 200
+    assert world.longest < PATIENCE, "no request fails"
 
 
 @pytest.mark.parametrize("retry_after", [None, 5.0])
@@ -42,18 +43,29 @@ def test_a_quota_by_the_minute_is_used_up_with_few_refusals(retry_after):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("second_start", [0.0, 20.0])
+@pytest.mark.parametrize("second_start", [0.0, 20.0, 60.0])
 def test_two_programs_share_a_quota(second_start, seed):
     world = Simulation(Bucket(rate=20, burst=20), 0.1, seed=seed)
-    both = world.run((1500, 0.0), (1500, second_start))
-    shares = [sum(30 < moment < 100 for moment in succeeded) for succeeded in both]
+    both = world.run((3000, 0.0), (3000, second_start))
+    shares = [sum(70 < moment < 170 for moment in succeeded) for succeeded in both]
 
-    assert sum(shares) >= 0.95 * 20 * 70
-    assert min(shares) >= 0.35 * sum(shares)
+    assert [len(succeeded) for succeeded in both] == [3000, 3000]
+    assert world.longest < PATIENCE, "no request fails"
+    assert sum(shares) >= 0.95 * 20 * 100
+    assert min(shares) >= 0.4 * sum(shares)
+
+
+def test_a_server_that_refuses_everything_for_a_while_gets_few_requests():
+    world = Simulation(Outage(until=60.0), 0.1)
+    (succeeded,) = world.run((1000, 0.0))
+
+    assert len(succeeded) == 1000
+    assert world.refused <= 32 * 10, "each of 32 threads asks with growing pauses"
+    assert world.longest < PATIENCE, "no request fails"
 
 
 @contextmanager
-def _server(pauses, allowed):
+def _server(pauses, allowed, headers=None):
     """Run a server that allows some requests in each second of the clock of `pauses`; yield its host and a counter."""
     quota, counts = Window(size=allowed, seconds=1.0), {200: 0, 403: 0}
 
@@ -64,10 +76,14 @@ def _server(pauses, allowed):
         def do_GET(self):
             accepted = "storage" in self.path or quota.accepts(pauses.now)
             status, body = (
-                (200, b"{}") if accepted else (403, b'{"error": {"errors": [{"reason": "rateLimitExceeded"}]}}')
+                (200, b"{}")
+                if accepted
+                else (403, b'{"error": {"code": 403, "errors": [{"reason": "rateLimitExceeded"}]}}')
             )
             counts[status] += 1
-            self.send_response(status)
+            self.send_response_only(status)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
@@ -98,6 +114,22 @@ def test_a_client_finishes_a_thousand_changes_in_the_time_that_the_quota_allows(
 
     assert counts[200] == 1000
     assert pauses.now <= 1.2 * 1000 / 20
+
+
+@pytest.mark.parametrize("asked", ["7", "Wed, 21 Oct 2015 07:28:07 GMT"])
+def test_the_pause_that_a_server_asks_for_does_not_depend_on_the_local_clock(asked):
+    """The server's clock differs from the local one by years; a date counts from the date of its response."""
+    pauses = Pauses()
+    with _server(pauses, allowed=1, headers={"Date": "Wed, 21 Oct 2015 07:28:00 GMT", "Retry-After": asked}) as (
+        host,
+        _,
+    ):
+        google = pauses.google(Settings(project=PROJECT, emulator_host=host))
+        for _ in range(2):
+            google.send(READ, pauses.call())
+        google.close()
+
+    assert pauses.seconds == [7.0]
 
 
 def test_the_quota_of_one_api_does_not_slow_down_another():

@@ -11,6 +11,7 @@ from gcpx.errors import UserError
 from gcpx.gcp.settings import Settings
 from gcpx.model.fields import camel_case
 
+USER = '{"type": "authorized_user", "client_id": "1", "client_secret": "hunter3", "refresh_token": "hunter2"}'
 EMAIL = "robot@my-project.iam.gserviceaccount.com"
 
 
@@ -26,10 +27,10 @@ def test_every_attribute_is_a_setting_with_a_default(attribute):
     ("variable", "attribute", "value"),
     [("GOOGLE_PROJECT", "project", "x"), ("GOOGLE_CLOUD_PROJECT", "project", "x"), ("GCLOUD_PROJECT", "project", "x"),
      ("CLOUDSDK_CORE_PROJECT", "project", "x"), ("GOOGLE_REGION", "region", "us-east1"),
-     ("CLOUDSDK_COMPUTE_ZONE", "zone", "us-east1-b"), ("GOOGLE_CREDENTIALS", "credentials", "x"),
+     ("CLOUDSDK_COMPUTE_ZONE", "zone", "us-east1-b"), ("GOOGLE_CREDENTIALS", "credentials", USER),
      ("GOOGLE_OAUTH_ACCESS_TOKEN", "access_token", "x"),
      ("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "impersonate_service_account", EMAIL),
-     ("CLOUDSDK_CORE_REQUEST_REASON", "request_reason", "x"), ("GCPX_EMULATOR_HOST", "emulator_host", "localhost"),
+     ("CLOUDSDK_CORE_REQUEST_REASON", "request_reason", "x"), ("GCPX_EMULATOR_HOST", "emulator_host", "localhost:8095"),
      ("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "universe_domain", "example.cloud"),
      ("GOOGLE_OS_LOGIN_CUSTOM_ENDPOINT", "os_login_custom_endpoint", "https://oslogin.example")],
 )  # fmt: skip
@@ -79,7 +80,7 @@ def test_secrets_are_not_part_of_the_text_of_settings():
 
 
 def test_secret_members_of_credentials_are_secrets_of_their_own():
-    found = settings({"credentials": '{"type": "authorized_user", "refresh_token": "hunter2"}'}, {})
+    found = settings({"credentials": USER}, {})
 
     assert "hunter2" in found.secrets
     assert "authorized_user" not in found.secrets

@@ -6,7 +6,7 @@ import driver
 import grpc
 import pytest
 from driver import failing
-from programs import ATTACHMENT, FLEET, IMAGE, KEY, TEMPLATE, attachment, fleet, image, template
+from programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, template
 from samples import SAMPLES
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
@@ -45,16 +45,20 @@ CASES = [
 ]
 
 
-def _create_partially(engine, token, inputs, timeout=0.2):
-    """Expect a failure after Google created the resource; return the state that the engine keeps, and the message.
+@pytest.fixture
+def engine(hurried):
+    """An engine whose plugin does not wait between retries."""
+    return hurried
 
-    The timeout ends retries of a permanent fault; the kept state does not depend on when it ends them.
-    """
+
+def _create_partially(engine, token, inputs, meanwhile=lambda: None):
+    """Expect a failure after Google created the resource; return the state that the engine keeps, and the message."""
     checked, urn = engine.checked(token, "kept", inputs), engine.urn(token, "kept")
     with failing() as failed:
-        engine.stub.Create(
-            driver.rpc.CreateRequest(urn=urn, properties=driver.struct(checked), name="kept", timeout=timeout)
-        )
+        request = driver.rpc.CreateRequest(urn=urn, properties=driver.struct(checked), name="kept")
+        creation = engine.stub.Create.future(request)
+        meanwhile()
+        creation.result()
     partial = failed[0].partial
     assert partial is not None, failed[0].message
     return driver.Resource(urn, partial.id, checked, driver.plain(partial.properties)), failed[0].message
@@ -88,8 +92,6 @@ def test_every_call_after_a_creation_is_covered(engine, cloud, vm, name):
 @pytest.mark.parametrize(("name", "method", "fault"), CASES)
 def test_a_failure_after_the_creation_keeps_the_id_and_the_next_up_converges(engine, cloud, vm, name, method, fault):
     token, inputs = CREATIONS[name]
-    if (token, fault) == (KEY, "404"):
-        engine.stub.Cancel(driver.empty_pb2.Empty())  # ends the wait until the key can be read
     _fail_later(cloud, token, method, **FAULTS[fault])
     state, message = _create_partially(engine, token, inputs)
     cloud.emulator.faults.queue.clear()
@@ -114,23 +116,28 @@ def test_a_refresh_after_a_failed_read_shows_no_drift(engine, cloud, vm, name, m
 
 
 @pytest.mark.parametrize(("name", "method"), LAST_CALLS.items())
-def test_a_cancelled_creation_keeps_its_id(engine, cloud, vm, name, method):
+def test_a_creation_that_is_cancelled_between_retries_keeps_its_id(cloud, vm, name, method):
     token, inputs = CREATIONS[name]
     _fail_later(cloud, token, method, status=503)
-    engine.stub.Cancel(driver.empty_pb2.Empty())
-    state, _ = _create_partially(engine, token, inputs, timeout=0)
-    cloud.emulator.faults.queue.clear()
-    engine.configure(project="demo-project", emulatorHost=cloud.host)
-    refreshed = engine.refresh(state)
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as engine:
 
-    assert refreshed.inputs == state.inputs
-    _assert_settled(engine, refreshed, inputs)
+        def cancel():
+            engine.log.wait_until_said("trying again in")
+            engine.stub.Cancel(driver.empty_pb2.Empty())
+
+        state, _ = _create_partially(engine, token, inputs, cancel)
+        cloud.emulator.faults.queue.clear()
+        engine.configure(project=PROJECT, emulatorHost=cloud.host)
+        refreshed = engine.refresh(state)
+
+        assert refreshed.inputs == state.inputs
+        _assert_settled(engine, refreshed, inputs)
 
 
 def test_a_change_after_a_failed_read_is_drift(engine, cloud, vm):
     inputs = image(name="golden", labels={"a": "1"})
     cloud.fail("compute.machineImages.get", times=1000, status=403)
-    state, message = _create_partially(engine, IMAGE, inputs, timeout=0)
+    state, message = _create_partially(engine, IMAGE, inputs)
     cloud.emulator.faults.queue.clear()
     cloud.change(state.id, lambda body: body.update(labels={"a": "2"}))
 
@@ -174,7 +181,7 @@ def test_a_resource_that_replaced_ours_during_a_failed_wait_is_not_deleted(engin
 def test_a_response_that_is_not_an_operation_keeps_the_id(engine, cloud, vm, name, insert):
     token, inputs = CREATIONS[name]
     cloud.fail(insert, body='{"hello": "world"}')
-    state, message = _create_partially(engine, token, inputs, timeout=0)
+    state, message = _create_partially(engine, token, inputs)
 
     assert "could not be parsed" in message
     assert state.id
@@ -184,7 +191,7 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     errors = [{"code": "QUOTA_EXCEEDED", "message": "no room"}]
     cloud.fail("compute.regionInstances.bulkInsert", operation={"errors": errors})
     cloud.fail("compute.instances.list", times=1000, status=403, message="denied")
-    state, message = _create_partially(engine, FLEET, fleet(2), timeout=0)
+    state, message = _create_partially(engine, FLEET, fleet(2))
     cloud.emulator.faults.queue.clear()
 
     assert "no room" in message

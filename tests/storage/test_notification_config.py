@@ -7,11 +7,22 @@ import json
 import driver
 import pytest
 from driver import failing
+from hurried import HurriedProvider
 from programs import BUCKET, NOTIFICATION, PROJECT, notification
+from rollouts import left_by
+
+from gcpx.storage.notification_config.provisional_id import known_before, provisional_number
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 INSERT = "storage.notifications.insert"
 NUMBERS = ["7", "abc-7", "0b5e.XY_z", "two words", "50%", "what?x=1#y", "Gr\u00fc\u00dfe", "a%2Fb"]
+
+
+@pytest.fixture
+def hurried(cloud):
+    """An engine whose plugin's pauses end at once."""
+    with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
+        yield made
 
 
 def _create_with_number(engine, cloud, number):
@@ -29,41 +40,64 @@ def _create_with_number(engine, cloud, number):
 
 
 @pytest.mark.parametrize("fault", [{"drop": "after"}, {"drop": "before"}, {"status": 503}], ids=str)
-def test_a_lost_response_leads_to_one_configuration(engine, cloud, fault):
+def test_a_lost_response_leads_to_one_configuration(hurried, cloud, fault):
     cloud.fail(INSERT, **fault)
-    created = engine.create(NOTIFICATION, "n", notification())
+    created = hurried.create(NOTIFICATION, "n", notification())
 
     assert created.id == f"{BUCKET}/notificationConfigs/1"
     assert cloud.emulator.store.counts()["notificationConfigs"] == 1
 
 
 @pytest.mark.parametrize("body", ["{}", "[]", '{"kind": "storage#notification"}'])
-def test_a_response_without_an_id_leads_to_one_configuration(engine, cloud, body):
+def test_a_response_without_an_id_leads_to_one_configuration(hurried, cloud, body):
     cloud.fail(INSERT, body=body)
-    created = engine.create(NOTIFICATION, "n", notification())
+    created = hurried.create(NOTIFICATION, "n", notification())
 
     assert cloud.emulator.store.counts()["notificationConfigs"] == 1
-    assert engine.drift(created) == set()
+    assert hurried.drift(created) == set()
 
 
-def test_equal_configurations_created_at_once_are_told_apart_though_every_response_is_lost(engine, cloud):
+def test_equal_configurations_created_at_once_are_told_apart_though_every_response_is_lost(hurried, cloud):
     cloud.fail(INSERT, times=8, drop="after")
-    inputs = driver.struct(engine.checked(NOTIFICATION, "n", notification()))
-    requests = [driver.rpc.CreateRequest(urn=engine.urn(NOTIFICATION, f"n-{n}"), properties=inputs) for n in range(8)]
-    created = {call.result().id for call in [engine.stub.Create.future(request) for request in requests]}
+    inputs = driver.struct(hurried.checked(NOTIFICATION, "n", notification()))
+    requests = [driver.rpc.CreateRequest(urn=hurried.urn(NOTIFICATION, f"n-{n}"), properties=inputs) for n in range(8)]
+    created = {call.result().id for call in [hurried.stub.Create.future(request) for request in requests]}
 
     assert created == {f"{BUCKET}/notificationConfigs/{number}" for number in range(1, 9)}
 
 
-def test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_message_says_how_to_look(engine, cloud):
+def test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_next_run_finds_the_configuration(engine, cloud):
+    engine.create(NOTIFICATION, "other", notification(eventTypes=["OBJECT_DELETE"]))
     cloud.fail("storage.notifications.list", body='{"items": []}')
     cloud.fail(INSERT, drop="after")
     cloud.fail("storage.notifications.list", status=403, message="denied", times=9)
     with failing() as failed:
         engine.create(NOTIFICATION, "n", notification())
+    cloud.emulator.faults.queue.clear()
+    state = left_by(failed[0], driver.Resource(engine.urn(NOTIFICATION, "n"), "", {}, {}))
 
     assert "may have been created" in failed[0].message
-    assert "pulumi do gcpx:storage:NotificationConfig list --all --bucket demo-uploads" in failed[0].message
+    assert state.id == f"{BUCKET}/notificationConfigs/new"
+    assert engine.refresh(state).id == f"{BUCKET}/notificationConfigs/2"
+    updated = engine.update(state, notification())
+    assert cloud.emulator.store.counts()["notificationConfigs"] == 2
+    assert engine.drift(updated) == set()
+    engine.delete(updated)
+    assert engine.refresh(updated) is None
+    assert cloud.emulator.store.counts()["notificationConfigs"] == 1
+
+
+def test_a_provisional_id_cannot_be_imported(engine):
+    with failing() as failed:
+        engine.import_(NOTIFICATION, "n", f"{BUCKET}/notificationConfigs/new")
+
+    assert "is not an ID of" in failed[0].message
+
+
+@pytest.mark.parametrize("known", [[], ["7"], ["12", "7"], ["a,b", "two words", "50%"]])
+def test_a_provisional_number_names_what_existed_before(known):
+    assert known_before(provisional_number(known)) == frozenset(known or [""])
+    assert known_before("7") is None
 
 
 def test_a_configuration_that_publishes_the_same_events_as_another_causes_a_warning(engine):

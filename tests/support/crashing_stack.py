@@ -24,20 +24,20 @@ class _CountingLog(RequestLog):
     """A log that counts requests.
 
     Attributes:
-        observer: called at each request, before it has any effect, with its number and the requests before it.
+        observer: called at each request, before it has any effect, with its number, and its HTTP method and path.
     """
 
-    observer: Callable[[int, list[Json]], None] = lambda _number, _before: None
+    observer: Callable[[int, str], None] = lambda _number, _request: None
     count: int = 0
 
     def add(self, http_method: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]) -> Json:
         self.count += 1
-        self.observer(self.count, list(self.kept))
+        self.observer(self.count, f"{http_method} {path}")
         return super().add(http_method, path, query, headers)
 
 
 @contextmanager
-def counted_requests(cloud: Emulated, observer: Callable[[int, list[Json]], None]) -> Iterator[_CountingLog]:
+def counted_requests(cloud: Emulated, observer: Callable[[int, str], None]) -> Iterator[_CountingLog]:
     """Observe the requests during the block."""
     emulator = cloud.emulator
     kept, log = emulator.requests, _CountingLog(observer=observer)
@@ -75,18 +75,22 @@ class CrashingStack(StackState):
     def run(self, verb: str, inputs: dict[str, Any]) -> int:
         """Run `up` or `destroy` with a new plugin; return the number of its requests."""
         self.end_plugin()
-        with counted_requests(self.cloud, lambda _number, _before: None) as log:
+        with counted_requests(self.cloud, lambda _number, _request: None) as log:
             self._do(verb, inputs)
         return log.count
 
-    def crash(self, verb: str, inputs: dict[str, Any], number: int, moment: Moment) -> None:
-        """Run `up` or `destroy` with a new plugin, which is killed at the request of this number."""
+    def crash(self, verb: str, inputs: dict[str, Any], number: int | None, moment: Moment) -> None:
+        """Run `up` or `destroy` with a new plugin, which is killed at the request of this number.
+
+        None stands for the first request that changes something.
+        """
         self.end_plugin()
         before = self.state, self.init_errors
         engine = self.engine
 
-        def kill(count: int, _: list[Json]) -> None:
-            if count != number:
+        def kill(count: int, request: str) -> None:
+            is_it = count == number if number is not None else _changes_something(request)
+            if not is_it or self.cloud.emulator.faults.queue:
                 return
             if moment == "after":
                 self.cloud.fail("*", drop="after")
@@ -98,6 +102,19 @@ class CrashingStack(StackState):
         self.state, self.init_errors, self.failed = *before, None
         self.end_plugin()
         self.cloud.emulator.faults.queue.clear()
+
+    def cancel(self, inputs: dict[str, Any]) -> None:
+        """Run `up` with a new plugin, and cancel it when it waits for an operation; what it reports is kept."""
+        self.end_plugin()
+        engine = self.engine
+
+        def cancel(_: int, request: str) -> None:
+            if request.endswith("/wait"):
+                engine.stub.Cancel(empty_pb2.Empty())
+
+        with counted_requests(self.cloud, cancel):
+            self.up(inputs)
+        self.end_plugin()
 
     def import_(self, resource_id: str) -> None:
         """Import the resource."""
@@ -123,3 +140,8 @@ class CrashingStack(StackState):
         else:
             self.destroy()
         return self.state
+
+
+def _changes_something(request: str) -> bool:
+    """Return whether a request, by its HTTP method and path, changes something."""
+    return not request.startswith("GET ") and not request.endswith("/wait")

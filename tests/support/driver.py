@@ -87,6 +87,11 @@ class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
             assert self._arrived.wait_for(lambda: len(arrived()) >= count, timeout=HANGS), arrived()
         return arrived()
 
+    def wait_until_said(self, words: str) -> None:
+        """Wait until a message has arrived that contains some words."""
+        with self._arrived:
+            assert self._arrived.wait_for(lambda: any(words in said for _, _, said in self.messages), timeout=HANGS)
+
 
 @attrs.frozen
 class Resource:
@@ -110,6 +115,8 @@ class Engine:
     stub: Any
     log: EngineLog
     stack: str = "dev"
+    timeout: float = 0
+    """The custom timeout of every operation, in seconds; 0 for none."""
     run: int = 0
     provider_id: str = ""
 
@@ -144,12 +151,18 @@ class Engine:
         assert not response.failures, response.failures
         return plain(response.inputs)
 
-    def create(self, token: str, name: str, news: dict[str, Any], *, timeout: float = 0) -> Resource:
+    def create(self, token: str, name: str, news: dict[str, Any], *, timeout: float | None = None) -> Resource:
         inputs = self.checked(token, name, news)
         self.preview(token, name, inputs)
         urn = self.urn(token, name)
         done = self.stub.Create(
-            rpc.CreateRequest(urn=urn, properties=struct(inputs), name=name, type=token, timeout=timeout)
+            rpc.CreateRequest(
+                urn=urn,
+                properties=struct(inputs),
+                name=name,
+                type=token,
+                timeout=self.timeout if timeout is None else timeout,
+            )
         )
         return Resource(urn, done.id, inputs, plain(done.properties))
 
@@ -188,7 +201,7 @@ class Engine:
         done = self.stub.Update(
             rpc.UpdateRequest(
                 id=resource.id, urn=resource.urn, olds=struct(resource.outputs), old_inputs=struct(resource.inputs),
-                news=struct(inputs),
+                news=struct(inputs), timeout=self.timeout,
             )
         )  # fmt: skip
         return attrs.evolve(resource, inputs=inputs, outputs=plain(done.properties))
@@ -196,9 +209,10 @@ class Engine:
     def refresh(self, resource: Resource) -> Resource | None:
         done = self.stub.Read(
             rpc.ReadRequest(
-                id=resource.id, urn=resource.urn, properties=struct(resource.outputs), inputs=struct(resource.inputs)
+                id=resource.id, urn=resource.urn, properties=struct(resource.outputs), inputs=struct(resource.inputs),
+                timeout=self.timeout,
             )
-        )
+        )  # fmt: skip
         if not done.id:
             return None
         return Resource(resource.urn, done.id, plain(done.inputs), plain(done.properties))
@@ -255,6 +269,7 @@ class Engine:
                 urn=resource.urn,
                 properties=struct(resource.outputs),
                 old_inputs=struct(resource.inputs),
+                timeout=self.timeout,
             )
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -158,12 +158,16 @@ class Emulated:
         self.clock.reset()
 
 
+def _unchanged(app: Any) -> Any:
+    return app
+
+
 @contextmanager
-def running() -> Iterator[Emulated]:
-    """Run an emulator in a thread."""
+def running(wrap: Callable[[Any], Any] = _unchanged) -> Iterator[Emulated]:
+    """Run an emulator in a thread; `wrap` may put another ASGI application before it."""
     emulator, clock = Emulator(), Steered()
     emulator.operations.clock = clock
-    gate = Gate(application(emulator))
+    gate = Gate(wrap(application(emulator)))
     listener = listen()
     server = uvicorn.Server(uvicorn.Config(gate, log_level="critical", lifespan="off", timeout_graceful_shutdown=1))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))

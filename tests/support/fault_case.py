@@ -25,6 +25,8 @@ from gcpx_emulator.core.faults import Faults
 Recovery = Literal["up", "up_refresh", "destroy"]
 """What the user does after the fault."""
 _TIMED: Final = ("Create", "Read", "Update", "Delete")
+_CORRUPT: Final = (grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN)
+"""The codes that the engine reads as a corrupt state."""
 _SHORT: Final = 0.3
 """Seconds of a custom timeout, for operations that never end."""
 
@@ -125,7 +127,7 @@ class FaultyStack(StackState):
     def _attempt(self, call: Any) -> Any:
         found = super()._attempt(call)
         if self.failed is not None:
-            assert self.failed.code != grpc.StatusCode.UNKNOWN, self.failed.message
+            assert self.failed.code not in _CORRUPT, self.failed.message
             self.messages.append(self.failed.message)
         return found
 
@@ -187,7 +189,7 @@ class CaseRun:
         """Do what the user does next; it must succeed."""
         if self.scenario.verb == "import" and self.stack.state is None:
             self.stack.import_(self._imported)
-        elif recovery == "destroy":
+        if recovery == "destroy":
             self.stack.destroy()
         else:
             self.stack.up(self.scenario.changed, refresh=recovery == "up_refresh")
@@ -251,7 +253,9 @@ def run_case(cloud: Emulated, case: Case, expected: Expected) -> CaseRun:
         _check_gone(run)
         _check_messages(run)
     except AssertionError as error:
-        run.note("broken", str(error).partition("\n")[0] or repr(error))
+        failed = run.stack.failed
+        figure = "INTERNAL" if failed is not None and failed.code in _CORRUPT else "broken"
+        run.note(figure, str(error).partition("\n")[0] or repr(error))
     finally:
         run.close()
     return run

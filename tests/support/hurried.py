@@ -26,6 +26,11 @@ class Pauses(threading.Event):
     def now(self) -> float:
         return self._now
 
+    def advance(self, seconds: float) -> None:
+        """Let time pass without a pause, as during a request."""
+        with self._moving:
+            self._now += seconds
+
 
 class HurriedProvider(Provider):
     """A provider with a clock of its own, which only its pauses move."""
@@ -37,3 +42,8 @@ class HurriedProvider(Provider):
         self.cancelled, self.clock = pauses, pauses.now
         self._client = GoogleClient(self._settings, clock=self.clock, grace=0.0)
         self._lookups = Lookups(self._client)
+
+    def let_pass(self, seconds: float) -> None:
+        """Let time pass on the provider's clock."""
+        assert isinstance(self.cancelled, Pauses)
+        self.cancelled.advance(seconds)

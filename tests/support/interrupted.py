@@ -1,9 +1,10 @@
-"""Runs of one resource that the user cancels while the server holds a request, and what comes after them."""
+"""Runs of one resource that are stopped while the server holds a request, and what comes after them."""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 import attrs
@@ -110,6 +111,13 @@ def _scenarios() -> list[Scenario]:
 
 
 SCENARIOS: Final = _scenarios()
+TIMEOUT: Final = 3600.0
+"""The custom timeout of all calls, in seconds of the provider's clock."""
+
+
+def is_read(method: str) -> bool:
+    """Return whether a method of an API changes nothing."""
+    return method.endswith(_READS)
 
 
 def destroy(stack: StackState) -> None:
@@ -131,30 +139,48 @@ class Undisturbed:
         calls: the API methods that it called, in order.
         resource_id: the ID of the resource.
         exists: how many resources of each kind exist after it.
-        was: the same before everything.
+        left: how many are left when the resource is deleted.
     """
 
     calls: list[str]
     resource_id: str
     exists: dict[str, int]
-    was: dict[str, int]
+    left: dict[str, int]
 
     def may_exist(self, number: int) -> bool:
         """Return whether something may have been created when the request of a number was held."""
-        return any(not call.endswith(_READS) for call in self.calls[:number])
+        return not all(map(is_read, self.calls[:number]))
 
 
 @attrs.frozen
-class Cancelled:
-    """How a run ended that was cancelled while the server held a request.
+class Held:
+    """The request that the server holds: its number, counted from 1, and what happens to its work."""
+
+    number: int
+    how: Hold
+
+
+@attrs.frozen
+class Ended:
+    """How a run ended that was stopped while the server held a request.
 
     Attributes:
-        seconds: the time from the cancellation to the end of the call.
+        seconds: the time until the end of the call.
         failed: the error of the call.
     """
 
     seconds: float
     failed: Failed
+
+
+def cancel(stack: StackState) -> None:
+    """Cancel what a plugin does, as the engine does when the user presses ^C."""
+    stack.engine.stub.Cancel(empty_pb2.Empty())
+
+
+def let_time_pass(stack: StackState) -> None:
+    """Let the custom timeout of what a plugin does be over."""
+    stack.provider.let_pass(2 * TIMEOUT)
 
 
 @attrs.frozen
@@ -183,35 +209,35 @@ class World:
 
     def learn(self, scenario: Scenario) -> Undisturbed:
         """Run a scenario without a cancellation."""
-        empty = attrs.evolve(scenario, before=None)
-        self.begin(empty).end_plugin()
-        was, stack = self.exists(), self.begin(scenario)
+        stack = self.begin(scenario)
         before = stack.state
         scenario.run(stack)
-        stack.end_plugin()
         assert stack.failed is None, stack.failed
-        resource = stack.state or before
-        return Undisturbed(self.cloud.calls(), resource.id if resource else "", self.exists(), was)
+        calls, exists, resource = self.cloud.calls(), self.exists(), stack.state or before
+        destroy(stack)
+        stack.end_plugin()
+        return Undisturbed(calls, resource.id if resource else "", exists, self.exists())
 
-    def cancel(self, scenario: Scenario, stack: StackState, number: int, hold: Hold) -> Cancelled:
-        """Run a scenario, and cancel it when the request of a number is held, with all requests after it.
+    def interrupt(self, scenario: Scenario, stack: StackState, hold: Held, stop: Callable[[StackState], None]) -> Ended:
+        """Run a scenario, and stop it when the server holds a request, and all requests after it.
 
         The call has ended before the server answers, so nothing waited for the server.
         """
-        gate, provider = self.cloud.gate, stack.engine
-        gate.watch(number, hold)
+        gate, engine = self.cloud.gate, stack.engine
+        engine.timeout = TIMEOUT
+        gate.watch(hold.number, hold.how)
         run = threading.Thread(target=scenario.run, args=(stack,))
         run.start()
         assert gate.arrived.wait(HANGS), "the request has not been sent"
         begun = time.monotonic()
-        provider.stub.Cancel(empty_pb2.Empty())
+        stop(stack)
         run.join(HANGS)
         seconds = time.monotonic() - begun
         assert not run.is_alive(), "the call waits for the server"
         gate.drain()
         stack.end_plugin()
         assert stack.failed is not None, "the call succeeded"
-        return Cancelled(seconds, stack.failed)
+        return Ended(seconds, stack.failed)
 
     def exists(self) -> dict[str, int]:
         """Count what exists, by kind."""

@@ -161,7 +161,7 @@ class Observer:
         self.engine.log.messages.clear()
         self.cloud.emulator.faults.queue.clear()
         if fault is not None:
-            self.cloud.fail("*", times=1000, **fault)
+            self.cloud.fail("*", times=50, **fault)
         try:
             came = self._response(call())
         except grpc.RpcError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import random
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 
 import attrs
@@ -48,6 +49,16 @@ class Window:
         return self._seen <= self.size
 
 
+@attrs.frozen
+class Outage:
+    """A server that refuses every request until a time."""
+
+    until: float
+
+    def accepts(self, now: float) -> bool:
+        return now >= self.until
+
+
 @attrs.define
 class Simulation:
     """Programs that send requests to one server, each in 32 threads with a budget of its own.
@@ -56,14 +67,16 @@ class Simulation:
         latency: seconds of a response; each differs from it by up to 30 percent.
         retry_after: seconds of the Retry-After of rate-limited responses, if they have one.
         refused: the number of rate-limited responses.
+        longest: the most seconds between the first and the last attempt of a request.
     """
 
-    quota: Bucket | Window
+    quota: Bucket | Window | Outage
     latency: float
     seed: int = 1
     retry_after: float | None = None
     now: float = 0.0
     refused: int = 0
+    longest: float = 0.0
     _events: list[tuple[float, int, Callable[[], None]]] = attrs.Factory(list)
     _numbers: count[int] = attrs.Factory(count)
     _random: random.Random = attrs.field(init=False)
@@ -99,18 +112,20 @@ class _Program:
     def begin(self) -> None:
         if self.left:
             self.left -= 1
-            self._reserve(0)
+            self._reserve(0, None)
 
-    def _reserve(self, attempt: int) -> None:
+    def _reserve(self, attempt: int, first: float | None) -> None:
         sent = self.budget.reserve()
-        self.world.at(sent, lambda: self._send(sent, attempt))
+        since = sent if first is None else first
+        self.world.longest = max(self.world.longest, sent - since)
+        self.world.at(sent, lambda: self._send(sent, attempt, since))
 
-    def _send(self, sent: float, attempt: int) -> None:
+    def _send(self, sent: float, attempt: int, first: float) -> None:
         accepted = self.world.quota.accepts(self.world.now)
         latency = self.world.latency * self.world.uniform(0.7, 1.3)
-        self.world.at(self.world.now + latency, lambda: self._receive(sent, attempt, accepted=accepted))
+        self.world.at(self.world.now + latency, partial(self._receive, sent, attempt, first, accepted=accepted))
 
-    def _receive(self, sent: float, attempt: int, *, accepted: bool) -> None:
+    def _receive(self, sent: float, attempt: int, first: float, *, accepted: bool) -> None:
         if accepted:
             self.budget.accepted(sent)
             self.succeeded.append(self.world.now)
@@ -120,4 +135,4 @@ class _Program:
         self.budget.refused(sent, self.world.retry_after)
         longest = min(30.0, 0.5 * 2**attempt)
         pause = max(self.world.uniform(longest / 2, longest), self.budget.seconds_until_next())
-        self.world.at(self.world.now + pause, lambda: self._reserve(attempt + 1))
+        self.world.at(self.world.now + pause, lambda: self._reserve(attempt + 1, first))

@@ -20,6 +20,7 @@ class StackState:
         state: the resource as the state holds it; None if it does not exist.
         init_errors: why the last operation left the resource unfinished, so that the next `up` calls Update.
         failed: the error of the last run; None if it succeeded.
+        provider: the provider of the plugin that runs.
     """
 
     token: str
@@ -28,6 +29,7 @@ class StackState:
     state: Resource | None = None
     init_errors: list[str] = attrs.Factory(list)
     failed: Failed | None = None
+    provider: HurriedProvider = attrs.Factory(HurriedProvider)
     _plugin: ExitStack = attrs.Factory(ExitStack)
     _engine: Engine | None = None
 
@@ -35,7 +37,8 @@ class StackState:
     def engine(self) -> Engine:
         """The engine with a plugin, which is started if none runs."""
         if self._engine is None:
-            self._engine = self._plugin.enter_context(driver.engine(HurriedProvider(), **self.config))
+            self.provider = HurriedProvider()
+            self._engine = self._plugin.enter_context(driver.engine(self.provider, **self.config))
         return self._engine
 
     def end_plugin(self) -> None:

@@ -11,9 +11,10 @@ import attrs
 from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
 from gcpx.compute.operations import Operations, Outcome, Wait
 from gcpx.compute.request_ids import RequestIds
+from gcpx.errors import MalformedResponse
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, Rejected, ServerError
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, Rejected
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -73,8 +74,11 @@ class Collection:
             live = self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), call)
         except NotFound:
             return None
-        if not isinstance(live.get("id"), str):  # an empty response does not mean that the resource is gone
-            raise ServerError(f"Google's response for {self.path}/{name} holds no id")
+        # An empty response, or one about something else, does not mean that the resource is gone.
+        if not str(live.get("id")).isdigit() or name not in {live.get("name"), str(live["id"])}:
+            raise MalformedResponse(
+                f"Google's response for {self.path}/{name} is not about it: it holds no such id or name"
+            )
         return live
 
     def insert(

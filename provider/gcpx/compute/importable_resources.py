@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.list_method import ListMethod
+from gcpx.gcp.list_method import ListMethod, items_of
 from gcpx.model.call import Call
 
 
@@ -41,7 +41,7 @@ class ImportableResources:
         `token` is empty for the first page; `size` is the most items that Google may put on the page.
         """
         page = self._method.page(call, token, size)
-        return list(self._items(page)), page.get("nextPageToken", "")
+        return self._items(page), page.get("nextPageToken", "")
 
     def read_all(self, call: Call) -> Iterator[dict[str, Any]]:
         """Read the items of all pages."""
@@ -56,9 +56,5 @@ class ImportableResources:
         query = {"filter": self.filter or None, "fields": f"{items},nextPageToken"}
         return ListMethod(google=self.google, path=path, query=query)
 
-    def _items(self, page: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        if self.scope:
-            yield from page.get("items", ())
-        else:
-            for group in page.get("items", {}).values():
-                yield from group.get(self.collection, ())
+    def _items(self, page: dict[str, Any]) -> list[dict[str, Any]]:
+        return items_of(page, "" if self.scope else self.collection)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import CancelledError, safe_message
+from gcpx.errors import CancelledError, OutOfTimeError, safe_message
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
@@ -207,8 +207,8 @@ class _Watch:
             self.operation = self._long_polled() if self.long_poll else self._get()
         except ApiError as error:
             return self._should_pause_after(error)
-        except CancelledError:
-            return False  # the next check finds that the user cancelled
+        except (CancelledError, OutOfTimeError):
+            return False  # the next check finds that the user cancelled, or that the time is up
         return self.call.clock() - begun < self.pause
 
     def _should_pause_after(self, error: ApiError) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import queue
 import threading
 import time
@@ -20,7 +21,7 @@ T = TypeVar("T")
 GRACE: Final = 1.0
 """Seconds that a request which changes something gets for its response after a cancellation."""
 _NOTICED_WITHIN: Final = 0.2
-"""The maximum number of seconds until a cancellation is noticed."""
+"""The maximum number of seconds until a cancellation or the end of the time is noticed."""
 _ALLOWANCE: Final = 0.2
 """Seconds beyond the limit, because the time-outs of the HTTP client say more about what they waited for."""
 _Results = queue.SimpleQueue[tuple[Any, BaseException | None]]
@@ -31,7 +32,7 @@ class Attempt:
     """One attempt to send a request, in a thread of its own.
 
     Attributes:
-        limit: the most seconds from the beginning of the attempt to the end of the response.
+        limit: the most seconds from the beginning of the attempt to the end of the response, if the call has more time.
         grace: what is usually `GRACE`.
     """
 
@@ -73,13 +74,15 @@ class Attempt:
     def _first(self, results: _Results) -> tuple[Any, BaseException | None]:
         """Wait for the result; raises `queue.Empty` if there is none in time."""
         end = time.monotonic() + self.limit + _ALLOWANCE
-        while not self.call.cancelled.is_set() and time.monotonic() < end:
-            try:
-                return results.get(timeout=min(_NOTICED_WITHIN, max(0.0, end - time.monotonic())))
-            except queue.Empty:
-                continue
+        while not self.call.cancelled.is_set() and time.monotonic() < end and self._seconds_left > -_ALLOWANCE:
+            with contextlib.suppress(queue.Empty):
+                return results.get(timeout=_NOTICED_WITHIN)
         waits_on = self._sent and not self.request.only_reads and self.call.cancelled.is_set()
         return results.get(timeout=self.grace if waits_on else 0.0)
+
+    @property
+    def _seconds_left(self) -> float:
+        return self.call.seconds_left(reading=self.request.only_reads)
 
     def _abandon(self) -> Exception:
         """Leave the work to itself, and return what the attempt raises."""
@@ -87,15 +90,15 @@ class Attempt:
             self._abandoned = True
         what = self.request.description
         if not self.call.cancelled.is_set():
-            late = TimedOut(f"{what}: the response was not complete within {self.limit:g} s")
+            late = TimedOut(f"{what}: the response was not complete in time")
             return RetryableError(late, unsent=not self._sent)
         if not self._sent:
             return CancelledError.before(what)
         if self.request.only_reads:
             return CancelledError(f"{what}: cancelled while waiting for the response")
         return Unfinished(
-            f"{what}: cancelled while waiting for the response; Google may still carry the request out. Run the command "
-            "again to go on"
+            f"{what}: cancelled while waiting for the response; Google may still carry the request out. "
+            "Run the command again to go on"
         )
 
 

@@ -37,7 +37,7 @@ STORAGE: Final = Api(
     name="storage",
     title="Cloud Storage",
     path="/storage",
-    scope="https://www.googleapis.com/auth/devstorage.full_control",
+    scope="https://www.googleapis.com/auth/devstorage.read_write",
     setting="storage_custom_endpoint",
 )
 OSLOGIN: Final = Api(

@@ -22,6 +22,7 @@ from gcpx.gcp.errors import (
     Unfinished,
     from_response,
 )
+from gcpx.gcp.permissions import explain_denial
 from gcpx.gcp.rate_budget import RateBudget
 from gcpx.gcp.request import Request, Timeouts
 from gcpx.gcp.retries import Retries, RetryableError, is_transient
@@ -29,7 +30,7 @@ from gcpx.gcp.settings import Settings
 from gcpx.model.call import Call
 
 if TYPE_CHECKING:
-    from gcpx.gcp.transport import Transport
+    from gcpx.gcp.transport import Response, Transport
 
 _OK: Final = range(200, 300)
 
@@ -94,7 +95,7 @@ class GoogleClient:
         timeouts = self._timeouts(request, call)
         attempt, transport = Attempt(request, call, timeouts.longest, self.grace), self._transport
         response = attempt.result(lambda: transport.send(request, timeouts, attempt.begin, renew_token=renew_token))
-        error = None if response.status in _OK else from_response(request.description, response.status, response.body)
+        error = None if response.status in _OK else self._refusal(request, response)
         if isinstance(error, RateLimited):
             self._budget(request.api).refused(sent, response.retry_after)
         else:
@@ -110,6 +111,11 @@ class GoogleClient:
         """Return how long a request may take: the provider's `requestTimeout`, but not longer than the call's limit."""
         given, left = self.settings.timeout_seconds, max(0.001, call.seconds_left(reading=request.only_reads))
         return Timeouts(min(given, left), read=min(request.read_timeout or given, left))
+
+    def _refusal(self, request: Request, response: Response) -> ApiError:
+        """Return the error of a response; for a missing permission, name it, the resource and the caller."""
+        error = from_response(request.description, response.status, response.body)
+        return explain_denial(error, request, self._transport.principal)
 
     def _budget(self, api: Api) -> RateBudget:
         with self._lock:

@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-import ipaddress
+import re
 import socket
 import ssl
 from collections.abc import Iterator
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 import httpx
 
-from gcpx.gcp.errors import CannotSendRequest, ConnectionRefused, NoResponse, TimedOut
+from gcpx.gcp.errors import CannotSendRequest, ConnectionRefused, HostNotFound, NoResponse, TimedOut
+from gcpx.gcp.hosts import is_loopback, is_nearby
 
 E = TypeVar("E", bound=BaseException)
 CONNECTION_EXCEPTIONS: Final = (httpx.HTTPError, httpx.InvalidURL, UnicodeError)
 """What a request raises when it gets no response."""
+_MALFORMED: Final = re.compile("illegal|bad |too long|conflicting|multiple|invalid|not valid")
+"""How httpx says that a response is not valid HTTP; other violations of the protocol are lost connections."""
 _TIMEOUTS: Final[dict[type[Exception], str]] = {
     httpx.ConnectTimeout: "connecting timed out",
     httpx.ReadTimeout: "waiting for the response timed out",
     httpx.WriteTimeout: "sending the request timed out",
     httpx.PoolTimeout: "waiting for a free connection timed out",
 }
-
-
-def is_loopback(host: str | None) -> bool:
-    """Return whether a host is this machine."""
-    if host is None or host == "localhost":
-        return host is not None
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback or address.is_unspecified
 
 
 def connection_error(error: Exception, method: str, url: str, *, emulated: bool) -> NoResponse:
@@ -46,8 +39,14 @@ def connection_error(error: Exception, method: str, url: str, *, emulated: bool)
         return CannotSendRequest(f"{method} {host} cannot be sent: {obstacle}")
     if _is_refused(error) and is_loopback(urlsplit(url).hostname):
         return ConnectionRefused(_missing_server(url, emulated=emulated))
-    kind = TimedOut if isinstance(error, httpx.ReadTimeout) else NoResponse
+    kind = _kind(error)
     return kind(f"{host} did not answer {method} {urlsplit(url).path} ({_cause_in_words(error, host)})")
+
+
+def _kind(error: Exception) -> type[NoResponse]:
+    if _find_cause(error, socket.gaierror):
+        return HostNotFound
+    return TimedOut if isinstance(error, httpx.ReadTimeout) else NoResponse
 
 
 def _host(url: str) -> str:
@@ -63,6 +62,9 @@ def _obstacle(error: Exception) -> str:
         return "its address is not a valid URL"
     if isinstance(error, httpx.LocalProtocolError | UnicodeError):
         return "it contains characters that HTTP does not allow; check requestReason, accessToken and billingProject"
+    refused = re.match("40[0-9]", str(error)) if isinstance(error, httpx.ProxyError) else None
+    if refused:
+        return f"the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY refused the connection (HTTP {refused[0]})"
     untrusted = _find_cause(error, ssl.SSLCertVerificationError)
     if untrusted:
         reason = untrusted.verify_message
@@ -85,9 +87,11 @@ def _missing_server(url: str, *, emulated: bool) -> str:
 
 def _cause_in_words(error: Exception, host: str) -> str:
     if _find_cause(error, socket.gaierror):
-        return f"the name {host.partition(':')[0]} cannot be resolved; check its spelling and the DNS"
+        return f"the name {_unresolved(host)} cannot be resolved; check its spelling and the DNS"
     if _is_refused(error):
         return "connection refused"
+    if isinstance(error, httpx.RemoteProtocolError) and _MALFORMED.search(str(error)):
+        return "its response is not valid HTTP"
     insecure, system = _find_cause(error, ssl.SSLError), _find_cause(error, OSError)
     if insecure:
         reason = getattr(insecure, "reason", None) or "the handshake failed"
@@ -95,6 +99,13 @@ def _cause_in_words(error: Exception, host: str) -> str:
     if type(error) in _TIMEOUTS:
         return _TIMEOUTS[type(error)]
     return (system.strerror if system else None) or f"the connection was lost: {type(error).__name__}"
+
+
+def _unresolved(host: str) -> str:
+    """Name the host; with a proxy, the name that cannot be resolved may be the proxy's."""
+    name = host.partition(":")[0]
+    proxied = bool(getproxies().keys() & {"https", "http", "all"}) and not is_nearby(name)
+    return f"{name}, or that of the proxy in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY," if proxied else name
 
 
 def _is_refused(error: Exception) -> bool:

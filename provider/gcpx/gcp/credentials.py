@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 import threading
+import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import attrs
 import google.auth
@@ -16,7 +16,12 @@ import google.auth.transport
 import httpx
 
 from gcpx.errors import UserError
+from gcpx.gcp.connection_errors import CONNECTION_EXCEPTIONS
+from gcpx.gcp.connections import Connections, Received
+from gcpx.gcp.credentials_file import INCOMPLETE, is_protected, parsed, problem
 from gcpx.gcp.errors import Unauthenticated
+from gcpx.gcp.http_dates import http_date, retry_after
+from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings
 
 _OAUTH_CODE: Final = re.compile(r"[a-z_]{1,40}")
@@ -28,138 +33,213 @@ _OAUTH_CODES: Final = {
     "access_denied": "so the account is not allowed to do this",
 }
 """What the errors of a token server mean, by OAuth 2.0's code."""
+_OK: Final = 200
+_REFUSALS: Final = frozenset({403, 404})
 _CLOUD_PLATFORM: Final = "https://www.googleapis.com/auth/cloud-platform"
 
 
-class _Response(google.auth.transport.Response):  # type: ignore[misc]
-    """An httpx response as google-auth reads it."""
+_MOST_SKEW: Final = 300.0
+"""Seconds by which a clock may be wrong; Google accepts signatures of the last five minutes."""
+_TRANSIENT_STATUSES: Final = frozenset({408, 429, 500, 502, 503, 504})
 
-    def __init__(self, response: httpx.Response) -> None:
-        self._response = response
+
+class _Response(google.auth.transport.Response):  # type: ignore[misc]
+    """A response as google-auth reads it."""
+
+    def __init__(self, received: Received) -> None:
+        self._received = received
 
     @property
     def status(self) -> int:
-        return self._response.status_code
+        return self._received.status
 
     @property
     def headers(self) -> Any:
-        return self._response.headers
+        return self._received.headers
 
     @property
     def data(self) -> bytes:
-        return self._response.content
+        return self._received.body
 
 
 class _Request(google.auth.transport.Request):  # type: ignore[misc]
-    """google-auth's own requests, sent through our connection pool, with the same proxies and certificates."""
+    """google-auth's own requests, sent through our connections, with the same proxies and certificates.
 
-    def __init__(self, client: httpx.Client) -> None:
-        self._client = client
+    Attributes:
+        received: the last response; None before it.
+    """
+
+    def __init__(self, connections: Connections, timeout: float) -> None:
+        self._connections = connections
+        self._timeout = timeout
+        self.received: Received | None = None
 
     def __call__(
         self, url: str, method: str = "GET", body: Any = None, headers: Any = None, timeout: float = 60, **_: Any
     ) -> _Response:
+        if not is_protected(url):
+            raise UserError(
+                f"gcpx does not send credentials over plain http to {urlsplit(url).hostname}; "
+                "the URLs in credentials must begin with https://"
+            )
+        seconds = httpx.Timeout(min(timeout, self._timeout))
         try:
-            return _Response(self._client.request(method, url, content=body, headers=headers, timeout=timeout))
-        except httpx.HTTPError as error:
+            received = self._connections.exchange(method, url, content=body, headers=headers, timeout=seconds)
+        except CONNECTION_EXCEPTIONS as error:
             raise google.auth.exceptions.TransportError(error) from error
+        self.received = received
+        return _Response(received)
+
+
+class _TokenRequest(_Request):
+    """A request for a token; a failure that may pass ends it, so that the call retries and can be cancelled."""
+
+    def __call__(self, url: str, *given: Any, **more: Any) -> _Response:
+        try:
+            response = super().__call__(url, *given, **more)
+        except google.auth.exceptions.TransportError as error:
+            host = urlsplit(url).hostname
+            raise RetryableError(_no_token(f"the token server {host} did not answer"), unsent=True) from error
+        if response.status in _TRANSIENT_STATUSES:
+            failure = _no_token(f"the token server {urlsplit(url).hostname} failed (HTTP {response.status})")
+            raise RetryableError(failure, unsent=True, retry_after=retry_after(response.headers))
+        return response
 
 
 @attrs.define
 class Credentials:
-    """The access tokens of one configuration: one for each set of scopes, refreshed before it expires."""
+    """The access tokens of one configuration: one for each set of scopes, refreshed before it expires.
+
+    Attributes:
+        now: gives the time in seconds since 1970, which is compared with that of a token server.
+    """
 
     settings: Settings
-    client: httpx.Client
+    connections: Connections
+    now: Callable[[], float] = time.time
     _by_scopes: dict[tuple[str, ...], Any] = attrs.field(factory=dict, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
     def header(self, scope: str, *, renew: bool = False) -> dict[str, str]:
         """Return the headers that authorize a call with a scope; `renew` asks for a new token.
 
-        Raises UserError if the configured credentials cannot be used, and Unauthenticated if no token is issued for
-        them.
+        Raises:
+            UserError: the configured credentials cannot be used.
+            Unauthenticated: no token is issued for them.
+            RetryableError: the token server does not answer, or failed.
         """
-        scopes = tuple(self.settings.scopes) or (scope,)
+        if renew and self._is_fixed:
+            raise Unauthenticated(
+                "Google does not accept gcpx:accessToken, and gcpx cannot renew it: it has expired, was revoked, or is "
+                "not an access token"
+            )
+        request = _TokenRequest(self.connections, self.settings.timeout_seconds)
         headers: dict[str, str] = {}
         with self._lock:
             try:
-                credentials = self._by_scopes.get(scopes) if not renew else None
-                if credentials is None:
-                    credentials = self._by_scopes[scopes] = _load(self.settings, scopes)
-                credentials.before_request(_Request(self.client), "GET", "", headers)
-            except UserError:
+                self._authorize(request, headers, tuple(self.settings.scopes) or (scope,), renew=renew)
+            except (UserError, RetryableError):
                 raise
             except Exception as error:
-                raise Unauthenticated(f"Google did not issue an access token: {_explain(error)}") from error
+                raise _no_token(self._explain(error, request.received)) from error
         return headers
 
+    @property
+    def principal(self) -> str | None:
+        """The e-mail address of the account that calls are made as; None if it is not known."""
+        if self.settings.impersonate_service_account:
+            return self.settings.impersonate_service_account
+        emails = (getattr(found, "service_account_email", None) for found in list(self._by_scopes.values()))
+        return next((email for email in emails if isinstance(email, str) and "@" in email), None)
 
-def _explain(error: BaseException) -> str:
-    """Say what went wrong, without the text of the error, which may quote keys and tokens."""
-    answer = next((item for item in error.args if isinstance(item, dict)), {})
-    code = answer.get("error")
-    if isinstance(code, str) and _OAUTH_CODE.fullmatch(code):
-        return f"the token server answered {code}, {_OAUTH_CODES.get(code, 'see the OAuth 2.0 error codes')}"
-    if isinstance(error, google.auth.exceptions.DefaultCredentialsError):
-        return "Application Default Credentials were not found or cannot be read"
-    if isinstance(error, google.auth.exceptions.TransportError):
-        return "the token server did not respond"
-    if isinstance(error, google.auth.exceptions.RefreshError):
-        return "the token server refused the request"
-    return f"the credentials cannot be used ({type(error).__name__})"
+    @property
+    def _is_fixed(self) -> bool:
+        """Whether there is only one token, which cannot be renewed."""
+        return self.settings.access_token is not None and self.settings.impersonate_service_account is None
+
+    def _authorize(self, request: _Request, headers: dict[str, str], scopes: tuple[str, ...], *, renew: bool) -> None:
+        credentials = self._by_scopes.get(scopes) if not renew else None
+        if credentials is None:
+            loading = _Request(self.connections, self.settings.timeout_seconds)
+            credentials = self._by_scopes[scopes] = _load(self.settings, scopes, loading)
+        if not credentials.valid:
+            credentials.refresh(request)
+        credentials.apply(headers)
+
+    def _explain(self, error: Exception, received: Received | None) -> str:
+        """Say what went wrong, without the text of the error, which may quote keys and tokens."""
+        answer = next((item for item in error.args if isinstance(item, dict)), {})
+        code = answer.get("error")
+        if isinstance(code, str) and _OAUTH_CODE.fullmatch(code):
+            skew = self._skew(received) if code == "invalid_grant" else ""
+            return (
+                f"the token server answered {code}, {skew or _OAUTH_CODES.get(code, 'see the OAuth 2.0 error codes')}"
+            )
+        if isinstance(error, google.auth.exceptions.DefaultCredentialsError):
+            return "Application Default Credentials were not found or cannot be read"
+        if received is not None and received.status != _OK:
+            return f"the token server refused the request (HTTP {received.status}){self._hint(received.status)}"
+        if received is not None:
+            return f"the answer of the token server contains no valid token ({type(error).__name__})"
+        return f"the credentials cannot be used ({type(error).__name__})"
+
+    def _hint(self, status: int) -> str:
+        account = self.settings.impersonate_service_account
+        if account is None or status not in _REFUSALS:
+            return ""
+        return (
+            f"; {account} may not exist, or the caller (for delegates: each of the chain) lacks the permission "
+            "iam.serviceAccounts.getAccessToken on it, which the role roles/iam.serviceAccountTokenCreator contains"
+        )
+
+    def _skew(self, received: Received | None) -> str:
+        """Say that this machine's clock is wrong, if the token server's time says so."""
+        theirs = http_date(received.headers.get("Date", "")) if received else None
+        seconds = self.now() - theirs.timestamp() if theirs else 0.0
+        if abs(seconds) < _MOST_SKEW:
+            return ""
+        direction = "ahead of" if seconds > 0 else "behind"
+        return f"because the clock of this machine is {abs(seconds) / 60:.0f} minutes {direction} the server's; set it"
 
 
-def _load(settings: Settings, scopes: tuple[str, ...]) -> Any:
+def _no_token(why: str) -> Unauthenticated:
+    return Unauthenticated(f"Google did not issue an access token: {why}")
+
+
+def _load(settings: Settings, scopes: tuple[str, ...], request: _Request) -> Any:
     """Load the credentials that calls use: the configured ones, or those of the account that they impersonate."""
     account = settings.impersonate_service_account
     if account is None:
-        return _load_source(settings, scopes)
+        return _load_source(settings, scopes, request)
     from google.auth import impersonated_credentials  # noqa: PLC0415 - rarely needed
 
     return impersonated_credentials.Credentials(
-        source_credentials=_load_source(settings, (_CLOUD_PLATFORM,)),
+        source_credentials=_load_source(settings, (_CLOUD_PLATFORM,), request),
         target_principal=account,
         target_scopes=list(scopes),
         delegates=settings.impersonate_service_account_delegates,
     )
 
 
-def _load_source(settings: Settings, scopes: tuple[str, ...]) -> Any:
+def _load_source(settings: Settings, scopes: tuple[str, ...], request: _Request) -> Any:
     if settings.access_token is not None:
         from google.oauth2 import credentials  # noqa: PLC0415 - each kind is loaded when it is used
 
         return credentials.Credentials(settings.access_token)
     if settings.credentials is None:
-        return google.auth.default(scopes=scopes)[0]
-    return _load_json(_parsed(settings.credentials), scopes)
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    """Read credentials that are JSON, or the path of a file with JSON."""
-    try:
-        content = text if text.lstrip().startswith("{") else Path(text).expanduser().read_text()
-        parsed: Any = json.loads(content)
-    except (OSError, ValueError, RuntimeError):
-        # The text of the error would quote what was given.
-        raise UserError("gcpx:credentials must be the path of a readable file, or valid JSON") from None
-    if not isinstance(parsed, dict):
-        raise UserError("gcpx:credentials must be a JSON object")
-    return parsed
+        return google.auth.default(scopes=scopes, request=request)[0]
+    wrong = problem(settings.credentials)
+    if wrong:
+        raise UserError(f"gcpx:credentials {wrong}")
+    return _load_json(parsed(settings.credentials), scopes)
 
 
 def _load_json(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
     """Load credentials by their `type`; google-auth advises against its own loader, which takes any type."""
-    load = _LOADERS.get(str(info.get("type")))
-    if load is None:
-        raise UserError(f"gcpx:credentials must have one of the types {', '.join(_LOADERS)}")
     try:
-        return load(info, scopes)
+        return _LOADERS[info["type"]](info, scopes)
     except Exception as error:
-        raise UserError(
-            f"gcpx:credentials must have every field of type {info['type']}, as in the file that Google creates "
-            f"({type(error).__name__})"
-        ) from error
+        raise UserError(f"gcpx:credentials {INCOMPLETE} ({type(error).__name__})") from error
 
 
 def _service_account(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
@@ -191,9 +271,16 @@ def _impersonated(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
     return impersonated_credentials.Credentials.from_impersonated_service_account_info(info, scopes=scopes)
 
 
+def _external_account_authorized_user(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
+    from google.auth import external_account_authorized_user  # noqa: PLC0415 - as above
+
+    return external_account_authorized_user.Credentials.from_info(info, scopes=scopes)
+
+
 _LOADERS: Final[dict[str, Callable[[dict[str, Any], tuple[str, ...]], Any]]] = {
     "authorized_user": _authorized_user,
     "external_account": _external_account,
+    "external_account_authorized_user": _external_account_authorized_user,
     "impersonated_service_account": _impersonated,
     "service_account": _service_account,
 }

@@ -4,7 +4,10 @@ ApiError
     NoResponse              no response, or none that can be read
         TimedOut            no response in time
         ConnectionRefused   nothing listens at an address of this machine
+        HostNotFound        the name of the host cannot be resolved
         CannotSendRequest   the request cannot be sent as it is
+        UnreadableResponse  a response that gcpx refuses to read
+        ForeignResponse     an error response that is not in Google's format
     Unauthenticated         401
     PermissionDenied        403
     RateLimited             429, or 403 with a rate-limit reason
@@ -12,6 +15,7 @@ ApiError
     NotFound                404
     Conflict                409
     PreconditionFailed      412
+    Redirected              3xx
     Rejected                any other 4xx
     ServerError             5xx
     OperationFailed         an operation that ended with errors
@@ -21,10 +25,12 @@ Which of them are retried is decided in `gcpx.gcp.retries`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
 from gcpx.errors import ProviderError
+from gcpx.gcp.error_details import hints, localized, location, object_of, objects, with_hints
+from gcpx.model.printable import printable, shortened
 
 _RATE_REASONS: Final = frozenset(
     {"rateLimitExceeded", "userRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "concurrentOperationsQuotaExceeded",
@@ -56,8 +62,9 @@ class ApiError(ProviderError):
         operation: dict[str, Any] | None = None,
         details: Sequence[dict[str, Any]] = (),
     ) -> None:
-        super().__init__(f"{message.rstrip('.')}. {self.next_step}".strip() if self.next_step else message)
-        self.message = message
+        self.message = printable(message)
+        full = f"{self.message.rstrip('.')}. {self.next_step}".strip() if self.next_step else self.message
+        super().__init__(full)
         self.status = status
         self.reason = reason
         self.operation = operation
@@ -87,6 +94,23 @@ class ConnectionRefused(NoResponse):
     """Nothing listens at an address of this machine; the user has to start the server."""
 
     next_step = ""
+
+
+class HostNotFound(NoResponse):
+    """The name of the host cannot be resolved, which a few retries do not change."""
+
+
+class UnreadableResponse(NoResponse):
+    """The response is too large, nested too deeply or compressed in an unknown way; a retry would get the same."""
+
+
+class ForeignResponse(NoResponse):
+    """An error response that is not in the format of Google's APIs, as proxies and other servers send it.
+
+    It says nothing about the resource: a page "not found" does not mean that the resource is gone.
+    """
+
+    next_step = "Check the endpoint settings of gcpx (emulatorHost, ...CustomEndpoint), and the proxy in HTTPS_PROXY."
 
 
 class CannotSendRequest(NoResponse):
@@ -146,6 +170,13 @@ class PreconditionFailed(ApiError):  # noqa: N818
     code = "ABORTED"
 
 
+class Redirected(ApiError):  # noqa: N818
+    """The server names another address. It is not followed, because it would get the credentials."""
+
+    code = "INVALID_ARGUMENT"
+    next_step = "Correct the settings of gcpx (emulatorHost, ...CustomEndpoint, universeDomain), or the proxy."
+
+
 class Rejected(ApiError):  # noqa: N818
     """Google does not accept the request."""
 
@@ -183,6 +214,8 @@ _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
     412: PreconditionFailed,
     429: RateLimited,
 }
+_ABOUT_A_RESOURCE: Final = frozenset({PermissionDenied, NotFound, Conflict, PreconditionFailed})
+"""Errors that say something about a resource, and are believed only in Google's format, which repeats the status."""
 _SERVER_ERROR: Final = 500
 _LONGEST_BODY: Final = 300
 """Characters of a body without structure that a message quotes."""
@@ -196,19 +229,23 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     error = body.get("error") if isinstance(body, dict) else None
     details = error if isinstance(error, dict) else {"message": _unstructured_message(error, body)}
     reason = _reason(details)
-    message = f"{what}: {details.get('message') or 'no reason given'} (HTTP {status}{f', {reason}' if reason else ''})"
+    said = shortened(str(details.get("message") or "no reason given"))
+    message = f"{what}: {said} (HTTP {status}{f', {reason}' if reason else ''})"
     error_class = _error_class(status, reason)
+    if error_class in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
+        return ForeignResponse(f"{message}, but not in the format of Google's APIs", status=status)
     return error_class(
-        _with_hints(message, details), status=status, reason=reason, details=_objects(details.get("details"))
+        with_hints(message, details), status=status, reason=reason, details=objects(details.get("details"))
     )
 
 
 def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     """Turn the errors of a failed operation into one error; `what` describes the operation."""
-    errors = _objects(_object(operation.get("error")).get("errors"))
+    errors = objects(object_of(operation.get("error")).get("errors"))
     codes = [str(item.get("code", "")) for item in errors]
-    texts = [" ".join((_localized(item) + _location(item), *_hints(item.get("errorDetails")))) for item in errors]
-    message = f"{what}: {'; '.join(texts) or operation.get('httpErrorMessage') or 'the operation failed'}"
+    texts = [" ".join((localized(item) + location(item), *hints(item.get("errorDetails")))) for item in errors]
+    said = "; ".join(texts) or str(operation.get("httpErrorMessage") or "the operation failed")
+    message = f"{what}: {shortened(said)}"
     kind = QuotaExceeded if any(code in _QUOTA_REASONS for code in codes) else OperationFailed
     return kind(
         f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)
@@ -231,55 +268,7 @@ def _unstructured_message(error: Any, body: Any) -> str:
 
 
 def _reason(error: Mapping[str, Any]) -> str:
-    for item in (*_objects(error.get("errors")), *_objects(error.get("details"))):
+    for item in (*objects(error.get("errors")), *objects(error.get("details"))):
         if item.get("reason"):
             return str(item["reason"])
     return str(error.get("status") or "")
-
-
-def _with_hints(message: str, error: Mapping[str, Any]) -> str:
-    return " ".join((message, *_hints(error.get("details"))))
-
-
-def _hints(details: Any) -> Iterator[str]:
-    """Yield the links and quotas in the details of an error, each as a sentence."""
-    for detail in _objects(details):
-        for link in _objects(_object(detail.get("help") or detail).get("links")):
-            yield f"See {link.get('url')} ({link.get('description', 'help')})."
-        quota = _object(detail.get("quotaInfo"))
-        if quota:
-            yield _quota(quota)
-
-
-def _quota(quota: dict[str, Any]) -> str:
-    """Name a quota, and its limit if it is known."""
-    name = quota.get("metricName") or quota.get("limitName") or "a quota"
-    place = ", ".join(f"{key} {value}" for key, value in _object(quota.get("dimensions")).items())
-    limit = quota.get("limit")
-    given = f"{limit:,.15g}" if isinstance(limit, int | float) else limit
-    exceeded = f"The quota that is used up is {name}" if given is None else f"The limit of {name} is {given}"
-    return f"{exceeded}{f' in {place}' if place else ''}."
-
-
-def _location(item: Mapping[str, Any]) -> str:
-    """Name the field of the request that caused an error, if Google does."""
-    return f" (caused by the field `{item['location']}`)" if item.get("location") else ""
-
-
-def _localized(item: Mapping[str, Any]) -> str:
-    """Return the message of an operation's error, in the user's language if Google gives that."""
-    for detail in _objects(item.get("errorDetails")):
-        text = _object(detail.get("localizedMessage")).get("message")
-        if text:
-            return str(text)
-    return str(item.get("message", "no message"))
-
-
-def _objects(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list in a response; anything else than a list is empty."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _object(value: Any) -> dict[str, Any]:
-    """Return an object of a response; anything else is empty."""
-    return value if isinstance(value, dict) else {}

@@ -57,7 +57,8 @@ class InProject(Resource):
 
     def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> Live:
         """Describe what an operation created, or may have created, by its numeric ID, which is never used again."""
-        return Live.unread(resource_id, {**known, "numericId": operation.get("targetId")})
+        target = str(operation.get("targetId"))
+        return Live.unread(resource_id, {**known, "numericId": target if target.isdigit() else None})
 
 
 class InProjectFunction(Function):

@@ -7,13 +7,17 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.errors import MalformedResponse
 from gcpx.gcp.apis import COMPUTE, Api
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.request import PATIENCE, Request
 from gcpx.model.call import Call
+from gcpx.model.links import path_of
 
 PAGE: Final = 500
 """The largest page of Compute's list methods."""
+_MOST_PAGES: Final = 10_000
+"""The pages of one list after which it is taken for endless: 5,000,000 items; filtered lists have empty pages."""
 
 
 @attrs.frozen(kw_only=True)
@@ -39,13 +43,57 @@ class ListMethod:
         """
         query = {**self.query, "maxResults": min(size, PAGE), "pageToken": token or None}
         request = Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience)
-        return self.google.send(request, call)
+        return self._checked(self.google.send(request, call), token)
 
     def pages(self, call: Call, token: str = "") -> Iterator[dict[str, Any]]:
-        """Read all pages, beginning with the one that a token leads to."""
-        while True:
+        """Read all pages, beginning with the one that a token leads to; raises MalformedResponse if they do not end."""
+        seen: set[str] = set()
+        while len(seen) < _MOST_PAGES:
             page = self.page(call, token)
             yield page
             token = page.get("nextPageToken", "")
             if not token:
                 return
+            if token in seen:
+                raise MalformedResponse(f"{self.path}: Google's list does not end: a page token came twice")
+            seen.add(token)
+        raise MalformedResponse(f"{self.path}: Google's list does not end after {_MOST_PAGES:,} pages")
+
+    def _checked(self, page: dict[str, Any], token: str) -> dict[str, Any]:
+        """Return a page if it has the form of a list; an empty object does not mean that there is nothing."""
+        following = page.get("nextPageToken", "")
+        if not isinstance(following, str) or (following and following == token):
+            raise MalformedResponse(f"{self.path}: Google's list has a page token that leads nowhere")
+        # A page with selected fields does not say that it is a list.
+        if "fields" not in self.query and not str(page.get("kind", "")).endswith("List"):
+            raise MalformedResponse(f"{self.path}: Google's response is not a list")
+        items_of(page)
+        return page
+
+
+def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, Any]]:
+    """Return the items (REST JSON) on a page of a list or, of an aggregated list, those of a collection in all scopes.
+
+    Without a collection, the scopes of an aggregated list are not read. Raises MalformedResponse for items that are not
+    objects.
+    """
+    found = page.get("items", [])
+    scopes = _objects(list(found.values())) if isinstance(found, dict) else []
+    if not collection:
+        return scopes or _objects(found if not isinstance(found, dict) else [])
+    return [item for scope in scopes for item in _objects(scope.get(collection, []))]
+
+
+def link_of(item: Mapping[str, Any]) -> str:
+    """Return the path in an item's self link, `projects/...`; raise MalformedResponse if it has none."""
+    link = item.get("selfLink")
+    path = path_of(link) if isinstance(link, str) else ""
+    if not path.startswith("projects/"):
+        raise MalformedResponse("an item of Google's response has no valid selfLink")
+    return path
+
+
+def _objects(found: Any) -> list[dict[str, Any]]:
+    if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
+        raise MalformedResponse("Google's response has another form than its API promises: items must be objects")
+    return found

@@ -3,7 +3,8 @@
 - 429, and 403 with a rate-limit reason: always, because Google did nothing. They also lower the rate of all requests to
   the API (`gcpx.gcp.rate_budget`).
 - 500, 502, 503, 504, a busy resource, and a response that is not JSON: if the request is idempotent.
-- No response: if the request is idempotent or was certainly not sent; at most twice if nothing listens on this machine.
+- No response: if the request is idempotent or was certainly not sent; at most twice if nothing listens on this machine,
+  and three times if the name of the host cannot be resolved.
 - 401: once, with a new access token (`GoogleClient.send`).
 
 The pause is that of the response's Retry-After; without one, it doubles with every attempt. It is at most 30 seconds.
@@ -15,20 +16,32 @@ from __future__ import annotations
 
 import math
 import random
+import sys
+from collections.abc import Mapping
 from typing import Final
 
 import attrs
 
 from gcpx.errors import ProviderError
-from gcpx.gcp.errors import ApiError, CannotSendRequest, ConnectionRefused, NoResponse, RateLimited, ServerError
+from gcpx.gcp.errors import (
+    ApiError,
+    CannotSendRequest,
+    ConnectionRefused,
+    HostNotFound,
+    NoResponse,
+    RateLimited,
+    ServerError,
+    UnreadableResponse,
+)
 from gcpx.gcp.rate_budget import LONGEST_PAUSE, RateBudget
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 
 _TRANSIENT_STATUSES: Final = frozenset({500, 502, 503, 504})
 _BUSY_REASONS: Final = frozenset({"resourceNotReady", "operationInProgress", "resourceOperationRateExceeded"})
-_MOST_REFUSALS: Final = 2
-"""Retries when nothing listens on this machine: enough for a server that is starting, and over within two seconds."""
+_MOST_RETRIES: Final[Mapping[type[ApiError], int]] = {ConnectionRefused: 2, HostNotFound: 3}
+"""Retries when nothing listens on this machine, which are enough for a server that is starting and over within two
+seconds, and when a name cannot be resolved, which is seldom a matter of time."""
 
 
 class RetryableError(Exception):
@@ -55,7 +68,7 @@ def is_transient(error: ApiError) -> bool:
 def may_pass(error: Exception) -> bool:
     """Return whether an error says nothing about what was asked for, so that asking once more later may succeed."""
     passing = isinstance(error, NoResponse | RateLimited | ServerError)
-    return passing and not isinstance(error, ConnectionRefused | CannotSendRequest)
+    return passing and not isinstance(error, ConnectionRefused | CannotSendRequest | UnreadableResponse)
 
 
 @attrs.define
@@ -100,7 +113,8 @@ class Retries:
         too long, or because the user cancels.
         """
         pause = self._pause(failure)
-        if not failure.unsent and isinstance(failure.error, NoResponse | ServerError):
+        may_be_done = not failure.unsent and isinstance(failure.error, NoResponse | ServerError)
+        if may_be_done and not self.request.only_reads:
             self.lost = failure.error
         if not self._is_allowed(failure) or pause > self._seconds_left():
             raise self.lost or failure.error from failure.__cause__
@@ -118,7 +132,7 @@ class Retries:
         """Return whether sending the request again may help, and cannot do its work twice."""
         if isinstance(failure.error, CannotSendRequest):
             return False
-        if isinstance(failure.error, ConnectionRefused) and self._attempt >= _MOST_REFUSALS:
+        if self._attempt >= _MOST_RETRIES.get(type(failure.error), sys.maxsize):
             return False
         return self.request.idempotent or failure.unsent or isinstance(failure.error, RateLimited)
 

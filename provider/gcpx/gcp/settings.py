@@ -15,10 +15,11 @@ from typing import Any, Final
 import attrs
 
 from gcpx.gcp.apis import COMPUTE, OAUTH2, OSLOGIN, PUBSUB, STORAGE, Api
+from gcpx.gcp.credentials_file import PROBLEMS, problem
 from gcpx.model.fields import Record, Traits, camel_case
 from gcpx.model.location_patterns import PROJECT, REGION, ZONE
 from gcpx.model.patterns import Part, form
-from gcpx.model.rules import Violation, exclusive, rule
+from gcpx.model.rules import Rule, Violation, exclusive, rule
 from gcpx.model.values import UNKNOWN
 
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
@@ -42,7 +43,7 @@ _BASES = tuple(
 )
 _URL = form(*_BASES, words="a URL that begins with https:// or http://", HOST=_HOST, PORT=_PORT, PATH=_PATH)
 _ADDRESS = form(
-    *_BASES, "HOST:PORT", "HOST",
+    *_BASES, "HOST:PORT",
     words="a host and a port, such as 127.0.0.1:8095, or their URL", HOST=_HOST, PORT=_PORT, PATH=_PATH,
 )  # fmt: skip
 _WORD = r"(?:(?![/?#%@])[!-~])+"
@@ -67,6 +68,16 @@ def _ipv6_addresses_are_valid(values: dict[str, Any]) -> list[Violation]:
     }
     hosts = {name: found[1] for name, found in bracketed.items() if found and name.endswith(("Endpoint", "Host"))}
     return [(name, "must have a valid IPv6 address in []") for name, host in hosts.items() if not _is_ipv6(host)]
+
+
+def _credentials_rule(words: str) -> Rule:
+    """Require of credentials what can be checked without calling anyone; the words say what it is."""
+
+    def find(values: dict[str, Any]) -> list[Violation]:
+        given = values.get("credentials")
+        return [("credentials", words)] if isinstance(given, str) and problem(given) == words else []
+
+    return Rule(words, words, _README, find)
 
 
 def _is_ipv6(text: str) -> bool:
@@ -104,6 +115,7 @@ class Settings(Record):
         exclusive("credentials", "accessToken", source=_README),
         _ipv6_addresses_are_valid,
         _request_timeout_is_at_most_24_hours,
+        *map(_credentials_rule, PROBLEMS),
     )
 
     project: str | None = _setting(

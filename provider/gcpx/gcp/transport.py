@@ -5,11 +5,10 @@ Loaded with the first call, so that a preview that calls nothing does not wait f
 
 from __future__ import annotations
 
-import logging
+import json
 import re
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -18,14 +17,18 @@ import httpx
 
 from gcpx import __version__
 from gcpx.errors import UserError
-from gcpx.gcp.connection_errors import CONNECTION_EXCEPTIONS, connection_error, is_loopback
+from gcpx.gcp.connection_errors import CONNECTION_EXCEPTIONS, connection_error
+from gcpx.gcp.connections import Connections, Received
 from gcpx.gcp.credentials import Credentials
 from gcpx.gcp.endpoints import base_url
+from gcpx.gcp.errors import Redirected, UnreadableResponse
+from gcpx.gcp.hosts import is_loopback
+from gcpx.gcp.http_dates import retry_after
 from gcpx.gcp.request import Request, Timeouts
+from gcpx.gcp.response_body import UnreadableBodyError
 from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings
 
-logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels it logs whole URLs, including tokens
 _HEADER: Final = re.compile(r"[ -~]*")
 _HEADER_SOURCES: Final = {
     "authorization": "gcpx:accessToken, or the token that gcpx:credentials give,",
@@ -33,6 +36,11 @@ _HEADER_SOURCES: Final = {
     "x-goog-request-reason": "gcpx:requestReason",
 }
 """The settings that the values of headers come from."""
+_REDIRECTS: Final = range(300, 400)
+_DEEPEST: Final = 64
+"""The deepest nesting of JSON that is read. Google's responses have about ten levels; each level of a walk through a
+value takes a part of Python's stack."""
+_SURROGATE: Final = re.compile(rb"\\u[dD][89abAB]|\\u[dD][c-fC-F]")
 _NOT_SENT: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
@@ -53,50 +61,57 @@ class Response:
 class Transport:
     """One pool of connections for all APIs."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings = settings
+        self._connections = Connections(clock)
         anonymous = settings.emulator_host is not None
-        limits = httpx.Limits(max_connections=256, max_keepalive_connections=32)
-        # An emulator over plain http has no certificate, and loading the trusted ones takes time.
-        verify = not anonymous or str(settings.emulator_host).startswith("https://")
-        self._client = httpx.Client(limits=limits, trust_env=not anonymous, verify=verify)
-        self._credentials = None if anonymous else Credentials(settings, self._client)
+        self._credentials = None if anonymous else Credentials(settings, self._connections)
 
     def send(self, request: Request, timeouts: Timeouts, begin: Callable[[], None], *, renew_token: bool) -> Response:
         """Send a request once, with a new access token if `renew_token`; give the response, whatever its status.
 
         `begin` is called when there is a token, and the request is about to be sent; it may raise instead.
-        Raises RetryableError without a response, and UserError if HTTP cannot express the request.
+        Raises RetryableError without a response, Redirected and UnreadableResponse for one that cannot be used, and
+        UserError if HTTP cannot express the request.
         """
         url = f"{base_url(self._settings, request.api)}{request.api.path}/{request.path}"
         try:
-            prepared = self._prepared(request, url, timeouts, renew_token=renew_token)
+            httpx.URL(url)  # raises InvalidURL before any other code reads the URL
+            headers = _checked(self._headers(url, request.api.scope, renew_token=renew_token))
             begin()
-            response = self._client.send(prepared)
+            received = self._exchange(request, url, timeouts, headers)
         except CONNECTION_EXCEPTIONS as error:
             emulated = self._settings.emulator_host is not None
             failure = connection_error(error, request.method, url, emulated=emulated)
             raise RetryableError(failure, unsent=isinstance(error, _NOT_SENT)) from error
+        except UnreadableBodyError as error:
+            raise UnreadableResponse(f"{request.description}: {error}") from error
         except (ValueError, TypeError, OverflowError) as error:
             # The messages of these exceptions quote what could not be encoded, including headers and bodies.
             raise UserError(
                 f"{request.method} {urlsplit(url).path} cannot be encoded as an HTTP request ({type(error).__name__}); "
                 "remove numbers that are not finite from the inputs"
             ) from error
-        return Response(response.status_code, _json(response), retry_after(response.headers))
+        if received.status in _REDIRECTS:
+            raise Redirected(_redirection(request, url, received))
+        return Response(received.status, _json(request, received.body), retry_after(received.headers))
+
+    @property
+    def principal(self) -> str | None:
+        """The e-mail address of the account that calls are made as; None if not known, empty without credentials."""
+        return self._credentials.principal if self._credentials else ""
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        self._connections.close()
 
-    def _prepared(self, request: Request, url: str, timeouts: Timeouts, *, renew_token: bool) -> httpx.Request:
-        httpx.URL(url)  # raises InvalidURL before any other code reads the URL
-        return self._client.build_request(
+    def _exchange(self, request: Request, url: str, timeouts: Timeouts, headers: Mapping[str, str]) -> Received:
+        return self._connections.exchange(
             request.method,
             url,
             params={key: _parameter(value) for key, value in request.query.items() if value is not None},
             json=request.body,
-            headers=_checked(self._headers(url, request.api.scope, renew_token=renew_token)),
+            headers=headers,
             timeout=httpx.Timeout(timeouts.step, read=timeouts.read),
         )
 
@@ -133,31 +148,52 @@ def _checked(headers: Mapping[str, str]) -> Mapping[str, str]:
     return headers
 
 
-def _json(response: httpx.Response) -> Any:
-    if not response.content:
+def _redirection(request: Request, url: str, received: Received) -> str:
+    """Say where a redirect leads. It is not followed, because that would give the credentials to another address."""
+    target = urlsplit(received.headers.get("Location", ""))
+    place = f"{target.scheme}://{target.netloc.rpartition('@')[2]}" if target.netloc else "another path"
+    return (
+        f"{urlsplit(url).hostname} answered {request.description} with a redirect to {place} "
+        f"(HTTP {received.status}), which gcpx does not follow"
+    )
+
+
+def _json(request: Request, body: bytes) -> Any:
+    """Parse a body; a body that is not JSON is returned as text."""
+    if not body:
         return {}
     try:
-        return response.json()
+        found = json.loads(_valid_unicode(body), parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        return response.text
+        return body.decode(errors="replace")
+    if _is_deeper(found, _DEEPEST):
+        raise UnreadableResponse(f"{request.description}: the response is nested more than {_DEEPEST} levels deep")
+    return found
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read the header Retry-After of a response, which gives seconds or a date, in seconds; None without one."""
-    text = headers.get("Retry-After", "")
-    if text.isascii() and text.isdigit():
-        return float(text)
-    until, now = _date(text), _date(headers.get("Date", "")) or datetime.now(UTC)
-    return max(0.0, (until - now).total_seconds()) if until else None
+def _valid_unicode(body: bytes) -> bytes:
+    """Replace escaped halves of surrogate pairs in JSON by question marks; no other program could read them."""
+    if not _SURROGATE.search(body):
+        return body
+    return json.dumps(json.loads(body), ensure_ascii=False).encode(errors="replace")
 
 
-def _date(text: str) -> datetime | None:
-    """Read the date in a header; None if it is not a date."""
-    try:
-        found = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    """Return whether objects and lists are nested deeper than a number of levels."""
+    level = [value]
+    for _ in range(levels):
+        level = [item for found in level for item in _children(found)]
+        if not level:
+            return False
+    return any(isinstance(item, dict | list) for item in level)
+
+
+def _children(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _parameter(value: Any) -> Any:

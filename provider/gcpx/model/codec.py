@@ -7,6 +7,7 @@ from typing import Any
 from gcpx.model.compare import is_absent, is_patch
 from gcpx.model.fields import ListOf, MapOf, ObjectType, Property, Scalar, Type
 from gcpx.model.numbers import as_integer
+from gcpx.model.response_types import require_types
 from gcpx.model.values import Secret
 
 
@@ -59,7 +60,14 @@ def _resolved(prop: Property, kind: Type, value: Any) -> Any:
 
 
 def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
-    """Return the properties of a REST resource; fields that are not declared are left out."""
+    """Return the properties of a REST resource; fields that are not declared are left out.
+
+    Raises MalformedResponse for a value of another type than the declared one.
+    """
+    return require_types(kind, _from_body(kind, body))
+
+
+def _from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
     return {
         name: _from_wire(prop.type, body[prop.wire])
         for name, prop in kind.properties.items()
@@ -69,7 +77,7 @@ def from_body(kind: ObjectType, body: dict[str, Any]) -> dict[str, Any]:
 
 def _from_wire(kind: Type, value: Any) -> Any:
     if isinstance(kind, ObjectType) and isinstance(value, dict):
-        return from_body(kind, value)
+        return _from_body(kind, value)
     if isinstance(kind, ListOf) and isinstance(value, list):
         return [_from_wire(kind.item, item) for item in value]
     if isinstance(kind, MapOf) and isinstance(value, dict):

@@ -82,7 +82,7 @@ class _Walk:
             walk = attrs.evolve(self, patch=True) if is_patch(prop, values.new) else self
             here = _Values((*values.path, name), before, after, seen.get(name))
             for change in walk._property(prop, here):  # noqa: SLF001 - another walk of this class
-                yield attrs.evolve(change, unseen=True) if prop.traits.write_only else change
+                yield attrs.evolve(change, unseen=True) if _is_write_only(prop, after) else change
 
     def _property(self, prop: Property, values: _Values) -> Iterator[Change]:
         if self._is_absent(prop, values.old):
@@ -136,6 +136,15 @@ class _Walk:
                 element = live[left] if isinstance(live, list) and left < len(live) else None
                 here = _Values((*values.path, right), old[left], new[right], element)
                 yield from self._values(prop, kind.item, here)
+
+
+def _is_write_only(prop: Property, value: Any) -> bool:
+    """Return whether Google never returns a value: its property says so, or it is an object of such values alone."""
+    if prop.traits.write_only or not isinstance(prop.type, ObjectType) or not isinstance(value, dict):
+        return prop.traits.write_only
+    known = prop.type.properties
+    given = {name: item for name, item in value.items() if item is not None}
+    return bool(given) and all(name in known and _is_write_only(known[name], item) for name, item in given.items())
 
 
 def _is_empty_patch(value: Any) -> bool:

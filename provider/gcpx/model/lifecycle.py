@@ -11,6 +11,7 @@ from typing import Any
 
 import attrs
 
+from gcpx.errors import UserError
 from gcpx.model import naming, state
 from gcpx.model.call import Call
 from gcpx.model.check import Finding, Report, as_path, check
@@ -126,9 +127,14 @@ def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any]
 
     Raises what `Resource.update` and `Resource.create` raise.
     """
-    if call.last.get(naming.UNREAD) and not resource.id_is_assigned and _is_missing(resource, call, resource_id, new):
-        return resource.create(call, new)
-    return resource.update(call, resource_id, old, new)
+    is_uncertain = call.last.get(naming.UNREAD) and resource.may_create(resource_id)
+    if is_uncertain and _is_missing(resource, call, resource_id, new):
+        live = resource.create(call, new)
+        if call.autonamed and live.id != resource_id:  # an update cannot change the ID
+            words = f"{live.id} was created by an interrupted run, and {resource_id} was not"
+            raise UserError(f"{words}; run `pulumi refresh`, then `pulumi up` to take it over")
+        return live
+    return resource.update(attrs.evolve(call, autonamed=False), resource_id, old, new)
 
 
 def _is_missing(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any]) -> bool:

@@ -12,9 +12,11 @@ import functools
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote
+
+import attrs
 
 SHORTEST: Final = 4
 """A secret with fewer characters is hidden only as a whole value, because too many other strings contain it."""
@@ -36,6 +38,8 @@ _CREDENTIAL: Final = re.compile(
 )
 """Google's access tokens, refresh tokens and client secrets, JSON Web Tokens, and any other bearer token."""
 _PERCENT: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|.", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\+(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|[^\\]|\Z)|[^\\]", re.DOTALL)
+_CONTROLS: Final = {"n": "\n", "r": "\r", "t": "\t"}
 _CUT: Final = re.compile(r"…|\.\.\.|\\u2026|%E2%80%A6")
 _QUOTES: Final = "'\"`"
 _Span = tuple[int, int]
@@ -49,26 +53,52 @@ def is_private_key(text: str) -> bool:
 def redact(text: str, secrets: frozenset[str]) -> str:
     """Mask every secret, every private key and every Google credential in a message."""
     spans = [found.span() for form in (_PRIVATE, _CREDENTIAL) for found in form.finditer(text)]
-    readings: list[tuple[str, Sequence[int]]] = [(text, range(len(text) + 1))]
+    spellings = frozenset(spelling for secret in secrets for spelling in _spellings(secret))
+    plain = _Reading(text, range(len(text) + 1))
+    spans.extend(plain.spans(spellings))
     if "%" in text:
-        readings.append(_decoded_url(text))
-    for reading, places in readings:
-        for secret in secrets:
-            spans.extend((places[start], places[end]) for start, end in _spans(reading, secret))
+        plain = plain.decoded(_PERCENT, unquote)
+        spans.extend(plain.spans(spellings))
+    if "\\" in plain.text:
+        unescaped = frozenset(_ESCAPE.sub(lambda found: _unescaped(found[0]), spelling) for spelling in spellings)
+        spans.extend(plain.decoded(_ESCAPE, _unescaped).spans(unescaped))
     return _masked(text, spans).encode("utf-8", "replace").decode()
 
 
-def _decoded_url(text: str) -> tuple[str, Sequence[int]]:
-    """Decode the escapes of URLs in a text; also return where in the text each character begins, and the end.
+@attrs.frozen
+class _Reading:
+    """A message, perhaps decoded: what is quoted in a quotation is escaped in more ways than can be listed.
 
-    HTTP clients differ in what they escape, so the spellings of a secret cannot be listed.
+    Attributes:
+        places: where in the message each character of the text begins, and the end of the message.
     """
-    decoded, places = "", []
-    for found in _PERCENT.finditer(text):
-        characters = unquote(found[0])
-        decoded += characters
-        places += [found.start()] * len(characters)
-    return decoded, [*places, len(text)]
+
+    text: str
+    places: Sequence[int]
+
+    def decoded(self, form: re.Pattern[str], decode: Callable[[str], str]) -> _Reading:
+        """Return the same message with each escape of a form decoded; `form` also matches any other character."""
+        text, places = "", []
+        for found in form.finditer(self.text):
+            characters = decode(found[0])
+            text += characters
+            places += [self.places[found.start()]] * len(characters)
+        return _Reading(text, [*places, self.places[-1]])
+
+    def spans(self, spellings: frozenset[str]) -> Iterator[_Span]:
+        """Yield where the message quotes a secret, or the beginning of one."""
+        cuts = [found.start() for found in _CUT.finditer(self.text)]
+        for spelling in spellings:
+            for start, end in _spans(self.text, spelling, cuts):
+                yield self.places[start], self.places[end]
+
+
+def _unescaped(text: str) -> str:
+    """Decode an escape of JSON or Python that may be escaped several times; return other characters as they are."""
+    escape = text.lstrip("\\")
+    if escape == text or not escape:
+        return escape
+    return chr(int(escape[1:], 16)) if len(escape) > 1 else _CONTROLS.get(escape, escape)
 
 
 def _masked(text: str, spans: list[_Span]) -> str:
@@ -82,15 +112,13 @@ def _masked(text: str, spans: list[_Span]) -> str:
     return "".join((*parts, text[end:]))
 
 
-def _spans(text: str, secret: str) -> Iterator[_Span]:
-    """Yield where a message quotes a secret, or the beginning of one."""
-    cuts = [found.start() for found in _CUT.finditer(text)]
-    for spelling in _spellings(secret):
-        if len(spelling) < SHORTEST:
-            yield from (span for span in _occurrences(text, spelling) if _is_quoted(text, span))
-            continue
-        yield from _occurrences(text, spelling)
-        yield from (span for cut in cuts for span in _beginnings(text, spelling, cut))
+def _spans(text: str, spelling: str, cuts: list[int]) -> Iterator[_Span]:
+    if len(spelling) < SHORTEST:
+        yield from (span for span in _occurrences(text, spelling) if _is_quoted(text, span))
+        return
+    yield from _occurrences(text, spelling)
+    for cut in cuts:
+        yield from _beginnings(text, spelling, cut)
 
 
 def _occurrences(text: str, spelling: str) -> Iterator[_Span]:
@@ -134,15 +162,11 @@ def _ends_of_link(secret: str) -> Iterator[str]:
 
 def _encodings(text: str) -> Iterator[str]:
     data = text.encode("utf-8", "replace")
-    quoted = json.dumps(text), json.dumps(text, ensure_ascii=False), repr(text)
-    yield text
-    for spelling in quoted:
-        yield spelling[1:-1]
-        yield json.dumps(spelling[1:-1])[1:-1]
-        yield html.escape(spelling[1:-1])
-    yield from (html.escape(text), html.escape(text, quote=False))
-    yield text.replace("\\", "\\\\").replace('"', '\\"')  # a key in the path of a property
-    yield from (quote(data), quote(data, safe=""), quote_plus(data))
+    for quoted in (f'"{text}"', json.dumps(text), json.dumps(text, ensure_ascii=False), repr(text)):
+        yield quoted[1:-1]
+        yield html.escape(quoted[1:-1])
+        yield html.escape(quoted[1:-1], quote=False)
+    yield from (quote(data), quote_plus(data))
     if len(text) >= SHORTEST:
         yield from (base64.b64encode(data).decode().rstrip("="), base64.urlsafe_b64encode(data).decode().rstrip("="))
 

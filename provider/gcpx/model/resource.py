@@ -85,7 +85,6 @@ class Resource(abc.ABC):
         id_forms: the forms of an ID that `pulumi import` accepts; the first is the canonical one.
         autoname: how a missing name is generated; None for resources that have no name or require it.
         left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
-        id_is_assigned: whether Google assigns the ID, so that it is not known before the creation.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
     """
 
@@ -95,7 +94,6 @@ class Resource(abc.ABC):
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
     left_out_of_imports: ClassVar[frozenset[str]] = frozenset()
-    id_is_assigned: ClassVar[bool] = False
     in_place: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod
@@ -189,6 +187,11 @@ class Resource(abc.ABC):
         key = self.unique_key(new)
         taken = {name: value for name, value in old.items() if name != AUTONAMED}
         return key is not None and key == self.unique_key(taken)
+
+    def may_create(self, resource_id: str) -> bool:
+        """Return whether a creation can lead to a resource of this ID; not if Google has assigned the ID."""
+        del resource_id
+        return True
 
     @abc.abstractmethod
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:

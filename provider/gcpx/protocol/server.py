@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import signal
+import socket
 import sys
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
@@ -18,8 +18,7 @@ from gcpx.protocol.servicer import Servicer
 _WORKERS: Final = 256
 """Far more than `--parallel` usually allows, so that long waits never delay a Diff or a Cancel; started on use."""
 _GRACE: Final = 2.0
-_WAIT: Final = 1.0
-"""Seconds. Python misses a signal that arrives just as a wait begins, so every wait has an end."""
+"""Seconds in which calls may end after a signal; a cancelled call takes less."""
 
 
 def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:
@@ -36,14 +35,24 @@ def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = No
 
 def serve(plugin: Plugin, engine_address: str | None) -> None:
     """Serve until SIGINT or SIGTERM."""
-    stopped = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopped.set())
+    signals = _receive_signals()
     server, port = start(plugin, engine_address)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    while not stopped.wait(_WAIT):
-        pass
+    signals.recv(1)
     plugin.cancel()
     server.stop(_GRACE).wait()
     plugin.close()
+
+
+def _receive_signals() -> socket.socket:
+    """Return a socket on which a byte arrives for SIGINT or SIGTERM.
+
+    Python runs the handler of a signal only between two instructions, and so could miss one just before a wait begins.
+    """
+    receiver, sender = socket.socketpair()
+    sender.setblocking(False)
+    signal.set_wakeup_fd(sender.detach())
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    return receiver

@@ -205,7 +205,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         last = decode(request.olds)
         outputs = Outputs(resource, new, old, last)
         plan, before = lifecycle.plan(resource, reveal(old), reveal(new), reveal(last)), without_hidden(reveal(old))
-        call = attrs.evolve(self._call(request, last), changed=plan.paths)
+        call = attrs.evolve(self._call(request, last), changed=plan.paths, autonamed=bool(new.get(AUTONAMED)))
         if request.preview:
             with wrapping_unexpected_errors():
                 resource.announce_update(call, before, without_hidden(reveal(new)))

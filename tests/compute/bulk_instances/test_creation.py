@@ -7,6 +7,7 @@ import pytest
 from driver import failing
 from fleets import instance_path, member_names
 from google.protobuf import empty_pb2
+from hurried import HurriedProvider
 from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 BULK = "compute.regionInstances.bulkInsert"
@@ -101,14 +102,17 @@ def test_a_cancelled_wait_says_what_to_do_next(engine, cloud):
     assert "cancelled while Google was still working on it" in failed[0].partial.reasons[0]
 
 
-def test_a_cancelled_creation_is_kept_in_the_state(engine, cloud):
-    cloud.hold_operations()
-    with failing() as failed:
-        inputs = engine.checked(FLEET, "workers", fleet())
-        engine.stub.Create(
-            driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=0.3)
-        )
+def test_a_creation_that_takes_too_long_is_kept_in_the_state(engine, cloud):
+    inputs, provider = engine.checked(FLEET, "workers", fleet()), HurriedProvider()
+    request = driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=60)
+    with driver.engine(provider, project=PROJECT, emulatorHost=cloud.host) as hurried, failing() as failed:
+        cloud.hold_operations()
+        creation = hurried.stub.Create.future(request)
+        cloud.clock.wait_for_waiting()
+        provider.let_pass(70)
+        creation.result()
 
+    assert "did not finish in time" in failed[0].message
     assert failed[0].partial.id.endswith(f"/bulkInstances/{inputs['fleetId']}")
     state = driver.Resource(
         engine.urn(FLEET, "workers"), failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties)

@@ -210,13 +210,13 @@ def test_a_fleet_of_another_resource_is_not_shared(engine):
 
 
 @pytest.mark.parametrize("own", IDS.values(), ids=IDS.keys())
-def test_a_creation_whose_response_was_lost_is_continued(engine, cloud, own):
+def test_a_creation_whose_response_was_lost_is_continued(hurried, engine, cloud, own):
     cloud.fail("compute.regionInstances.bulkInsert", drop="after")
     cloud.fail("compute.regionInstances.bulkInsert", times=1000, status=503)
     inputs = engine.checked(FLEET, "workers", fleet(2, **own))
     with failing() as failed:
-        engine.stub.Create(
-            driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs), timeout=1)
+        hurried.stub.Create(
+            driver.rpc.CreateRequest(urn=engine.urn(FLEET, "workers"), properties=driver.struct(inputs))
         )
     assert failed[0].partial is None
     cloud.emulator.faults.queue.clear()

@@ -14,11 +14,11 @@ from gcpx.compute.bulk_instances.fleet_id import membership_labels, membership_p
 from gcpx.compute.bulk_instances.region_zones import RegionZones
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operations
-from gcpx.errors import ProviderError
+from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound, ServerError
-from gcpx.gcp.list_method import ListMethod
+from gcpx.gcp.list_method import ListMethod, items_of
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -184,18 +184,14 @@ class Fleet:
 
     def _listed_in_zone(self, call: Call, zone: str) -> list[Instance]:
         pages = self._list_method(f"zones/{zone}/instances").pages(call)
-        return [instance for page in pages for instance in page.get("items", ())]
+        return [checked_instance(item) for page in pages for item in items_of(page)]
 
     def _listed(self, call: Call) -> list[Instance]:
         """List the instances in all zones that fit the filter; learn the zones of the region."""
-        scopes = [
-            scope
-            for page in self._list_method("aggregated/instances", includeAllScopes=True).pages(call)
-            for scope in page.get("items", {}).items()
-        ]
-        instances = [instance for _, scope in scopes for instance in scope.get("instances", ())]
-        self.zones.learn(self.project, self.region, {name for name, _ in scopes})
-        return instances
+        pages = list(self._list_method("aggregated/instances", includeAllScopes=True).pages(call))
+        scopes = {name for page in pages for name in page.get("items", {})}
+        self.zones.learn(self.project, self.region, scopes)
+        return [checked_instance(item) for page in pages for item in items_of(page, "instances")]
 
     def _list_method(self, path: str, **query: Any) -> ListMethod:
         path = f"{_VERSION}/projects/{self.project}/{path}"
@@ -220,6 +216,23 @@ class Fleet:
 
 def _contradiction(error: NotFound) -> ServerError:
     return ServerError(f"{error.message.rstrip('.')}, although it is in the list of instances", status=error.status)
+
+
+def checked_instance(found: Instance) -> Instance:
+    """Return an instance of a list; raise MalformedResponse if what identifies it does not have the right form.
+
+    An instance that is left out because it cannot be read would be taken for deleted.
+    """
+    texts = [found.get(name) for name in ("name", "zone", "status", "selfLink")]
+    labels = found.get("labels", {})
+    ids = isinstance(found.get("id"), str | int) and str(found["id"]).isdigit()
+    if not ids or not all(isinstance(text, str) and text for text in texts) or not _is_text_map(labels):
+        raise MalformedResponse("Google's list has an instance without a valid name, ID, zone, status, link or labels")
+    return found
+
+
+def _is_text_map(found: Any) -> bool:
+    return isinstance(found, dict) and all(isinstance(value, str) for value in found.values())
 
 
 def region_of(instance: Instance) -> str:

@@ -16,6 +16,7 @@ from gcpx.model.fields import object_type
 from gcpx.model.links import name_of
 from gcpx.model.numbers import as_integer
 from gcpx.model.resource import Live
+from gcpx.model.response_types import require_types
 
 _CREATION_OUTPUTS: Final = ("perLocationStatus", "operationGroupId", "shortfalls")
 
@@ -42,7 +43,7 @@ def live_fleet(
         "members": [_member(instance, reasons, generations) for instance in members],
         "runningCount": sum(not is_stopped(instance) for instance in members),
     }
-    return Live(fleet.resource_id, properties)
+    return Live(fleet.resource_id, require_types(object_type(BulkInstancesModel), properties))
 
 
 def imported_fleet(call: Call, fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> Live:

@@ -17,9 +17,10 @@ from gcpx.compute.collection import Collection, MethodCall
 from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.importable_resources import ImportableResources
-from gcpx.errors import CancelledError, OutOfTimeError, ProviderError
+from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Conflict, NotFound, Rejected
+from gcpx.gcp.list_method import link_of
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.online_checks import OnlineChecks
@@ -189,7 +190,7 @@ class DiskAttachment(Resource):
         instance = self._instances(address).get(call, address.instance)
         device = known.get("deviceName") or address.device
         disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
-        for attached in instance.get("disks", ()) if instance else ():
+        for attached in _disks_of(instance, address.path) if instance else ():
             if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
                 return self._live(address, attached, known)
         return None
@@ -232,8 +233,23 @@ class DiskAttachment(Resource):
         return address
 
 
+def _disks_of(instance: dict[str, Any], path: str) -> list[dict[str, Any]]:
+    """Return the disks of an instance (REST JSON); a disk that cannot be read does not count as detached."""
+    disks = instance.get("disks")
+    if not isinstance(disks, list) or not disks or not all(map(_is_disk, disks)):
+        raise MalformedResponse(f"Google's response for {path} has no disks, or a disk without its name or its source")
+    return disks
+
+
+def _is_disk(found: Any) -> bool:
+    if not isinstance(found, dict) or not isinstance(found.get("deviceName"), str):
+        return False
+    source = found.get("source")
+    return found.get("type") == "SCRATCH" or (isinstance(source, str) and "/disks/" in source)
+
+
 def _attachments(instance: dict[str, Any]) -> Iterator[ListedResource]:
     """Yield the disks of an instance that can be imported as attachments."""
     for disk in instance.get("disks", ()):
         if not disk.get("boot") and disk.get("type") != "SCRATCH":
-            yield ListedResource(f"{path_of(instance['selfLink'])}/{quoted(disk['deviceName'])}", disk["deviceName"])
+            yield ListedResource(f"{link_of(instance)}/{quoted(disk['deviceName'])}", disk["deviceName"])

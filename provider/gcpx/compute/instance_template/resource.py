@@ -19,6 +19,7 @@ from gcpx.compute.name_pattern import NAME
 from gcpx.compute.online_checks import instance_checks
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import InProject
+from gcpx.gcp.list_method import link_of
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
@@ -132,7 +133,7 @@ class InstanceTemplate(InProject):
             filter=query.get("filter"),
         )
         items, next_token = templates.read_page(call, token, size)
-        return Page([ListedResource(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
+        return Page([ListedResource(link_of(item), item["name"]) for item in items], next_token)
 
     def _needs_beta(self, call: Call, address: _Address) -> bool:
         """Return whether a template to be imported has beta properties, which only the beta path returns."""

@@ -18,6 +18,7 @@ from gcpx.compute.machine_image.declaration import MachineImageModel, MachineIma
 from gcpx.compute.name_pattern import NAME
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import InProject
+from gcpx.gcp.list_method import link_of
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
@@ -116,7 +117,7 @@ class MachineImage(InProject):
             filter=query.get("filter"),
         )
         items, next_token = images.read_page(call, token, size)
-        return Page([ListedResource(path_of(item["selfLink"]), item["name"]) for item in items], next_token)
+        return Page([ListedResource(link_of(item), item["name"]) for item in items], next_token)
 
     def _unread_image(self, project: str, inputs: dict[str, Any], operation: dict[str, Any]) -> Live:
         name = inserted_name(operation, inputs["name"])

@@ -6,9 +6,10 @@ from typing import Any
 
 import attrs
 
+from gcpx.errors import MalformedResponse
 from gcpx.gcp.apis import OSLOGIN
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import NotFound, ServerError
+from gcpx.gcp.errors import NotFound
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 
@@ -31,19 +32,26 @@ class SshPublicKeys:
 
     def fingerprints(self) -> list[str]:
         """Read the fingerprints of all keys, which are in the user's login profile."""
-        return sorted(self._send("GET", f"{self._owner}/loginProfile").get("sshPublicKeys", {}))
+        keys = self._send("GET", f"{self._owner}/loginProfile").get("sshPublicKeys", {})
+        if not isinstance(keys, dict):
+            raise MalformedResponse(
+                f"Google's login profile of {self.user} has keys in another form than its API promises"
+            )
+        return sorted(keys)
 
     def read(self, fingerprint: str) -> dict[str, Any] | None:
         """Read a key; None if it does not exist.
 
-        Raises ServerError for a response without a key, which does not say that it is gone.
+        Raises MalformedResponse for a response without a key, which does not say that it is gone.
         """
         try:
             found = self._send("GET", self._path_of(fingerprint))
         except NotFound:
             return None
-        if not isinstance(found.get("key"), str):
-            raise ServerError(f"Google's response for {self.id_of(fingerprint)} contains no key")
+        if not found.get("key") or found.get("fingerprint") != fingerprint:
+            raise MalformedResponse(
+                f"Google's response for {self.id_of(fingerprint)} is not about it, or contains no key"
+            )
         return found
 
     def create(self, body: dict[str, Any]) -> None:

@@ -6,9 +6,11 @@ from typing import Any
 
 import attrs
 
+from gcpx.errors import MalformedResponse
 from gcpx.gcp.apis import STORAGE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import NotFound, ServerError
+from gcpx.gcp.errors import NotFound
+from gcpx.gcp.list_method import items_of
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 
@@ -37,20 +39,22 @@ class NotificationConfigs:
 
     def read_all(self) -> list[dict[str, Any]]:
         """Read all configurations."""
-        items: list[dict[str, Any]] = self._send("GET", self.path).get("items", [])
+        items = items_of(self._send("GET", self.path))
+        if not all(isinstance(item.get("id"), str) and item["id"] for item in items):
+            raise MalformedResponse(f"Google's list of {self.path} has a configuration without an id")
         return items
 
     def read(self, number: str) -> dict[str, Any] | None:
         """Read a configuration; None if it does not exist.
 
-        Raises ServerError for a response without an ID, which does not say that it is gone.
+        Raises MalformedResponse for a response without its ID, which does not say that it is gone.
         """
         try:
             found = self._send("GET", self._path_of(number))
         except NotFound:
             return None
-        if not isinstance(found.get("id"), str):
-            raise ServerError(f"Google's response for {self.id_of(number)} holds no id")
+        if str(found.get("id")) != number:
+            raise MalformedResponse(f"Google's response for {self.id_of(number)} is not about it: it holds no such id")
         return found
 
     def insert(self, body: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.errors import ProviderError
-from gcpx.gcp.errors import ApiError, NoResponse, Unfinished
+from gcpx.errors import safe_message
+from gcpx.gcp.errors import NoResponse, Unfinished
 from gcpx.storage.notification_config.collection import NotificationConfigs
 
 _ATTEMPTS: Final = 3
@@ -23,13 +23,11 @@ class Insertion:
     Attributes:
         body: the configuration as Google's JSON.
         is_twin: tells whether a configuration in Google's JSON publishes the same events to the same topic.
-        token: the resource's type token, for messages.
     """
 
     configs: NotificationConfigs
     body: dict[str, Any]
     is_twin: Callable[[dict[str, Any]], bool]
-    token: str
 
     def twins(self) -> dict[str, dict[str, Any]]:
         """Find the bucket's configurations that are equal to this one, by Google's ID."""
@@ -38,8 +36,11 @@ class Insertion:
     def run(self, before: Container[str]) -> dict[str, Any]:
         """Insert the configuration and give it as Google has it.
 
-        `before` holds the IDs of the twins that existed before, so that a new twin is the one that we inserted. Raises
-        the error of the last attempt.
+        `before` holds the IDs of the twins that existed before, so that a new twin is the one that we inserted.
+
+        Raises:
+            Unfinished: the configuration may have been created, and is not known.
+            ApiError: Google refused it.
         """
         lost = Unfinished(f"POST {self.configs.path}: the response has no ID")
         for _ in range(_ATTEMPTS):
@@ -69,10 +70,9 @@ class Insertion:
         """Find an equal configuration that did not exist before."""
         try:
             twins = self.twins()
-        except ProviderError as error:
-            raise ApiError(
-                f"{lost} It may have been created anyway, but the bucket's list could not be read: {error} Before "
-                f"another `pulumi up`, look for it with `pulumi do {self.token} list --all --bucket "
-                f"{self.configs.bucket}`; a configuration that was created can be imported by its ID"
+        except Exception as error:  # whatever went wrong, Google may have created the configuration
+            raise Unfinished(
+                f"{lost} It may have been created anyway, but the bucket's list could not be read: "
+                f"{safe_message(error).rstrip('.')}. Run `pulumi up` again to go on"
             ) from error
         return next((found for number, found in twins.items() if number not in before), None)

@@ -27,6 +27,7 @@ from gcpx.model.rules import Violation
 from gcpx.storage.notification_config.collection import NotificationConfigs
 from gcpx.storage.notification_config.declaration import NotificationConfigModel, NotificationConfigQuery
 from gcpx.storage.notification_config.insertion import Insertion
+from gcpx.storage.notification_config.provisional_id import known_before, provisional_number
 
 _ID: Final = r"(?:projects/[^/]+/buckets/|b/)?([^/]+)/notificationConfigs/(.+)"
 _MOST_BUCKETS: Final = 50
@@ -41,7 +42,6 @@ class NotificationConfig(Resource):
     token = "gcpx:storage:NotificationConfig"
     model = NotificationConfigModel
     query = NotificationConfigQuery
-    id_is_assigned = True
     id_forms = (
         "BUCKET/notificationConfigs/ID",
         "projects/_/buckets/BUCKET/notificationConfigs/ID",
@@ -96,23 +96,32 @@ class NotificationConfig(Resource):
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:
         """Insert the configuration, and warn about others that publish the same events."""
         configs = self._configs(call, inputs["bucket"], inputs)
-        found = self._insert(configs, inputs)
-        number = str(found["id"])
+        number, found = self._insert(configs, inputs)
         with keeping_state(lambda _: Live.unread(configs.id_of(number), inputs)) as creation:
             creation.created()
             return self._live(configs, number, found)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """Read the configuration of an ID."""
+        """Read the configuration of an ID; if that is provisional, find the configuration by its content."""
         bucket, number = self._parse(resource_id)
-        configs = self._configs(call, bucket, inputs or call.last)
-        found = configs.read(number)
-        return None if found is None else self._live(configs, number, found)
+        known = inputs or call.last
+        configs = self._configs(call, bucket, known)
+        found = self._find(configs, number, known)
+        return None if found is None else self._live(configs, str(found["id"]), found)
+
+    def may_create(self, resource_id: str) -> bool:
+        """Return whether the ID is provisional."""
+        return known_before(self._parse(resource_id)[1]) is not None
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete the configuration of an ID; while its bucket is also being deleted, Google may answer 412."""
         bucket, number = self._parse(resource_id)
         configs = self._configs(call, bucket, call.last)
+        if known_before(number) is not None:
+            found = self._find(configs, number, call.last)
+            if found is None:
+                return
+            number = str(found["id"])
         for attempt in range(_DELETE_ATTEMPTS):
             try:
                 configs.delete(number)
@@ -139,21 +148,37 @@ class NotificationConfig(Resource):
         user_project = values.get("userProject")
         return NotificationConfigs(google=self._google, call=call, bucket=bucket, user_project=user_project)
 
-    def _insert(self, configs: NotificationConfigs, inputs: dict[str, Any]) -> dict[str, Any]:
+    def _find(self, configs: NotificationConfigs, number: str, known: dict[str, Any]) -> dict[str, Any] | None:
+        """Read a configuration by its number; None if it does not exist.
+
+        `known` are its inputs or outputs, which tell a configuration with a provisional number from others.
+        """
+        before, assigned = known_before(number), configs.call.last.get("notificationId")
+        if before is None or assigned:
+            return configs.read(assigned or number)
+        if not known:
+            raise InvalidId(self.token, configs.id_of(number), self.id_forms)
+        return next(
+            (item for item in configs.read_all() if item["id"] not in before and self._is_twin(item, known)), None
+        )
+
+    def _insert(self, configs: NotificationConfigs, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Insert a configuration; return Google's number, and the configuration as Google's JSON."""
         topic = self._full_topic(inputs["topic"])
         body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs), "topic": topic}
-        insertion = Insertion(
-            configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs), token=self.token
-        )
+        insertion = Insertion(configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs))
         # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
         with self._locks.setdefault((configs.bucket, topic), threading.Lock()):
             twins = insertion.twins()
             for twin in map(configs.id_of, twins):
                 self._judge_twin(configs.call, twin)
+            lost_id = configs.id_of(provisional_number(twins))
             try:
-                return insertion.run(twins)
+                with keeping_state(lambda _: Live.unread(lost_id, inputs)):
+                    found = insertion.run(twins)
             except PermissionDenied as error:
                 raise self._name_service_agent(configs.call, error) from error
+        return str(found["id"]), found
 
     def _judge_twin(self, call: Call, twin: str) -> None:
         """Warn of another resource's configuration that publishes the same events; refuse one that no resource has.

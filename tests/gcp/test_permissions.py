@@ -1,0 +1,86 @@
+"""Errors about permissions name the permission, the resource and the account."""
+
+from __future__ import annotations
+
+import json
+
+import driver
+import pytest
+from driver import failing
+from hurried import HurriedProvider
+from programs import PROJECT, TEMPLATE, template
+
+from gcpx.gcp.apis import COMPUTE, OSLOGIN, PUBSUB, STORAGE
+from gcpx.gcp.errors import from_response
+from gcpx.gcp.permissions import explain_denial, needed
+from gcpx.gcp.request import Request
+
+PLACE = f"projects/{PROJECT}"
+ROBOT = "robot@demo-project.iam.gserviceaccount.com"
+NEEDED = [
+    (COMPUTE, "GET", f"v1/{PLACE}", "compute.projects.get", PLACE),
+    (COMPUTE, "GET", f"v1/{PLACE}/regions", "compute.regions.list", PLACE),
+    (COMPUTE, "GET", f"v1/{PLACE}/zones/a", "compute.zones.get", f"{PLACE}/zones/a"),
+    (COMPUTE, "GET", f"v1/{PLACE}/aggregated/instances", "compute.instances.list", PLACE),
+    (COMPUTE, "GET", f"beta/{PLACE}/zones/a/instances/i", "compute.instances.get", f"{PLACE}/zones/a/instances/i"),
+    (COMPUTE, "DELETE", f"v1/{PLACE}/global/instanceTemplates/t", "compute.instanceTemplates.delete", f"{PLACE}/global/instanceTemplates/t"),
+    (COMPUTE, "POST", f"v1/{PLACE}/regions/r/instanceTemplates", "compute.instanceTemplates.create", PLACE),
+    (COMPUTE, "POST", f"beta/{PLACE}/global/machineImages", "compute.machineImages.create", PLACE),
+    (COMPUTE, "POST", f"beta/{PLACE}/global/machineImages/i/setLabels", "compute.machineImages.setLabels", f"{PLACE}/global/machineImages/i"),
+    (COMPUTE, "POST", f"beta/{PLACE}/zones/a/instances/i/attachDisk", "compute.instances.attachDisk", f"{PLACE}/zones/a/instances/i"),
+    (COMPUTE, "POST", f"beta/{PLACE}/regions/r/instances/bulkInsert", "compute.instances.create", PLACE),
+    (COMPUTE, "POST", f"v1/{PLACE}/zones/a/operations/o/wait", "compute.zoneOperations.get", PLACE),
+    (COMPUTE, "GET", f"v1/{PLACE}/global/operations/o", "compute.globalOperations.get", PLACE),
+    (COMPUTE, "GET", f"v1/{PLACE}/regions/r/operations", "compute.regionOperations.list", PLACE),
+    (STORAGE, "GET", "v1/b", "storage.buckets.list", "b"),
+    (STORAGE, "GET", "v1/b/x/notificationConfigs", "storage.buckets.get", "b/x"),
+    (STORAGE, "POST", "v1/b/x/notificationConfigs", "storage.buckets.update", "b/x"),
+    (STORAGE, "DELETE", "v1/b/x/notificationConfigs/1", "storage.buckets.update", "b/x"),
+    (PUBSUB, "GET", f"v1/{PLACE}/topics/t", "pubsub.topics.get", f"{PLACE}/topics/t"),
+]  # fmt: skip
+READ = Request(api=COMPUTE, method="GET", path=f"v1/{PLACE}/global/instanceTemplates/t")
+
+
+def _denied(message="Forbidden", reason="forbidden", details=()):
+    error = {"code": 403, "message": message, "errors": [{"reason": reason}], "details": list(details)}
+    return from_response(READ.description, 403, {"error": error})
+
+
+@pytest.mark.parametrize(("api", "method", "path", "permission", "resource"), NEEDED, ids=lambda item: str(item)[-40:])
+def test_the_permission_of_each_call_is_known(api, method, path, permission, resource):
+    assert needed(Request(api=api, method=method, path=path)) == (permission, resource)
+
+
+def test_no_permission_is_claimed_for_keys_of_another_account():
+    assert needed(Request(api=OSLOGIN, method="GET", path="v1alpha/users/u/sshPublicKeys/f")) is None
+
+
+def test_a_permission_that_google_names_is_not_named_twice():
+    said = str(explain_denial(_denied("Required 'compute.instanceTemplates.get' permission for 'x'"), READ, ROBOT))
+
+    assert said.count("compute.instanceTemplates.get") == 1
+    assert f"The caller is {ROBOT}" in said
+
+
+def test_a_permission_in_the_details_counts_before_the_table():
+    info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "metadata": {"permission": "a.b.c", "resource": "r"}}
+    said = str(explain_denial(_denied(details=[info]), READ, ROBOT))
+
+    assert "the permission a.b.c on r" in said
+
+
+@pytest.mark.parametrize("reason", ["SERVICE_DISABLED", "accessNotConfigured", "SECURITY_POLICY_VIOLATED"])
+def test_another_reason_than_permissions_gets_no_permission(reason):
+    assert "the permission" not in str(explain_denial(_denied(reason=reason), READ, ROBOT))
+
+
+def test_an_unknown_account_comes_with_how_to_find_it(cloud):
+    base = f"http://{cloud.host}"
+    cloud.fail("compute.instanceTemplates.insert", status=403, message="Forbidden")
+    config = {"project": PROJECT, "computeCustomEndpoint": base, "accessToken": "t"}
+    with driver.engine(HurriedProvider(), **config) as made, failing() as failed:
+        made.create(TEMPLATE, "web", template())
+
+    assert f"the permission compute.instanceTemplates.create on {PLACE}" in failed[0].message
+    assert "gcloud auth list" in failed[0].message
+    assert json.dumps(config["accessToken"]) not in failed[0].message

@@ -1,0 +1,36 @@
+"""Whatever a user runs, the real CLI never shows what a program marks as secret."""
+
+from __future__ import annotations
+
+import pytest
+from planted import shown
+from programs import NOTIFICATION, TEMPLATE, notification, template
+
+pytestmark = pytest.mark.pulumi
+
+HIDDEN = "mQ7xV9tZ3Lp0Wd2K"
+OTHER = "Hn5Bc4Yq8RfTz6Ws"
+
+
+def _program(value):
+    secret = {"fn::secret": value}
+    items = [{"key": "token", "value": secret}, {"key": "script", "value": {"fn::join": ["=", ["TOKEN", secret]]}}]
+    web = {"name": "web", **template(metadata={"items": items}, labels={"fn::secret": {"by": "mq7xv9tz3"}})}
+    return {
+        "web": {"type": TEMPLATE, "properties": web},
+        "note": {"type": NOTIFICATION, "properties": notification(customAttributes={"token": secret})},
+    }
+
+
+def test_no_command_shows_a_secret(stack, cloud):
+    cloud.fail("storage.notifications.insert", status=400, message=f"Invalid value: '{HIDDEN}', 'TOKEN={HIDDEN[:9]}...")
+    stack.write(**_program(HIDDEN))
+    said = [stack.up_fails("--logtostderr", "-v=3", "--diff"), stack.up("--json")]
+    stack.write(**_program(OTHER))
+    for command in (("preview", "--diff"), ("up", "--yes", "--skip-preview", "--diff"), ("stack", "export")):
+        done = stack.workspace.run(*command)
+        said.append(done.stdout + done.stderr)
+
+    assert "Invalid value: '[secret]', 'TOKEN=[secret]..." in said[0]
+    for hidden in (HIDDEN, OTHER, "mq7xv9tz3"):
+        assert not [text for text in said if hidden in text or shown(text, hidden)]

@@ -1,0 +1,222 @@
+"""A wrong value anywhere in any response of Google: a clear error or a sound result, and never a lost resource."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+import driver
+import emulated
+import grpc
+import pytest
+from hurried import HurriedProvider
+from mangled import Mangler, Wrong, wrongs
+from programs import (
+    ATTACHMENT,
+    BUCKET,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    USER,
+    VM,
+    ZONE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)
+
+from gcpx.model.fields import ListOf, MapOf, ObjectType, Scalar, object_type
+from gcpx.provider import resource_class
+
+STEADY = 14
+"""How many wrong values of each verb of each resource are tried in every run."""
+SHARDS = 8
+NOT_OURS = {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.UNAVAILABLE}
+GIVEN: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    TEMPLATE: ({"name": "web", **template()}, {"name": "web", **template()}, {}),
+    IMAGE: ({"name": "i", **image()}, {"name": "i", **image(labels={"a": "b"})}, {}),
+    ATTACHMENT: (attachment(), attachment(autoDelete=True), {}),
+    FLEET: ({"fleetId": "f", **fleet(2)}, {"fleetId": "f", **fleet(3, labels={"a": "b"})}, {}),
+    NOTIFICATION: (notification(), notification(), {"bucket": BUCKET}),
+    KEY: (key(), key(expirationTimeUsec="1924991999000000"), {"user": USER}),
+}
+"""The inputs of each resource, changed inputs, and the query of its list."""
+
+
+@attrs.define
+class Hostile:
+    """A plugin, and an emulator whose responses can be wrong."""
+
+    cloud: emulated.Emulated
+    mangler: Mangler
+    engine: driver.Engine
+    before: dict[str, int] = attrs.Factory(dict)
+
+    def prepare(self) -> None:
+        self.mangler.begin()
+        self.cloud.reset()
+        self.cloud.emulator.store.put(f"b/{BUCKET}", {"kind": "storage#bucket", "name": BUCKET, "_project": PROJECT})
+        self.cloud.make_topics()
+        self.cloud.make_disk()
+        self.cloud.make_instance()
+
+    def create(self, token: str) -> driver.Resource:
+        return self.engine.create(token, "r", GIVEN[token][0])
+
+    def census(self) -> dict[str, int]:
+        """Count what exists, by collection, with the disks that are attached to the instance that is not ours."""
+        self.cloud.emulator.operations.settle()
+        counts = {name: count for name, count in self.cloud.emulator.store.counts().items() if name != "operations"}
+        return counts | {"attached": len(self.cloud.get(VM)["disks"])}
+
+    def state_of(self, token: str, resource: driver.Resource) -> Any:
+        """Return the outputs; fail if a value is not of its declared type."""
+        assert resource.id, "the resource has an ID"
+        assert conforms(object_type(resource_class(token).model), resource.outputs), resource.outputs
+        return resource
+
+
+@pytest.fixture(scope="module")
+def hostile():
+    mangler = Mangler()
+    with (
+        emulated.running(mangler.before) as cloud,
+        driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host, zone=ZONE) as engine,
+    ):
+        yield Hostile(cloud, mangler, engine)
+
+
+def conforms(kind: Any, value: Any) -> bool:
+    """Return whether a value in the state has its declared type."""
+    if isinstance(value, dict) and driver.SIGNATURE in value:
+        return conforms(kind, value["value"])
+    if isinstance(kind, ObjectType):
+        return isinstance(value, dict) and all(
+            name.startswith("__") or conforms(kind.properties[name].type, item) for name, item in value.items()
+        )
+    if isinstance(kind, ListOf):
+        return isinstance(value, list) and all(conforms(kind.item, item) for item in value)
+    if isinstance(kind, MapOf):
+        return isinstance(value, dict) and all(conforms(kind.item, item) for item in value.values())
+    return kind == Scalar("any") or isinstance(value, _PYTHON[kind.name])
+
+
+_PYTHON = {
+    "string": str,
+    "boolean": bool,
+    "integer": (int, float, str),
+    "number": (int, float, str),
+    "integer or percentage": (int, float, str),
+}
+
+
+def _refresh(hostile: Hostile, token: str, made: driver.Resource) -> None:
+    found = hostile.engine.refresh(made)
+    assert found is not None, "a resource that exists was taken for gone"
+    hostile.state_of(token, found)
+
+
+def _import(hostile: Hostile, token: str, made: driver.Resource) -> None:
+    found = hostile.engine.import_(token, "r", made.id)
+    assert found is not None, "a resource that exists was taken for gone"
+    hostile.state_of(token, found)
+
+
+def _update(hostile: Hostile, token: str, made: driver.Resource) -> None:
+    hostile.state_of(token, hostile.engine.update(made, GIVEN[token][1]))
+
+
+def _list(hostile: Hostile, token: str, made: driver.Resource) -> None:
+    ids, _ = hostile.engine.list(token, GIVEN[token][2])
+    assert all(ids)
+
+
+def _delete(hostile: Hostile, token: str, made: driver.Resource) -> None:
+    hostile.engine.delete(made)
+    assert hostile.census() == hostile.before, "a resource that exists was taken for deleted"
+
+
+def _create(hostile: Hostile, token: str, made: None) -> None:
+    hostile.state_of(token, hostile.create(token))
+
+
+VERBS: dict[str, Callable[..., None]] = {
+    "create": _create, "refresh": _refresh, "import": _import, "update": _update, "list": _list, "delete": _delete,
+}  # fmt: skip
+READING = ("refresh", "import", "list")
+
+
+def _attempt(hostile: Hostile, token: str, verb: str, made: Any, wrong: Wrong | None) -> str:
+    """Call a verb with a wrong value; return what is not allowed about the outcome, empty if nothing is."""
+    hostile.mangler.begin(wrong)
+    try:
+        VERBS[verb](hostile, token, made)
+    except grpc.RpcError as error:
+        if error.code() in NOT_OURS or "Traceback" in error.details():
+            return f"{error.code().name}: {error.details()}"
+        if any((ord(letter) < 32 and letter != "\n") or letter == "\u202e" for letter in error.details()):
+            return f"control characters in {error.details()!a}"
+        if len(error.details()) > 10_000:
+            return f"a message of {len(error.details())} characters"
+    except AssertionError as error:
+        return str(error).splitlines()[0][:200]
+    return ""
+
+
+def _made(hostile: Hostile, token: str, verb: str) -> driver.Resource | None:
+    """Begin anew, and create the resource unless the verb does."""
+    hostile.prepare()
+    hostile.before = hostile.census()
+    return None if verb == "create" else hostile.create(token)
+
+
+def _cases(hostile: Hostile, token: str, verb: str) -> list[Wrong]:
+    made = _made(hostile, token, verb)
+    assert _attempt(hostile, token, verb, made, None) == ""
+    return list(wrongs(hostile.mangler.bodies))
+
+
+def _failures(hostile: Hostile, token: str, verb: str, chosen: list[Wrong]) -> list[str]:
+    found = []
+    made = _made(hostile, token, verb)
+    for wrong in chosen:
+        if verb not in READING:
+            made = _made(hostile, token, verb)
+        outcome = _attempt(hostile, token, verb, made, wrong)
+        if outcome:
+            found.append(f"{wrong}: {outcome}")
+    return found
+
+
+BOTH = [(token, verb) for token in GIVEN for verb in VERBS]
+
+
+@pytest.mark.parametrize(("token", "verb"), BOTH)
+def test_a_wrong_value_is_an_error_or_harmless(hostile, caplog, token, verb):
+    cases = _cases(hostile, token, verb)
+    chosen = random.Random(f"{token} {verb}").sample(cases, min(STEADY, len(cases)))
+    failures = _failures(hostile, token, verb, chosen)
+    caplog.clear()
+
+    assert not failures, "\n".join(failures)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("shard", range(SHARDS))
+@pytest.mark.parametrize(("token", "verb"), BOTH)
+def test_every_wrong_value_is_an_error_or_harmless(hostile, caplog, token, verb, shard):
+    chosen = _cases(hostile, token, verb)[shard::SHARDS]
+    failures = _failures(hostile, token, verb, chosen)
+    caplog.clear()
+    sys.stdout.write(f"\nwrong values: {token} {verb} {shard}: {len(chosen)} cases, {len(failures)} failures\n")
+
+    assert not failures, "\n".join(failures)

@@ -1,0 +1,128 @@
+"""Stacks that share a rate quota finish in the time that it requires, without a failure, and each gets its share.
+
+The plugins and the emulator share a clock that moves only when all calls pause, so that minutes take no time.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import ExitStack
+
+import attrs
+import driver
+import httpx
+import pytest
+from driver import Engine, failing
+from emulated import Emulated
+from programs import PROJECT, TEMPLATE, template
+from samples import SAMPLES
+from steered import HANGS
+from virtual_time import VirtualProvider, VirtualTime
+
+PER_SECOND = 20
+FULL = bool(os.environ.get("GCPX_MATRIX"))
+NUMBER = 1000 if FULL else 100
+"""How many resources each stack creates."""
+AT_ONCE = 8
+"""How many resources each stack creates at once."""
+
+
+@attrs.define
+class Stack:
+    """A stack that creates templates, with a plugin of its own.
+
+    Attributes:
+        made: when its templates were created.
+    """
+
+    engine: Engine
+    name: str
+    left: int
+    time: VirtualTime
+    made: list[float] = attrs.Factory(list)
+    _lock: threading.Lock = attrs.Factory(threading.Lock)
+
+    def work(self) -> None:
+        """Create templates one after the other, until none is left."""
+        with self.time.call():
+            while self._take():
+                self._create(f"{self.name}-{self.left}-{threading.get_ident()}")
+                self.made.append(self.time.now())
+
+    def _take(self) -> bool:
+        with self._lock:
+            self.left -= 1
+            return self.left >= 0
+
+    def _create(self, name: str) -> None:
+        inputs = driver.struct({"name": name, **template()})
+        urn = self.engine.urn(TEMPLATE, name)
+        self.engine.stub.Create(driver.rpc.CreateRequest(urn=urn, properties=inputs, name=name, type=TEMPLATE))
+
+
+def _run(cloud: Emulated, each: int, *names: str) -> list[Stack]:
+    """Let stacks create templates side by side."""
+    time = VirtualTime(cloud.clock.advance)
+    rates = {"perSecond": {"mutations": PER_SECOND}, "burst": PER_SECOND}
+    httpx.post(f"http://{cloud.host}/_emulator/rates", json=rates, trust_env=False, timeout=HANGS).raise_for_status()
+    with ExitStack() as plugins:
+        config = {"project": PROJECT, "emulatorHost": cloud.host}
+        engines = [plugins.enter_context(driver.engine(VirtualProvider(time), **config)) for _ in names]
+        stacks = [Stack(engine, name, each, time) for engine, name in zip(engines, names, strict=True)]
+        threads = [threading.Thread(target=stack.work) for stack in stacks for _ in range(AT_ONCE)]
+        with time.call():  # the clock stands still until all have begun
+            for thread in threads:
+                thread.start()
+        for thread in threads:
+            thread.join()
+    return stacks
+
+
+def _assert_within_the_quota(cloud: Emulated, stacks: list[Stack], number: int) -> None:
+    """Assert that all templates were created, hardly later than the quota requires, and with few refused requests.
+
+    The order in which the machine runs threads has an influence, which is larger in a short run.
+    """
+    seconds = max(moment for stack in stacks for moment in stack.made)
+    ideal = (number - PER_SECOND) / PER_SECOND
+    counts = cloud.emulator.rates.show()["groups"]["mutations"]
+    print(f"{number} creations: {seconds:.1f} s, ideal {ideal:.1f} s, {counts}")  # noqa: T201 - the figures
+    assert sum(len(stack.made) for stack in stacks) == number, "one failed"
+    assert cloud.emulator.store.counts()["instanceTemplates"] == number
+    assert seconds <= (1.2 if FULL else 1.5) * ideal
+    assert counts["accepted"] == number
+    assert counts["refused"] <= number / 4
+
+
+@pytest.mark.matrix
+def test_a_stack_finishes_in_the_time_that_the_quota_requires(cloud):
+    stacks = _run(cloud, NUMBER, "one")
+
+    _assert_within_the_quota(cloud, stacks, NUMBER)
+
+
+@pytest.mark.matrix
+def test_two_stacks_share_a_quota(cloud):
+    stacks = _run(cloud, NUMBER, "one", "two")
+    until = min(max(stack.made) for stack in stacks)
+    shares = [sum(moment <= until for moment in stack.made) for stack in stacks]
+    print(f"shares until one was done: {shares}")  # noqa: T201 - the figures
+
+    _assert_within_the_quota(cloud, stacks, 2 * NUMBER)
+    assert min(shares) >= (0.4 if FULL else 0.25) * sum(shares)
+
+
+@pytest.mark.parametrize("status", [{"status": 429, "retry_after": 30}, {"status": 403, "reason": "rateLimitExceeded"}], ids=str)  # fmt: skip
+@pytest.mark.parametrize("sample", [item for item in SAMPLES.values() if item.later_calls], ids=lambda item: item.token)
+def test_a_rate_limit_after_a_creation_loses_nothing(hurried, cloud, vm, sample, status):
+    for method in sample.later_calls:
+        cloud.fail(method, times=1000, **status)
+    inputs = hurried.checked(sample.token, "kept", sample.inputs)
+    urn = hurried.urn(sample.token, "kept")
+    with failing() as failed:
+        hurried.stub.Create(driver.rpc.CreateRequest(urn=urn, properties=driver.struct(inputs), name="kept"))
+    cloud.emulator.faults.queue.clear()
+    state = driver.Resource(urn, failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties))
+
+    assert hurried.drift(hurried.update(state, sample.inputs)) == set()

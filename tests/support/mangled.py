@@ -1,0 +1,110 @@
+"""Responses of the emulator with one wrong value, generated from the responses that it really gives."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+MISSING = object()
+"""Stands for a value that is left out."""
+WRONG = (None, 7, "x", [], {}, True, MISSING)
+"""What replaces each value of a response."""
+TRICKS = ("\x1b[31m\u202e\x00 rlo", "\ud800", "SOMETHING_NEW", "long" * 50_000)
+"""What also replaces each text: terminal codes, marks that reverse the direction, half a character, unknown values."""
+Path = tuple[str | int, ...]
+
+
+@attrs.frozen
+class Wrong:
+    """One wrong value in one response.
+
+    Attributes:
+        response: the number of the response, from 0.
+        path: where the value is in the body; empty for the body itself.
+        value: what stands there instead.
+    """
+
+    response: int
+    path: Path
+    value: Any
+
+    def apply(self, body: Any) -> Any:
+        """Return a body with the wrong value."""
+        if not self.path:
+            return "" if self.value is MISSING else self.value
+        changed = copy.deepcopy(body)
+        owner = changed
+        for part in self.path[:-1]:
+            owner = owner[part]
+        if self.value is MISSING:
+            del owner[self.path[-1]]
+        else:
+            owner[self.path[-1]] = self.value
+        return changed
+
+    def __str__(self) -> str:
+        value = "missing" if self.value is MISSING else ascii(self.value)[:30]
+        return f"response {self.response}, {'.'.join(map(str, self.path)) or 'body'} = {value}"
+
+
+def wrongs(bodies: list[Any]) -> Iterator[Wrong]:
+    """Yield every wrong value of every response."""
+    for number, body in enumerate(bodies):
+        for path, value in _nodes(body):
+            for wrong in (*WRONG, *(TRICKS if isinstance(value, str) else ())):
+                if wrong is MISSING or type(wrong) is not type(value) or wrong != value:
+                    yield Wrong(number, path, wrong)
+
+
+def _nodes(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    yield path, value
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _nodes(item, (*path, key))
+
+
+@attrs.define
+class Mangler:
+    """Stands before an emulator: records the bodies of its responses, and replaces one of them.
+
+    Attributes:
+        bodies: the bodies of the responses since `begin`, as the emulator gave them.
+    """
+
+    wrong: Wrong | None = None
+    bodies: list[Any] = attrs.Factory(list)
+
+    def begin(self, wrong: Wrong | None = None) -> None:
+        """Begin to count responses, and to replace a value in one of them."""
+        self.wrong, self.bodies = wrong, []
+
+    def before(self, app: Any) -> Any:
+        """Return an ASGI application that stands before another."""
+
+        async def mangled(scope: Any, receive: Any, send: Any) -> None:
+            parts: list[dict[str, Any]] = []
+
+            async def keep(message: dict[str, Any]) -> None:
+                parts.append(message)
+
+            await app(scope, receive, keep)
+            body = b"".join(part.get("body", b"") for part in parts)
+            body = self._replaced(body)
+            headers = [(name, value) for name, value in parts[0]["headers"] if name != b"content-length"]
+            length = (b"content-length", str(len(body)).encode())
+            await send({**parts[0], "headers": [*headers, length]})
+            await send({"type": "http.response.body", "body": body})
+
+        return mangled
+
+    def _replaced(self, body: bytes) -> bytes:
+        number = len(self.bodies)
+        self.bodies.append(json.loads(body) if body else {})
+        if self.wrong is None or self.wrong.response != number:
+            return body
+        changed = self.wrong.apply(self.bodies[-1])
+        return b"" if changed == "" else json.dumps(changed).encode()
