@@ -78,8 +78,9 @@ class Inventory:
 def identity(resource: Resource) -> str:
     """Return the identity of a resource in the state."""
     token = resource.urn.split("::")[2]
-    known = declared_identity(token, {**resource.outputs, **resource.inputs})
-    return known or (f"b/{resource.id}" if token == NOTIFICATION else resource.id)
+    if token == ATTACHMENT:
+        return declared_identity(token, {**resource.outputs, **resource.inputs}) or resource.id
+    return f"b/{resource.id}" if token == NOTIFICATION else resource.id
 
 
 def declared_identity(token: str, inputs: dict[str, Any]) -> str | None:

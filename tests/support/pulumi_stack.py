@@ -85,7 +85,7 @@ class RunEnded(Exception):  # noqa: N818 - it names the event
 
 @attrs.define
 class PulumiStack:
-    """The resources of one stack; each run may have a new plugin.
+    """The resources of one stack; each run has a new plugin, or the same one configured again.
 
     Attributes:
         name: the stack's name.
@@ -120,7 +120,9 @@ class PulumiStack:
             self._engine = self._plugin.enter_context(
                 self.start_plugin() if self.start_plugin else self._start_hurried()
             )
-            self._engine.stack = self.name
+            self._engine.stack, self._engine.run = self.name, self._runs
+            self._engine.provider_id = str(uuid.uuid5(uuid.NAMESPACE_DNS, self.name))
+            self._engine.configure(**self.config)
         return self._engine
 
     def _start_hurried(self) -> AbstractContextManager[Engine]:
@@ -187,10 +189,9 @@ class PulumiStack:
 
     @contextmanager
     def _run(self) -> Iterator[None]:
+        self.end_plugin()
         self._runs += 1
         self.failures = []
-        self.engine.run, self.engine.provider_id = self._runs, str(uuid.uuid5(uuid.NAMESPACE_DNS, self.name))
-        self.engine.configure(**self.config)
         try:
             yield
         except RunEnded:

@@ -7,6 +7,7 @@ fails any more: each stack must reach its program, and deleting both must leave 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -30,6 +31,7 @@ INTERRUPTIONS = st.sampled_from(["crash", "crash after", "cancel", "preempt", "s
 TROUBLES = st.tuples(POSITIONS, INTERRUPTIONS) | st.tuples(POSITIONS, FAULTS)
 """What goes wrong in a run, and at which of its requests."""
 EDIT_LISTS = st.lists(EDITS, min_size=1, max_size=3, unique_by=lambda edit: edit[0])
+_IMPORT = re.compile(r"`pulumi import \S+ NAME ([^`]+)`")
 _WITHOUT_NUMBER = {ATTACHMENT, FLEET, KEY}
 
 
@@ -169,20 +171,25 @@ class StacksMachine(RuleBasedStateMachine):
             require(len(running) <= count, "doubled", running)
 
     def _solve_conflicts(self, number: int) -> None:
-        """Do what users do about conflicts: leave to others what is theirs, and delete what a crashed run has left."""
+        """Do what users do about conflicts: leave to others what is theirs, and import what a crashed run has left."""
         others = self.strangers | self._owned(1 - number)
         for failure in self.stacks[number].failures:
-            name = failure.urn.rpartition("::")[2]
-            wanted = self._wanted(number, name)
+            _, _, token, name = failure.urn.split("::")
+            command = _IMPORT.search(failure.message)
+            require(command, "not reached", failure)
+            wanted = declared_identity(token, self.programs[number][name].inputs) or f"b/{command[1]}"
             require(wanted in others | self.orphans, "not reached", failure)
             if wanted in others:
                 del self.programs[number][name]
+            elif any(entry.urn == failure.urn for entry in self.stacks[number].entries):
+                self._delete_orphan(wanted)  # the replacement of a resource was interrupted
             else:
-                self._delete_orphan(wanted)
+                self._import_orphan(number, failure.urn, command[1])
 
-    def _wanted(self, number: int, name: str) -> str | None:
-        declared = self.programs[number][name]
-        return declared_identity(declared.token, declared.inputs)
+    def _import_orphan(self, number: int, urn: str, resource_id: str) -> None:
+        _, _, token, name = urn.split("::")
+        self.figures["imports of orphans"] += 1
+        self._run(number, lambda stack: stack.import_(name, token, resource_id))
 
     def _delete_orphan(self, orphan: str) -> None:
         while orphan in Inventory.of(self.cloud).things:

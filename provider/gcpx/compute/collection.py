@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import attrs
 
 from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
+from gcpx.compute.lost_responses import refusing_what_others_created
 from gcpx.compute.operations import Operations, Outcome, Wait
 from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import MalformedResponse
@@ -168,7 +170,9 @@ class Collection:
 
         def send(request_id: str) -> dict[str, Any]:
             query = {**made.query, "requestId": request_id}
-            return self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=made.body), call)
+            request = Request(api=COMPUTE, method="POST", path=path, query=query, body=made.body)
+            with refusing_what_others_created(self.operations, call, self._scope, request_id, exists):
+                return self.google.send(request, call)
 
         inserted = IdempotentInsert(
             request_ids=RequestIds(call=call, namespace=_NAMESPACE, content=[path, made.body, {**made.query}]),
@@ -231,8 +235,10 @@ class Collection:
         """
         patience = call.timeout or self.timeout
         request = Request(api=COMPUTE, method="POST", path=self.url, query=query, body=body, patience=patience)
+        exists = partial(self._has_written_name, call, body["name"])
         try:
-            return self.google.send(request, call)
+            with refusing_what_others_created(self.operations, call, self._scope, query["requestId"], exists):
+                return self.google.send(request, call)
         except (Conflict, Rejected, PreconditionFailed) as error:
             may_exist = isinstance(error, Conflict) or call.autonamed
             operation = self._operation_of(call, query["requestId"]) if may_exist else None
@@ -242,10 +248,14 @@ class Collection:
                 raise _already_exists(call, error, f"projects/{self.project}/{self.path}/{body['name']}") from error
             raise
 
+    def _has_written_name(self, call: Call, name: str) -> bool:
+        """Return whether a resource exists with a name that was not generated, and that others may use, too."""
+        return not call.autonamed and self.get(call, name) is not None
+
     def _operation_of(self, call: Call, request_id: str) -> dict[str, Any] | None:
         """Find the operation of a request ID; None if there is none, or if that cannot be determined."""
         try:
-            return self.operations.requested(call, self.path.rpartition("/")[0], request_id)
+            return self.operations.requested(call, self._scope, request_id)
         except ApiError:
             return None
 
@@ -254,6 +264,10 @@ class Collection:
 
     def _wait(self, what: str) -> Wait:
         return Wait(what, self.timeout)
+
+    @property
+    def _scope(self) -> str:
+        return self.path.rpartition("/")[0]
 
     @property
     def operations(self) -> Operations:

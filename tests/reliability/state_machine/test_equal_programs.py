@@ -1,0 +1,68 @@
+"""Two stacks that declare the same thing: the second one gets a conflict, and never deletes what the first one has."""
+
+from __future__ import annotations
+
+import pytest
+from cloud_inventory import Inventory
+from programs import (
+    ATTACHMENT,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)
+from pulumi_stack import Declared, PulumiStack
+
+CREATIONS = {
+    "template": (TEMPLATE, {"name": "web", **template()}, "compute.instanceTemplates.insert"),
+    "image": (IMAGE, image(name="golden"), "compute.machineImages.insert"),
+    "attachment": (ATTACHMENT, attachment(), "compute.instances.attachDisk"),
+    "fleet": (FLEET, fleet(2, fleetId="crew"), "compute.regionInstances.bulkInsert"),
+    "notification": (NOTIFICATION, notification(), "storage.notifications.insert"),
+    "key": (KEY, key(), "oslogin.users.sshPublicKeys.create"),
+}
+FAULTS = {
+    "no fault": None,
+    "one 500": {"status": 500},
+    "500 for good": {"status": 500, "times": 10**9},
+    "no response for good": {"drop": "before", "times": 10**9},
+    "the response is lost": {"drop": "after"},
+}
+
+
+@pytest.fixture
+def stacks(cloud):
+    config = {"project": PROJECT, "emulatorHost": cloud.host}
+    made = [PulumiStack(name, config) for name in ("dev", "prod")]
+    yield made
+    for stack in made:
+        stack.end_plugin()
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize("name", CREATIONS)
+def test_what_another_stack_has_is_never_taken_over_or_deleted(cloud, stacks, name, fault):
+    token, inputs, method = CREATIONS[name]
+    program, (one, other) = {"thing": Declared(token, inputs)}, stacks
+    cloud.prepare()
+    one.up(program)
+    made = Inventory.of(cloud)
+    if fault:
+        cloud.fail(method, **fault)
+    other.up(program)
+    cloud.emulator.faults.queue.clear()
+    assert other.entries == []
+    other.up(program)
+
+    assert "`pulumi import " in other.failures[0].message
+    other.destroy()
+    assert Inventory.of(cloud) == made
+    assert not one.preview(program)
