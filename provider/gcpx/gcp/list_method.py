@@ -84,6 +84,11 @@ def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, An
     return [item for scope in scopes for item in _objects(scope.get(collection, []))]
 
 
+def is_id(found: Any) -> bool:
+    """Return whether a value in a response may be an ID, which Google writes as text; its form is Google's choice."""
+    return bool(found) and isinstance(found, str | int) and not isinstance(found, bool)
+
+
 def link_of(item: Mapping[str, Any]) -> str:
     """Return the path in an item's self link, `projects/...`; raise MalformedResponse if it has none."""
     link = item.get("selfLink")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from gcpx.errors import ProviderError, UserError
+from gcpx.errors import MalformedResponse, ProviderError, UserError
 from gcpx.model.call import Call
 from gcpx.model.compare import Comparison
 from gcpx.model.fields import ObjectType, object_type
@@ -54,8 +54,15 @@ class Live:
 class ListedResource:
     """A resource in a list: its ID, which `pulumi import` accepts, and the name to show."""
 
-    id: str
-    name: str
+    id: str = attrs.field()
+    name: str = attrs.field()
+
+    @id.validator
+    @name.validator
+    def _is_text(self, attribute: attrs.Attribute[str], value: object) -> None:
+        """Refuse what a response has instead of a name."""
+        if not isinstance(value, str) or not value:
+            raise MalformedResponse(f"Google's list has a resource whose {attribute.name} is not a text")
 
 
 @attrs.frozen

@@ -229,9 +229,11 @@ def _disks_of(instance: dict[str, Any], path: str) -> list[dict[str, Any]]:
 
 
 def _is_disk(found: Any) -> bool:
-    if not isinstance(found, dict) or not _DEVICE_NAME.fullmatch(str(found.get("deviceName"))):
+    if not isinstance(found, dict):
         return False
-    source = found.get("source")
+    name, source = found.get("deviceName"), found.get("source")
+    if not isinstance(name, str) or not _DEVICE_NAME.fullmatch(name):
+        return False
     return found.get("type") == "SCRATCH" or (isinstance(source, str) and "/disks/" in source)
 
 
