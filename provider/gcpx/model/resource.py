@@ -54,15 +54,13 @@ class Live:
 class ListedResource:
     """A resource in a list: its ID, which `pulumi import` accepts, and the name to show."""
 
-    id: str = attrs.field()
-    name: str = attrs.field()
+    id: str
+    name: str
 
-    @id.validator
-    @name.validator
-    def _is_text(self, attribute: attrs.Attribute[str], value: object) -> None:
+    def __attrs_post_init__(self) -> None:
         """Refuse what a response has instead of a name."""
-        if not isinstance(value, str) or not value:
-            raise MalformedResponse(f"Google's list has a resource whose {attribute.name} is not a text")
+        if not all(isinstance(text, str) and text for text in (self.id, self.name)):
+            raise MalformedResponse("Google's list has a resource whose ID or name is not a text")
 
 
 @attrs.frozen

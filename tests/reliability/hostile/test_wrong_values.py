@@ -13,7 +13,7 @@ import emulated
 import grpc
 import pytest
 from hurried import HurriedProvider
-from mangled import Mangler, Wrong, wrongs
+from mangled import MISSING, Mangler, Wrong, wrongs
 from programs import (
     ATTACHMENT,
     BUCKET,
@@ -152,15 +152,24 @@ def _create(hostile: Hostile, token: str, made: None) -> None:
 VERBS: dict[str, Callable[..., None]] = {
     "create": _create, "refresh": _refresh, "import": _import, "update": _update, "list": _list, "delete": _delete,
 }  # fmt: skip
-RENAMED = ("x", "SOMETHING_NEW")
+
+
+def _says_gone(token: str, wrong: Wrong) -> bool:
+    """Return whether a wrong value is a valid way to say that ours is gone, which nobody could tell from the truth."""
+    if token in {TEMPLATE, IMAGE}:  # another resource has taken the name
+        return wrong.path == ("id",) and isinstance(wrong.value, int | str) and not isinstance(wrong.value, bool)
+    if token == ATTACHMENT:  # the disk is detached, or was attached again under another name
+        renamed = wrong.path[-1:] == ("deviceName",) and wrong.value in ("x", "SOMETHING_NEW")
+        return renamed or (wrong.path[:1] == ("disks",) and len(wrong.path) == 2 and wrong.value is MISSING)
+    return token == FLEET and wrong.path == ("items",) and (wrong.value is MISSING or wrong.value == [])
+
+
 READING = ("refresh", "import", "list")
 
 
 def _attempt(hostile: Hostile, token: str, verb: str, made: Any, wrong: Wrong | None) -> str:
     """Call a verb with a wrong value; return what is not allowed about the outcome, empty if nothing is."""
     hostile.mangler.begin(wrong)
-    if wrong is not None and token == ATTACHMENT and wrong.path[-1:] == ("deviceName",) and wrong.value in RENAMED:
-        return ""  # our disk with another valid name was attached by someone else, so ours is gone
     try:
         VERBS[verb](hostile, token, made)
     except grpc.RpcError as error:
@@ -171,6 +180,8 @@ def _attempt(hostile: Hostile, token: str, verb: str, made: Any, wrong: Wrong | 
         if len(error.details()) > 10_000:
             return f"a message of {len(error.details())} characters"
     except AssertionError as error:
+        if "was taken for" in str(error) and wrong is not None and _says_gone(token, wrong):
+            return ""
         return str(error).splitlines()[0][:200]
     return ""
 
