@@ -277,8 +277,10 @@ def test_after_a_zone_is_gone_all_zones_are_listed_at_once_again(engine, cloud):
 def test_members_are_listed_at_once_if_the_list_names_no_zone_of_the_region(engine, cloud):
     created = engine.create(FLEET, "workers", fleet())
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
-        cloud.fail("compute.instances.aggregatedList", body="{}")
-        assert another.refresh(created) is None
+        cloud.fail("compute.instances.aggregatedList", body='{"kind": "compute#instanceAggregatedList"}')
+        with driver.failing() as failed:
+            another.refresh(created)
+        assert "has no zone of us-east1" in failed[0].message, "an incomplete list does not mean that the fleet is gone"
         cloud.emulator.requests.kept.clear()
         assert another.refresh(created) == created
 
