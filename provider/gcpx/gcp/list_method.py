@@ -65,7 +65,8 @@ class ListMethod:
         if not isinstance(following, str) or (following and following == token):
             raise MalformedResponse(f"{self.path}: Google's list has a page token that leads nowhere")
         # A page with selected fields does not say that it is a list.
-        if "fields" not in self.query and not str(page.get("kind", "")).endswith("List"):
+        is_list = "List" in str(page.get("kind")) or bool(page.keys() & {"items", "nextPageToken"})
+        if "fields" not in self.query and not is_list:
             raise MalformedResponse(f"{self.path}: Google's response is not a list")
         items = page.get("items", [])
         _objects(list(items.values()) if isinstance(items, dict) else items)
