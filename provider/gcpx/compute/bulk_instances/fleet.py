@@ -192,8 +192,7 @@ class Fleet:
         scopes = {name for page in pages for name in page.get("items", {})}
         self.zones.learn(self.project, self.region, scopes)
         if not self.zones.of(self.project, self.region):
-            # With all scopes included, the zones are on the list even if nothing is in them.
-            raise MalformedResponse(f"Google's list of instances has no zone of {self.region}, so it is not complete")
+            raise _without_zones(f"projects/{self.project}/regions/{self.region}", scopes)
         return [checked_instance(item) for page in pages for item in items_of(page, "instances")]
 
     def _list_method(self, path: str, **query: Any) -> ListMethod:
@@ -215,6 +214,16 @@ class Fleet:
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
         has_labels = self.labels.items() <= instance.get("labels", {}).items()
         return fits and has_labels and region_of(instance) == self.region
+
+
+def _without_zones(region: str, scopes: Iterable[str]) -> ProviderError:
+    """Return the error of a list that has no zone of a region.
+
+    With all scopes included, the zones are on the list even if nothing is in them.
+    """
+    if any(scope.startswith("zones/") for scope in scopes):
+        return NotFound(f"The resource '{region}' was not found")
+    return MalformedResponse("Google's list of instances has no zones, so it is not complete")
 
 
 def _contradiction(error: NotFound) -> ServerError:
