@@ -10,6 +10,7 @@ import zlib
 
 import driver
 import grpc
+import httpx
 import pytest
 from driver import Resource, failing
 from hurried import HurriedProvider
@@ -18,11 +19,10 @@ from pauses import Pauses
 from programs import ATTACHMENT, FLEET, IMAGE, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER
 
 from gcpx.gcp.apis import COMPUTE
+from gcpx.gcp.connections import Connections
 from gcpx.gcp.errors import ApiError
 from gcpx.gcp.request import Request
-from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings
-from gcpx.gcp.transport import Transport
 
 READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}/global/instanceTemplates/web")
 MEGABYTE = 1 << 20
@@ -183,12 +183,10 @@ def test_a_response_that_drips_ends_at_the_request_timeout():
             yield b" "
 
     with misbehaving(drip) as server:
-        transport = Transport(Settings(project=PROJECT, emulator_host=server.host, request_timeout="30s"), lambda: now)
-        with pytest.raises(RetryableError) as raised:
-            transport.send(READ, renew_token=False)
-        transport.close()
-
-    assert "waiting for the response timed out" in str(raised.value.error)
+        connections = Connections(lambda: now)
+        with pytest.raises(httpx.ReadTimeout):
+            connections.exchange("GET", f"http://{server.host}/", timeout=httpx.Timeout(30.0))
+        connections.close()
 
 
 def _pages(tokens):
