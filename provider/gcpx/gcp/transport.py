@@ -21,7 +21,7 @@ from gcpx.gcp.connection_errors import CONNECTION_EXCEPTIONS, connection_error
 from gcpx.gcp.connections import Connections, Received
 from gcpx.gcp.credentials import Credentials
 from gcpx.gcp.endpoints import base_url
-from gcpx.gcp.errors import Redirected, UnreadableResponse
+from gcpx.gcp.errors import CannotSendRequest, Redirected, UnreadableResponse
 from gcpx.gcp.hosts import is_loopback
 from gcpx.gcp.http_dates import retry_after
 from gcpx.gcp.request import Request, Timeouts
@@ -83,7 +83,8 @@ class Transport:
         except CONNECTION_EXCEPTIONS as error:
             emulated = self._settings.emulator_host is not None
             failure = connection_error(error, request.method, url, emulated=emulated)
-            raise RetryableError(failure, unsent=isinstance(error, _NOT_SENT)) from error
+            unsent = isinstance(error, _NOT_SENT) or isinstance(failure, CannotSendRequest)
+            raise RetryableError(failure, unsent=unsent) from error
         except UnreadableBodyError as error:
             raise UnreadableResponse(f"{request.description}: {error}") from error
         except (ValueError, TypeError, OverflowError) as error:

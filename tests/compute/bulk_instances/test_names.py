@@ -79,7 +79,7 @@ def test_a_replacement_that_finds_too_few_higher_numbers_says_what_to_do(engine,
     assert failed[0].partial is None
     for words in ("namePattern: z-#", "3 more instances", "at most 9", "z-7", "deleteBeforeReplace", "more #"):
         assert words in failed[0].message
-    assert cloud.calls() == [*["compute.instances.list"] * 3, BULK, LIST]
+    assert cloud.calls() == [*["compute.instances.list"] * 3, BULK, "compute.regionOperations.list", LIST]
 
 
 @pytest.mark.parametrize(
