@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import attrs
 import httpx
 import pytest
@@ -10,7 +12,7 @@ from programs import PROJECT
 
 from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.apis import COMPUTE
-from gcpx.gcp.errors import RateLimited
+from gcpx.gcp.errors import RateLimited, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.gcp.settings import Settings
 from gcpx.gcp.transport import retry_after
@@ -89,6 +91,32 @@ def test_a_rate_limit_holds_back_every_request_of_the_client(cloud, google, paus
     assert google.send(attrs.evolve(READ, query={"fields": "name"}), pauses.call()) == {"name": "web"}
 
     assert pauses.seconds == [7]
+
+
+@pytest.mark.parametrize("request_", [READ, CREATE])
+def test_nothing_is_sent_after_a_cancellation(cloud, google, pauses, request_):
+    cancelled = threading.Event()
+    cancelled.set()
+    with pytest.raises(CancelledError, match="it changed nothing"):
+        google.send(request_, attrs.evolve(pauses.call(), cancelled=cancelled))
+
+    assert cloud.calls() == []
+
+
+def test_a_cancellation_between_retries_does_not_hide_that_the_first_attempt_may_have_been_carried_out(cloud, google):
+    cloud.fail(INSERT, drop="before")
+    change = attrs.evolve(CREATE, idempotent=True)
+    with pytest.raises(Unfinished, match="Google may have carried the request out"):
+        google.send(change, Pauses(cancel=True).call())
+
+    assert len(cloud.requests(INSERT)) == 1
+
+
+def test_a_rate_limit_between_retries_does_not_hide_that_either(cloud, google, pauses):
+    cloud.fail(INSERT, drop="before")
+    cloud.fail(INSERT, status=429, times=1000)
+    with pytest.raises(Unfinished, match="Google may have carried the request out"):
+        google.send(attrs.evolve(CREATE, idempotent=True), pauses.call())
 
 
 def test_a_call_that_is_cancelled_while_it_is_held_back_sends_nothing(cloud, google):

@@ -24,6 +24,7 @@ FAULTS = {
     "403": {"status": 403, "message": "denied"},
     "404": {"status": 404, "message": "not there"},
     "409": {"status": 409, "reason": "conflict", "message": "busy"},
+    "429": {"status": 429, "retry_after": 30},
     "503": {"status": 503},
     "not JSON": {"body": "<html>"},
     "not an object": {"body": "[]"},

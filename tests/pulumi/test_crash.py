@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import subprocess
@@ -23,6 +24,13 @@ CASES = {"template": (TEMPLATE, template(), [TEMPLATES], 1), "fleet": (FLEET, fl
 def _names(cloud, collections):
     cloud.emulator.operations.settle()
     return [item["name"] for path in collections for item in cloud.emulator.store.list(path)]
+
+
+def _request_ids(requests):
+    """Count the request IDs of the insertions among the requests."""
+    inserts = [entry for entry in requests if entry["method"].endswith((".insert", ".bulkInsert"))]
+    assert len(inserts) >= 2
+    return len({entry["query"]["requestId"] for entry in inserts})
 
 
 @contextmanager
@@ -52,44 +60,59 @@ def test_a_killed_up_is_finished_by_the_next_one(stack, cloud, case):
         if request.endswith("/wait"):  # so the insertion was accepted
             begun.set()
 
-    with counted_requests(cloud, observe), _running(stack):
+    with counted_requests(cloud, observe) as log, _running(stack):
         assert begun.wait(HANGS)
     cloud.finish_operations()
     stack.workspace.run("cancel", "--yes")  # the killed CLI has left its lock
     said = stack.up()
     name = stack.resource("web")["outputs"]["fleetId" if token == FLEET else "name"]
 
+    assert _request_ids([*log.kept, *cloud.emulator.requests.kept]) == 1, (
+        "the second run repeats the request of the first"
+    )
     assert "interrupted while creating" in said
     assert len(_names(cloud, collections)) == count
     assert name not in stack.resource("web")["inputs"].values(), "the name of the interrupted run"
     stack.workspace.run("refresh", "--yes", "--skip-preview", "--clear-pending-creates", "--expect-no-changes")
     assert "pending" not in stack.up("--expect-no-changes")
-    stack.assert_no_changes()
     stack.destroy()
     assert _names(cloud, collections) == []
+
+
+def _assert_request_ids_belong_to_the_provider(stack, cloud):
+    """Assert that the first digits of request IDs follow from the ID of the provider's resource in the state."""
+    providers = [
+        item for item in stack.workspace.state()["deployment"]["resources"] if "pulumi:providers" in item["type"]
+    ]
+    marks = {hashlib.sha256(item["id"].encode()).hexdigest()[:8] for item in providers}
+    sent = {entry["query"]["requestId"][:8] for entry in cloud.requests("compute.instanceTemplates.insert")}
+    assert sent == marks
 
 
 def test_a_forced_replacement_never_deletes_what_the_state_still_needs(stack, cloud):
     stack.write(
         web={"type": TEMPLATE, "properties": {"name": "web", **template()}},
-        auto={"type": TEMPLATE, "properties": template()},
+        auto={"type": TEMPLATE, "properties": template(), "options": {"provider": "${explicit}"}},
+        explicit={"type": "pulumi:providers:gcpx", "properties": {"project": PROJECT}},
     )
     stack.up()
+    _assert_request_ids_belong_to_the_provider(stack, cloud)
     web, auto = stack.resource("web"), stack.resource("auto")
     said = stack.up("--target-replace", web["urn"], "--target-replace", auto["urn"])
     assert {f"{one['id']} was not replaced" in said for one in (web, auto)} == {True}
     assert "deleteBeforeReplace" in said
     assert stack.resource("auto")["id"] == auto["id"]
-    stack.assert_no_changes()
+    stack.workspace.run("preview", "--expect-no-changes")
     assert len(_names(cloud, [TEMPLATES])) == 2
 
     stack.up("--refresh", "--target-replace", auto["urn"])
     assert stack.resource("auto")["id"] != auto["id"]
     stack.write(
         web={"type": TEMPLATE, "properties": {"name": "web", **template()}, "options": {"deleteBeforeReplace": True}},
-        auto={"type": TEMPLATE, "properties": template()},
+        auto={"type": TEMPLATE, "properties": template(), "options": {"provider": "${explicit}"}},
+        explicit={"type": "pulumi:providers:gcpx", "properties": {"project": PROJECT}},
     )
     stack.up("--target-replace", web["urn"])
     assert stack.resource("web")["outputs"]["numericId"] != web["outputs"]["numericId"]
-    stack.assert_no_changes()
+    stack.workspace.run("preview", "--expect-no-changes")
     assert len(_names(cloud, [TEMPLATES])) == 2

@@ -13,10 +13,9 @@ import attrs
 import driver
 import httpx
 import pytest
-from driver import Engine, failing
+from driver import Engine
 from emulated import Emulated
 from programs import PROJECT, TEMPLATE, template
-from samples import SAMPLES
 from steered import HANGS
 from virtual_time import VirtualProvider, VirtualTime
 
@@ -111,18 +110,3 @@ def test_two_stacks_share_a_quota(cloud):
 
     _assert_within_the_quota(cloud, stacks, 2 * NUMBER)
     assert min(shares) >= (0.4 if FULL else 0.25) * sum(shares)
-
-
-@pytest.mark.parametrize("status", [{"status": 429, "retry_after": 30}, {"status": 403, "reason": "rateLimitExceeded"}], ids=str)  # fmt: skip
-@pytest.mark.parametrize("sample", [item for item in SAMPLES.values() if item.later_calls], ids=lambda item: item.token)
-def test_a_rate_limit_after_a_creation_loses_nothing(hurried, cloud, vm, sample, status):
-    for method in sample.later_calls:
-        cloud.fail(method, times=1000, **status)
-    inputs = hurried.checked(sample.token, "kept", sample.inputs)
-    urn = hurried.urn(sample.token, "kept")
-    with failing() as failed:
-        hurried.stub.Create(driver.rpc.CreateRequest(urn=urn, properties=driver.struct(inputs), name="kept"))
-    cloud.emulator.faults.queue.clear()
-    state = driver.Resource(urn, failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties))
-
-    assert hurried.drift(hurried.update(state, sample.inputs)) == set()

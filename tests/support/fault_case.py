@@ -88,21 +88,21 @@ class FaultyStack(StackState):
     plan: FaultPlan = attrs.Factory(FaultPlan)
     messages: list[str] = attrs.Factory(list)
     """What the failed runs said."""
-    _provider: FaultyProvider | None = None
 
     @property
     def engine(self) -> Engine:
         if self._engine is None:
-            self._provider = FaultyProvider(self.plan)
-            made = self._plugin.enter_context(driver.engine(self._provider, **self.config))
+            self.provider = FaultyProvider(self.plan)
+            made = self._plugin.enter_context(driver.engine(self.provider, **self.config))
             self._engine = attrs.evolve(made, stub=_Stub(made.stub))
         return self._engine
 
     @property
-    def provider(self) -> FaultyProvider:
+    def faulty(self) -> FaultyProvider:
+        """The provider of the plugin, which is started if none runs."""
         assert self.engine
-        assert self._provider is not None
-        return self._provider
+        assert isinstance(self.provider, FaultyProvider)
+        return self.provider
 
     def limit(self, seconds: float) -> None:
         """Give calls a custom timeout."""
@@ -173,7 +173,7 @@ class CaseRun:
 
     def verb(self) -> None:
         """Do what the scenario is about."""
-        start = self.stack.provider.waited
+        start = self.stack.faulty.waited
         match self.scenario.verb:
             case "read":
                 self.stack.refresh()
@@ -183,7 +183,7 @@ class CaseRun:
                 self.stack.import_(self._imported)
             case _:
                 self.stack.up(self.scenario.changed)
-        self.waited = max(self.waited, self.stack.provider.waited - start)
+        self.waited = max(self.waited, self.stack.faulty.waited - start)
 
     def recover(self, recovery: Recovery) -> None:
         """Do what the user does next; it must succeed."""
@@ -271,7 +271,7 @@ def _have_fault(run: CaseRun, case: Case) -> None:
     if not plan.happened:
         run.note("broken", "the call of the fault was not made")
     plan.clear()
-    run.stack.provider.line.deliver()
+    run.stack.faulty.line.deliver()
     run.cloud.clock.advance(10_000 * 3600)
     untracked = run.added() - before
     if run.stack.state is None and untracked:

@@ -75,20 +75,20 @@ def _delay(line: Line, request: httpx.Request) -> httpx.Response:
     return _lose(line, request)
 
 
-class _Trickle(httpx.SyncByteStream):
-    """A body that arrives byte by byte."""
+class _Body(httpx.SyncByteStream):
+    """A body that arrives in parts of a size."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, size: int) -> None:
         self.content = content
+        self.size = size
 
     def __iter__(self) -> Iterator[bytes]:
-        return (self.content[index : index + 1] for index in range(len(self.content)))
+        return (self.content[index : index + self.size] for index in range(0, len(self.content), self.size))
 
 
 def _trickle(line: Line, request: httpx.Request) -> httpx.Response:
     found = line.send(request)
-    headers = {"Content-Type": "application/json", "Content-Length": str(len(found.content))}
-    return httpx.Response(found.status_code, headers=headers, stream=_Trickle(found.content), request=request)
+    return _response(found.status_code, found.content, request, size=1)
 
 
 def _truncate(line: Line, request: httpx.Request) -> httpx.Response:
@@ -110,8 +110,9 @@ def _answer_after_work(status: int) -> Callable[[Line, httpx.Request], httpx.Res
     return answer
 
 
-def _response(status: int, content: bytes, request: httpx.Request) -> httpx.Response:
-    return httpx.Response(status, headers={"Content-Type": "application/json"}, content=content, request=request)
+def _response(status: int, content: bytes, request: httpx.Request, *, size: int = 1 << 20) -> httpx.Response:
+    headers = {"Content-Type": "application/json", "Content-Length": str(len(content))}
+    return httpx.Response(status, headers=headers, stream=_Body(content, size), request=request)
 
 
 def _refusal(status: int, **more: Any) -> dict[str, Any]:

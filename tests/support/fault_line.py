@@ -76,9 +76,9 @@ class FaultyProvider(HurriedProvider):
         assert self._client is not None
         assert isinstance(self.cancelled, Pauses)
         self.line = FaultyLine(self._plan, self.cancelled, self._settings.timeout_seconds)
-        transport = Transport(self._settings)
-        transport._client.close()  # noqa: SLF001 - httpx's own seam is a transport, which the settings do not choose
-        transport._client = httpx.Client(transport=self.line, trust_env=False)  # noqa: SLF001 - as above
+        transport = Transport(self._settings, self.clock)
+        pools = transport._connections._pools  # noqa: SLF001 - httpx's own seam is a transport, which no setting chooses
+        pools[True, False] = httpx.Client(transport=self.line, trust_env=False)
         self._client._connected = transport  # noqa: SLF001 - as above
 
     @property

@@ -33,6 +33,10 @@ _BIGGER_DISK: Final = {"disks": [{"boot": True, "initializeParams": {"diskSizeGb
 _ROLLING: Final = {"updatePolicy": {"strategy": "ROLLING", "maxUnavailable": 1}}
 
 
+VERBS: Final = ("create", "read", "delete", "import")
+"""The verbs that every program has; the others are updates."""
+
+
 @attrs.frozen
 class Scenario:
     """One verb of one program.
@@ -62,7 +66,7 @@ class Scenario:
 
 def _scenarios(program: str, token: str, inputs: dict[str, Any], **updates: dict[str, Any]) -> list[Scenario]:
     """Return the scenarios of a program, with updates by the name of what changes."""
-    fixed = [Scenario(program, token, verb, inputs, inputs) for verb in ("create", "read", "delete", "import")]
+    fixed = [Scenario(program, token, verb, inputs, inputs) for verb in VERBS]
     return [*fixed, *(Scenario(program, token, verb, inputs, inputs | changed) for verb, changed in updates.items())]
 
 

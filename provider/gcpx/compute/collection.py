@@ -17,6 +17,7 @@ from gcpx.errors import MalformedResponse
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, Rejected
+from gcpx.gcp.list_method import is_id
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -77,7 +78,7 @@ class Collection:
         except NotFound:
             return None
         # An empty response, or one about something else, does not mean that the resource is gone.
-        if not str(live.get("id")).isdigit() or name not in {live.get("name"), str(live["id"])}:
+        if not is_id(live.get("id")) or name not in {live.get("name"), str(live["id"])}:
             raise MalformedResponse(
                 f"Google's response for {self.path}/{name} is not about it: it holds no such id or name"
             )

@@ -6,6 +6,7 @@ from typing import Any
 
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.list_method import is_id
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.place_defaults import place_or_default, require_project
@@ -57,8 +58,8 @@ class InProject(Resource):
 
     def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> Live:
         """Describe what an operation created, or may have created, by its numeric ID, which is never used again."""
-        target = str(operation.get("targetId"))
-        return Live.unread(resource_id, {**known, "numericId": target if target.isdigit() else None})
+        target = operation.get("targetId")
+        return Live.unread(resource_id, {**known, "numericId": str(target) if is_id(target) else None})
 
 
 class InProjectFunction(Function):

@@ -67,21 +67,26 @@ class ListMethod:
         # A page with selected fields does not say that it is a list.
         if "fields" not in self.query and not str(page.get("kind", "")).endswith("List"):
             raise MalformedResponse(f"{self.path}: Google's response is not a list")
-        items_of(page)
+        items = page.get("items", [])
+        _objects(list(items.values()) if isinstance(items, dict) else items)
         return page
 
 
 def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, Any]]:
     """Return the items (REST JSON) on a page of a list or, of an aggregated list, those of a collection in all scopes.
 
-    Without a collection, the scopes of an aggregated list are not read. Raises MalformedResponse for items that are not
-    objects.
+    Raises MalformedResponse for items that are not objects.
     """
-    found = page.get("items", [])
-    scopes = _objects(list(found.values())) if isinstance(found, dict) else []
+    found = page.get("items", {} if collection else [])
     if not collection:
-        return scopes or _objects(found if not isinstance(found, dict) else [])
+        return _objects(found)
+    scopes = _objects(list(found.values()) if isinstance(found, dict) else found)
     return [item for scope in scopes for item in _objects(scope.get(collection, []))]
+
+
+def is_id(found: Any) -> bool:
+    """Return whether a value in a response may be an ID, which Google writes as text; its form is Google's choice."""
+    return bool(found) and isinstance(found, str | int) and not isinstance(found, bool)
 
 
 def link_of(item: Mapping[str, Any]) -> str:

@@ -81,7 +81,7 @@ def _from_wire(kind: Type, value: Any) -> Any:
     if isinstance(kind, ListOf) and isinstance(value, list):
         return [_from_wire(kind.item, item) for item in value]
     if isinstance(kind, MapOf) and isinstance(value, dict):
-        return {key: _from_wire(kind.item, item) for key, item in value.items()}
+        return {key: _from_wire(kind.item, item) for key, item in value.items() if item is not None}
     if kind == Scalar("integer") and isinstance(value, str):
         number = as_integer(value)
         return value if number is None else number

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from gcpx.errors import ProviderError, UserError
+from gcpx.errors import MalformedResponse, ProviderError, UserError
 from gcpx.model.call import Call
 from gcpx.model.compare import Comparison
 from gcpx.model.fields import ObjectType, object_type
@@ -61,6 +61,11 @@ class ListedResource:
 
     id: str
     name: str
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse what a response has instead of a name."""
+        if not all(isinstance(text, str) and text for text in (self.id, self.name)):
+            raise MalformedResponse("Google's list has a resource whose ID or name is not a text")
 
 
 @attrs.frozen

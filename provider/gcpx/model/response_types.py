@@ -44,7 +44,7 @@ def _parts(kind: Type, value: Any) -> list[tuple[str | int, Type, Any]] | None:
     if isinstance(kind, MapOf) and isinstance(value, dict):
         return [(name, kind.item, item) for name, item in value.items()]
     if isinstance(kind, ListOf) and isinstance(value, list):
-        return [(index, kind.item, item) for index, item in enumerate(value)]
+        return None if None in value else [(index, kind.item, item) for index, item in enumerate(value)]
     return None
 
 

@@ -25,7 +25,8 @@ WAIT = "compute.globalOperations.wait"
 READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}/global/instanceTemplates/web")
 SLOW = 1.0
 """Seconds of the provider's clock that each request takes."""
-ONE_AT_A_TIME = [item for item in SCENARIOS if "fleet" not in item.name]
+ONE_AT_A_TIME = [item for item in SCENARIOS if "fleet" not in item.name and not item.refresh]
+"""The scenarios whose requests are sent one after the other."""
 
 
 class SlowLog(RequestLog):

@@ -18,7 +18,7 @@ from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound, ServerError
-from gcpx.gcp.list_method import ListMethod, items_of
+from gcpx.gcp.list_method import ListMethod, is_id, items_of
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -191,6 +191,9 @@ class Fleet:
         pages = list(self._list_method("aggregated/instances", includeAllScopes=True).pages(call))
         scopes = {name for page in pages for name in page.get("items", {})}
         self.zones.learn(self.project, self.region, scopes)
+        if not self.zones.of(self.project, self.region):
+            # With all scopes included, the zones are on the list even if nothing is in them.
+            raise MalformedResponse(f"Google's list of instances has no zone of {self.region}, so it is not complete")
         return [checked_instance(item) for page in pages for item in items_of(page, "instances")]
 
     def _list_method(self, path: str, **query: Any) -> ListMethod:
@@ -225,8 +228,11 @@ def checked_instance(found: Instance) -> Instance:
     """
     texts = [found.get(name) for name in ("name", "zone", "status", "selfLink")]
     labels = found.get("labels", {})
-    ids = isinstance(found.get("id"), str | int) and str(found["id"]).isdigit()
-    if not ids or not all(isinstance(text, str) and text for text in texts) or not _is_text_map(labels):
+    if (
+        not is_id(found.get("id"))
+        or not all(isinstance(text, str) and text for text in texts)
+        or not _is_text_map(labels)
+    ):
         raise MalformedResponse("Google's list has an instance without a valid name, ID, zone, status, link or labels")
     return found
 

@@ -49,7 +49,7 @@ def live_fleet(
 def imported_fleet(call: Call, fleet: Fleet, members: list[Instance], inputs: dict[str, Any]) -> Live:
     """Describe an imported fleet; the properties include the inputs, which no program has set yet."""
     live = live_fleet(call, fleet, members, inputs, {})
-    return Live(live.id, {**inputs, **live.properties})
+    return Live(live.id, require_types(object_type(BulkInstancesModel), {**inputs, **live.properties}))
 
 
 def unread_fleet(fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> Live:

@@ -5,6 +5,7 @@ Source: REST reference, `instances.attachDisk`, `instances.detachDisk` and `inst
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +35,8 @@ from gcpx.model.rules import Violation, text
 
 _TIMEOUT: Final = 300.0
 """Seconds that an operation may take if the user sets no custom timeout."""
+_DEVICE_NAME: Final = re.compile(r"[\w.:-]{1,255}", re.ASCII)
+"""What a device name in a response may look like: anything that Linux can show below /dev/disk/by-id."""
 _CANCELLATION_INTERVAL: Final = 0.5
 """Seconds between checks for a cancellation while another change of the same instance is under way."""
 
@@ -242,9 +245,11 @@ def _disks_of(instance: dict[str, Any], path: str) -> list[dict[str, Any]]:
 
 
 def _is_disk(found: Any) -> bool:
-    if not isinstance(found, dict) or not isinstance(found.get("deviceName"), str):
+    if not isinstance(found, dict):
         return False
-    source = found.get("source")
+    name, source = found.get("deviceName"), found.get("source")
+    if not isinstance(name, str) or not _DEVICE_NAME.fullmatch(name):
+        return False
     return found.get("type") == "SCRATCH" or (isinstance(source, str) and "/disks/" in source)
 
 
