@@ -70,12 +70,16 @@ class FleetMachine(RuleBasedStateMachine):
         self.program = self._changed({name: one if getattr(self.program, name) == other else other})
         self._run(refresh=refresh, trouble=trouble, position=position)
 
-    @rule(what=st.sampled_from(["crash", "crash after", "cancel"]), number=st.integers(1, 12))
-    def interrupt_restart(self, what: str, number: int) -> None:
-        """Change the machine type, for which members restart, and interrupt that."""
+    @rule(what=st.sampled_from(["crash", "crash after", "cancel"]), number=st.integers(1, 12), goes_back=st.booleans())
+    def interrupt_restart(self, what: str, number: int, goes_back: bool) -> None:
+        """Change the machine type, for which members restart, and interrupt that; perhaps go back then."""
+        before = self.program.machine
         one, other = ROLLED["machine"]
-        self.program = self._changed({"machine": one if self.program.machine == other else other})
+        self.program = self._changed({"machine": one if before == other else other})
         self._run(refresh=False, trouble=(what, number))
+        if goes_back:
+            self.program = self._changed({"machine": before})
+            self._run(refresh=False)
 
     @rule(count=st.integers(0, 5), policy=st.none() | POLICIES, refresh=st.booleans())
     def resize(self, count: int, policy: dict[str, Any] | None, refresh: bool) -> None:

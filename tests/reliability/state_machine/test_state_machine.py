@@ -17,5 +17,5 @@ pytestmark = pytest.mark.search
 def test_two_stacks_keep_what_is_theirs_whatever_happens(cloud: emulated.Emulated) -> None:
     machine = type("Machine", (StacksMachine,), {"cloud": cloud, "figures": Counter(), "waits": []})
     run_state_machine_as_test(
-        machine, settings=settings(search.examples(steady=12, searched=2000), stateful_step_count=8)
+        machine, settings=settings(search.examples(steady=10, searched=2000), stateful_step_count=8)
     )
