@@ -5,14 +5,13 @@ The plugins and the emulator share a clock that moves only when all calls pause,
 
 from __future__ import annotations
 
-import os
 import threading
 from contextlib import ExitStack
 
 import attrs
 import driver
 import httpx
-import pytest
+import matrix
 from driver import Engine
 from emulated import Emulated
 from programs import PROJECT, TEMPLATE, template
@@ -20,8 +19,7 @@ from steered import HANGS
 from virtual_time import VirtualProvider, VirtualTime
 
 PER_SECOND = 20
-FULL = bool(os.environ.get("GCPX_MATRIX"))
-NUMBER = 1000 if FULL else 100
+NUMBER = 1000 if matrix.FULL else 100
 """How many resources each stack creates."""
 AT_ONCE = 8
 """How many resources each stack creates at once."""
@@ -89,19 +87,17 @@ def _assert_within_the_quota(cloud: Emulated, stacks: list[Stack], number: int) 
     print(f"{number} creations: {seconds:.1f} s, ideal {ideal:.1f} s, {counts}")  # noqa: T201 - the figures
     assert sum(len(stack.made) for stack in stacks) == number, "one failed"
     assert cloud.emulator.store.counts()["instanceTemplates"] == number
-    assert seconds <= (1.2 if FULL else 1.5) * ideal
+    assert seconds <= (1.2 if matrix.FULL else 1.5) * ideal
     assert counts["accepted"] == number
     assert counts["refused"] <= number / 4
 
 
-@pytest.mark.matrix
 def test_a_stack_finishes_in_the_time_that_the_quota_requires(cloud):
     stacks = _run(cloud, NUMBER, "one")
 
     _assert_within_the_quota(cloud, stacks, NUMBER)
 
 
-@pytest.mark.matrix
 def test_two_stacks_share_a_quota(cloud):
     stacks = _run(cloud, NUMBER, "one", "two")
     until = min(max(stack.made) for stack in stacks)
@@ -109,4 +105,4 @@ def test_two_stacks_share_a_quota(cloud):
     print(f"shares until one was done: {shares}")  # noqa: T201 - the figures
 
     _assert_within_the_quota(cloud, stacks, 2 * NUMBER)
-    assert min(shares) >= (0.4 if FULL else 0.25) * sum(shares)
+    assert min(shares) >= (0.4 if matrix.FULL else 0.25) * sum(shares)

@@ -36,11 +36,6 @@ def _suits(scenario: Scenario, call: ApiCall, kind: FaultKind) -> bool:
     return not (is_gone and call.method.endswith(".get"))
 
 
-def shard(cases: Sequence[Case], index: int, number: int) -> list[Case]:
-    """Return the part `index`, counted from 1, of `number` parts, each of which has some of every scenario."""
-    return list(cases[index - 1 :: number])
-
-
 def pairwise(cases: Sequence[Case]) -> list[Case]:
     """Choose few cases in which every pair of resource, verb and kind occurs, and every method that a scenario calls."""
     pairs = [_pairs(case) for case in cases]

@@ -227,5 +227,5 @@ class FleetMachine(RuleBasedStateMachine):
 def test_a_rolling_fleet_keeps_its_promises_whatever_happens(cloud: emulated.Emulated) -> None:
     machine = type("Machine", (FleetMachine,), {"cloud": cloud})
     run_state_machine_as_test(
-        machine, settings=settings(search.examples(steady=50, searched=2000), stateful_step_count=8)
+        machine, settings=settings(search.examples(steady=30, searched=2000), stateful_step_count=8)
     )

@@ -2,15 +2,14 @@
 
 For each verb of each resource, an undisturbed run shows which calls it makes. Then the server holds one of them, and
 all calls after it, until the verb has ended: either before it does the work, or after it, or without ever doing it.
-The normal run tries some calls of each verb with one of these; with GCPX_MATRIX set, as in `make matrix`, a run tries
+The normal run tries some calls of each verb with one of these; `make matrix` tries
 all calls with all of them.
 """
 
 from __future__ import annotations
 
-import os
-
 import grpc
+import matrix
 import pytest
 from gate import HOLDS
 from interrupted import SCENARIOS, Held, World, cancel, destroy, let_time_pass
@@ -19,22 +18,20 @@ from programs import BUCKET
 ENDED = {grpc.StatusCode.CANCELLED, grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.ABORTED}
 
 
-@pytest.fixture(params=SCENARIOS, ids=str)
+@pytest.fixture(params=matrix.part(SCENARIOS), ids=str)
 def scenario(request):
     return request.param
 
 
 STOPS = {"cancel": cancel, "timeout": let_time_pass}
-FULL = bool(os.environ.get("GCPX_MATRIX"))
 MOST = 3
 """How many calls of a verb the normal run holds."""
-pytestmark = pytest.mark.matrix
 
 
 def test_a_stopped_call_does_not_wait_for_the_server(cloud, scenario, record_property):
     world = World(cloud)
     undisturbed = world.learn(scenario)
-    cases = _all_cases(undisturbed.calls) if FULL else _some_cases(undisturbed.calls, SCENARIOS.index(scenario))
+    cases = _all_cases(undisturbed.calls) if matrix.FULL else _some_cases(undisturbed.calls, SCENARIOS.index(scenario))
     seconds = [_try(world, scenario, undisturbed, stop, held) for stop, held in cases]
     record_property("stopped", {"cases": len(seconds), "longest": max(seconds)})
 

@@ -7,17 +7,15 @@ creation and of a few other verbs: after the work of the first request that chan
 
 from __future__ import annotations
 
-import os
 import re
 
 import attrs
+import matrix
 import pytest
 from crash_scenarios import SCENARIOS, Scenario, existing, prepare
 from crashing_stack import CrashingStack
 from programs import PROJECT
 
-SHARD = os.environ.get("GCPX_MATRIX", "")
-"""The part of the full product to run, such as `1/8`; empty for one point of a few verbs."""
 VERBS = [
     (name, verb)
     for name, scenario in SCENARIOS.items()
@@ -25,7 +23,6 @@ VERBS = [
 ]
 STEADY = {"generated image": {"edit 0"}, "attachment": {"edit 0"}, "fleet": {"edit 0", "delete"}}
 """The verbs besides the creation that a normal run takes."""
-pytestmark = pytest.mark.matrix
 
 
 @attrs.define
@@ -106,7 +103,7 @@ class Case:
 
 def points(cloud, name, verb):
     """Return the points of a verb at which the plugin is killed: number of the request, and moment."""
-    if not SHARD:
+    if not matrix.FULL:
         return [(None, "after")]
     requests = Case.of(cloud, name, verb).run()
     return [(number, moment) for number in range(1, requests + 1) for moment in ("before", "after")]
@@ -114,10 +111,9 @@ def points(cloud, name, verb):
 
 def selected():
     """Return the verbs to run, by the name of their scenario."""
-    if not SHARD:
+    if not matrix.FULL:
         return [(name, verb) for name, verb in VERBS if verb == "create" or verb in STEADY.get(name, ())]
-    index, _, number = SHARD.partition("/")
-    return VERBS[int(index) - 1 :: int(number)]
+    return matrix.part(VERBS)
 
 
 @pytest.mark.parametrize(("name", "verb"), selected())

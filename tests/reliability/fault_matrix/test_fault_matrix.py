@@ -7,16 +7,13 @@ verb and kind of fault occurs; `make matrix` runs all of them.
 from __future__ import annotations
 
 import functools
-import os
 
 import emulated
+import matrix
 import pytest
 from fault_case import Case, Expected, observe, run_case
 from fault_scenarios import SCENARIOS
-from fault_selection import pairwise, product, shard
-
-SHARD = os.environ.get("GCPX_MATRIX", "")
-"""The part of the full product to run, such as `1/8`; empty for a few cases in which every pair occurs."""
+from fault_selection import pairwise, product
 
 
 @functools.cache
@@ -28,10 +25,7 @@ def _expected() -> dict[str, Expected]:
 
 def _cases() -> list[Case]:
     cases = list(product(_expected()))
-    if not SHARD:
-        return pairwise(cases)
-    index, _, number = SHARD.partition("/")
-    return shard(cases, int(index), int(number))
+    return list(matrix.part(cases)) if matrix.FULL else pairwise(cases)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -1,18 +1,18 @@
 """No call of the engine shows a secret, wherever it is in the inputs and however Google's response quotes it.
 
 The places are those of the declarations. A normal run takes one place out of three, with verbs, faults, spellings and
-shapes of the secret in turns; GCPX_MATRIX, such as `1/8`, runs a part of all places with all verbs.
+shapes of the secret in turns; `make matrix` takes all places with all verbs.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 import random
 from collections.abc import Iterator
 
 import attrs
 import driver
+import matrix
 import pytest
 from hurried import HurriedProvider
 from planted import SHAPES, SPELLINGS, shown
@@ -25,8 +25,6 @@ from gcpx.model.fields import object_type
 from gcpx.provider import resource_class
 
 PLACE = {"project": PROJECT, "region": "us-east1", "zone": "us-east1-b"}
-SHARD = os.environ.get("GCPX_MATRIX", "")
-"""The part of the full product to run, such as `1/8`; empty for a few cases."""
 TIMES = 5
 """How often the full product has each place with each verb."""
 STEP = 3
@@ -72,10 +70,7 @@ def _some_cases(kind) -> Iterator[Case]:
 
 def _cases(kind) -> Iterator[Case]:
     """Yield the cases of this run."""
-    if not SHARD:
-        return _some_cases(kind)
-    index, _, number = SHARD.partition("/")
-    return itertools.islice(_all_cases(kind), int(index) - 1, None, int(number))
+    return iter(matrix.part(list(_all_cases(kind)))) if matrix.FULL else _some_cases(kind)
 
 
 @pytest.fixture
@@ -100,14 +95,13 @@ def _leaks(observer: Observer, token: str, cases: Iterator[Case]) -> tuple[int, 
     return count, leaked
 
 
-@pytest.mark.matrix
 @pytest.mark.parametrize("token", INPUTS)
-def test_no_call_shows_a_secret_that_google_quotes(observer, token, caplog, capfd):
+def test_no_call_shows_a_secret_that_google_quotes(observer, token, caplog, capfd, record_property):
     kind = object_type(resource_class(token).model)
     count, leaked = _leaks(observer, token, _cases(kind))
     logged = caplog.text + "".join(capfd.readouterr())
     caplog.clear()  # many planted values are not valid, and no check comes before most calls
-    print(f"secrets: {token}: cases {count}, leaked {len(leaked)}")  # noqa: T201 - the figures of the matrix, with -rP
+    record_property("secrets", (count, len(leaked)))
 
     assert count
     assert leaked == []
