@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from gcpx.compute.operations import Operations
+from gcpx.compute.request_ids import resource_mark
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import Conflict, Unfinished
 from gcpx.model.call import Call
+from gcpx.model.links import path_of
+from gcpx.model.naming import UNREAD
 
 
 @contextmanager
@@ -39,3 +43,29 @@ def refusing_what_others_created(
         if is_others:
             raise Conflict(f"{lost}, but what exists was created by another request") from lost
         raise Unfinished(str(lost), operation) from lost
+
+
+def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, Any]) -> bool:
+    """Return whether what has a resource's name is that resource: not if nothing shows that this stack created it.
+
+    That is the case if its creation lost its response, and all look-ups after it failed. The operations of the stack
+    then decide.
+
+    Args:
+        call: the engine's call, which reads or deletes the resource.
+        operations: the operations of the project.
+        scope: where the operation of its creation would be.
+        live: the resource as Google returns it (REST JSON); for an attachment, its instance.
+    """
+    is_proven = call.last.get("numericId") or not call.last.get(UNREAD)
+    if is_proven or not call.provider_id:  # without a provider's ID, no operation shows whose it is
+        return True
+    begun = operations.begun_by_requests(call, scope, resource_mark(call))
+    if str(live["id"]) in {str(item.get("targetId")) for item in begun}:
+        return True
+    call.warn(
+        f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
+        "response to the creation was lost, and no operation of this stack created what exists. If it is yours, delete "
+        "it, or import it after `pulumi state delete`"
+    )
+    return False

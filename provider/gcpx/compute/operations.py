@@ -20,7 +20,7 @@ _LONG_POLL: Final = 5.0
 """Seconds of one long poll, after which the progress is shown."""
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 2.0
-_INSERTIONS: Final = ("insert", "bulkInsert")
+_INSERTIONS: Final = ("insert", "bulkInsert", "attachDisk")
 _NO_LONG_POLL: Final = (404, 501)
 """HTTP statuses by which a server says that it has no `wait` method."""
 

@@ -129,7 +129,7 @@ def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any]
     """
     is_uncertain = call.last.get(naming.UNREAD) and resource.may_create(resource_id)
     if is_uncertain and _is_missing(resource, call, resource_id, new):
-        live = resource.create(call, new)
+        live = resource.create(attrs.evolve(call, shown=frozenset()), new)
         if call.autonamed and live.id != resource_id:  # an update cannot change the ID
             words = f"{live.id} was created by an interrupted run, and {resource_id} was not"
             raise UserError(f"{words}; run `pulumi refresh`, then `pulumi up` to take it over")

@@ -66,3 +66,29 @@ def test_what_another_stack_has_is_never_taken_over_or_deleted(cloud, stacks, na
     other.destroy()
     assert Inventory.of(cloud) == made
     assert not one.preview(program)
+
+
+NEXT = {
+    "up": lambda stack, program: stack.up(program),
+    "refresh": lambda stack, _: stack.refresh(),
+    "destroy": lambda stack, _: stack.destroy(),
+}
+
+
+@pytest.mark.parametrize("following", NEXT.values(), ids=NEXT)
+@pytest.mark.parametrize("name", ["template", "image", "attachment"])
+def test_an_outage_of_everything_does_not_make_what_another_stack_has_ours(cloud, stacks, name, following):
+    token, inputs, _ = CREATIONS[name]
+    program, (one, other) = {"thing": Declared(token, inputs)}, stacks
+    cloud.prepare()
+    one.up(program)
+    made = Inventory.of(cloud)
+    cloud.fail("*", drop="before", times=10**9)
+    other.up(program)
+    cloud.emulator.faults.queue.clear()
+    assert len(other.entries) == 1, "Google may have created it"
+
+    following(other, program)
+    other.destroy()
+    assert Inventory.of(cloud) == made
+    assert not one.preview(program)

@@ -5,7 +5,6 @@ Source: REST reference, `instances.attachDisk`, `instances.detachDisk` and `inst
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from gcpx.compute.collection import Collection, MethodCall
 from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.importable_resources import ImportableResources
+from gcpx.compute.lost_responses import is_own
 from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Conflict, NotFound, Rejected
@@ -35,8 +35,6 @@ from gcpx.model.rules import Violation, text
 
 _TIMEOUT: Final = 300.0
 """Seconds that an operation may take if the user sets no custom timeout."""
-_DEVICE_NAME: Final = re.compile(r"[\w.:-]{1,255}", re.ASCII)
-"""What a device name in a response may look like: anything that Linux can show below /dev/disk/by-id."""
 _CANCELLATION_INTERVAL: Final = 0.5
 """Seconds between checks for a cancellation while another change of the same instance is under way."""
 
@@ -190,12 +188,14 @@ class DiskAttachment(Resource):
         returned it, and an ID by disk does not contain it. In an import by device name, the disk is not known.
         `known` are inputs or outputs, of which `deviceName` and `disk` are used beside what `address` contains.
         """
-        instance = self._instances(address).get(call, address.instance)
+        instances = self._instances(address)
+        instance = instances.get(call, address.instance)
         device = known.get("deviceName") or address.device
         disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
         for attached in _disks_of(instance, address.path) if instance else ():
             if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
-                return self._live(address, attached, known)
+                own = instance and is_own(call, instances.operations, f"zones/{address.zone}", instance)
+                return self._live(address, attached, known) if own else None
         return None
 
     def _live(self, address: Address, attached: dict[str, Any], known: dict[str, Any]) -> Live:
@@ -248,7 +248,7 @@ def _is_disk(found: Any) -> bool:
     if not isinstance(found, dict):
         return False
     name, source = found.get("deviceName"), found.get("source")
-    if not isinstance(name, str) or not _DEVICE_NAME.fullmatch(name):
+    if not isinstance(name, str) or not name:
         return False
     return found.get("type") == "SCRATCH" or (isinstance(source, str) and "/disks/" in source)
 

@@ -15,6 +15,7 @@ from gcpx.compute.collection import Collection, inserted_name
 from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.instance_template.declaration import InstanceTemplateModel, InstanceTemplateQuery
+from gcpx.compute.lost_responses import is_own
 from gcpx.compute.name_pattern import NAME
 from gcpx.compute.online_checks import instance_checks
 from gcpx.gcp.client import GoogleClient
@@ -106,20 +107,21 @@ class InstanceTemplate(InProject):
         """Read by name; a template with another numeric ID is not this resource."""
         address = self._parse(resource_id)
         beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
-        template = self._collection(address, beta=beta).get(call, address.name)
+        collection = self._collection(address, beta=beta)
+        template = collection.get(call, address.name)
         if template is None or self._is_another(call, template) or _has_other_unique_id(resource_id, template):
             return None
-        return self._live(address, template)
+        return self._live(address, template) if is_own(call, collection.operations, address.scope, template) else None
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete by name, unless another template now has the name."""
+        """Delete by name, unless the template with this name is another one, or may be."""
         address = self._parse(resource_id)
         collection = self._collection(address, beta=False)
-        if call.last.get("numericId"):
-            template = collection.get(call, address.name)
-            if template is None or self._is_another(call, template):
-                return
-        collection.delete(call, address.name)
+        template = collection.get(call, address.name)
+        if template is None or self._is_another(call, template):
+            return
+        if is_own(call, collection.operations, address.scope, template):
+            collection.delete(call, address.name)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the templates of a region, or those of all scopes."""

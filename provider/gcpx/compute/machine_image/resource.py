@@ -14,6 +14,7 @@ import attrs
 from gcpx.compute.collection import Collection, inserted_name
 from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
+from gcpx.compute.lost_responses import is_own
 from gcpx.compute.machine_image.declaration import MachineImageModel, MachineImageQuery
 from gcpx.compute.name_pattern import NAME
 from gcpx.gcp.client import GoogleClient
@@ -82,8 +83,9 @@ class MachineImage(InProject):
         """Read by name; an image with another numeric ID is not this resource."""
         del inputs
         project, name = self._parse(resource_id)
-        image = self._images(project).get(call, name)
-        if image is None or self._is_another(call, image):
+        images = self._images(project)
+        image = images.get(call, name)
+        if image is None or self._is_another(call, image) or not is_own(call, images.operations, "global", image):
             return None
         return self._live(project, image)
 
@@ -100,10 +102,14 @@ class MachineImage(InProject):
         return {"labels": kept | (inputs.get("labels") or {}), "labelFingerprint": image.get("labelFingerprint")}
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete by name, unless another image now has the name."""
+        """Delete by name, unless the image with this name is another one, or may be."""
         project, name = self._parse(resource_id)
-        if self.read(call, resource_id, None) is not None:
-            self._images(project).delete(call, name)
+        images = self._images(project)
+        image = images.get(call, name)
+        if image is None or self._is_another(call, image):
+            return
+        if is_own(call, images.operations, "global", image):
+            images.delete(call, name)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the images of a project."""
