@@ -136,6 +136,51 @@ def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
     assert_settled(stack, inputs, before)
 
 
+@pytest.mark.parametrize("name", [*TWO, *WRITTEN])
+def test_a_second_forced_replacement_also_keeps_what_the_creation_found(cloud, name):
+    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    stack = stack_of(cloud, name)
+    stack.run("up", inputs)
+    made = existing(cloud)
+    stack.replace(inputs)
+    stack.replace(inputs)
+
+    assert existing(cloud) == made
+    assert "was not replaced" in stack.warnings[0]
+    assert_settled(stack, inputs, before)
+
+
+@pytest.mark.parametrize("name", [*TWO, *WRITTEN])
+def test_a_forced_replacement_of_an_adopted_resource_keeps_it(cloud, name):
+    stack, before = lose_creation(cloud, name)
+    made, inputs = existing(cloud), SCENARIOS[name].inputs
+    stack.run("up", inputs)
+    stack.replace(inputs)
+
+    assert existing(cloud) == made
+    assert_settled(stack, inputs, before)
+
+
+def test_a_forced_replacement_that_found_the_old_resource_but_could_not_read_it_keeps_it(cloud):
+    before, inputs = prepare(cloud), SCENARIOS["template"].inputs
+    stack = stack_of(cloud, "template")
+    stack.run("up", inputs)
+    made, old = existing(cloud), stack.state
+    stack.end_plugin()
+    stack.state = None
+    cloud.fail("compute.instanceTemplates.get", status=403, times=100)
+    stack.up(inputs)
+    cloud.emulator.faults.queue.clear()
+    assert stack.state.id == old.id
+    stack.end_plugin()
+    stack.up(inputs)
+    stack.engine.delete(old)
+
+    assert existing(cloud) == made
+    assert "was not replaced" in stack.warnings[0]
+    assert_settled(stack, inputs, before)
+
+
 @pytest.mark.parametrize("name", TWO)
 def test_after_a_refresh_a_forced_replacement_creates_another_one(cloud, name):
     before, inputs = prepare(cloud), SCENARIOS[name].inputs
