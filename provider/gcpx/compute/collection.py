@@ -11,6 +11,7 @@ import attrs
 
 from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
 from gcpx.compute.lost_responses import refusing_what_others_created
+from gcpx.compute.method_call import MethodCall
 from gcpx.compute.operations import Operations, Outcome, Wait
 from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import MalformedResponse
@@ -27,22 +28,6 @@ _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_
 _DELETE_ATTEMPTS: Final = 5
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
 """Methods without a request ID. Sending them twice is safe, because a fingerprint guards the change."""
-
-
-@attrs.frozen(kw_only=True)
-class MethodCall:
-    """A call of a custom method of one resource, such as `attachDisk`.
-
-    Attributes:
-        name: the resource's name.
-        body: the JSON of the body.
-        query: parameters beside the request ID.
-    """
-
-    name: str
-    method: str
-    body: Any
-    query: Mapping[str, Any]
 
 
 @attrs.frozen(kw_only=True)
@@ -179,10 +164,19 @@ class Collection:
             request_ids=RequestIds(call=call, namespace=_NAMESPACE, content=[path, made.body, {**made.query}]),
             send=send,
             wait=lambda operation: self.operations.outcome(call, operation, self._wait(wait)),
-            exists=lambda outcome: outcome.error is None and exists(),
+            exists=lambda outcome: (
+                outcome.error is None and exists() and self._is_current(call, made, outcome.operation)
+            ),
         ).run()
         inserted.outcome.result()
         return inserted.earlier
+
+    def _is_current(self, call: Call, made: MethodCall, operation: Mapping[str, Any]) -> bool:
+        """Return whether what a method created was not undone since; somebody else may have created it again then."""
+        live = self.get(call, made.name)
+        if live is None or str(live["id"]) != str(operation.get("targetId")):
+            return False
+        return not self.operations.were_begun_after(call, self._scope, operation, made.inverse)
 
     def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:
         """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.

@@ -122,6 +122,24 @@ def test_stacks_of_one_name_do_not_adopt_from_each_other(cloud, name):
     assert_settled(one, inputs, before)
 
 
+def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud):
+    prepare(cloud)
+    inputs = SCENARIOS["attachment"].inputs
+    one, other = stack_of(cloud, "attachment"), stack_of(cloud, "attachment", provider_id=OTHER_PROVIDER)
+    one.run("up", inputs)
+    cloud.clock.advance(1.0)
+    one.run("destroy", {})
+    other.run("up", inputs)
+    made = existing(cloud)
+    one.run("up", inputs)
+
+    assert one.state is None
+    assert "is attached already, and not by this resource" in one.failed.message
+    assert existing(cloud) == made
+    one.end_plugin()
+    other.end_plugin()
+
+
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
 def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
     before, inputs = prepare(cloud), SCENARIOS[name].inputs
