@@ -114,10 +114,14 @@ class Collection:
         return RequestIds(call=call, namespace=_NAMESPACE, content=[self.url, content])
 
     def _can_adopt(self, call: Call, name: str, operation: Mapping[str, Any]) -> bool:
-        """Return whether what an earlier run inserted still exists, and is not what the engine is about to replace."""
+        """Return whether what an earlier run inserted still exists, and no resource of the state has it.
+
+        Neither the one that the engine is about to replace may have it, nor another one to which the entry was moved.
+        """
         name = inserted_name(operation, name)
         is_replaced = operation.get("targetId") in call.shown or (call.autonamed and name in call.shown)
-        return not is_replaced and self.get_inserted(call, name, operation) is not None
+        is_known = is_replaced or call.is_anothers(self._id(name))
+        return not is_known and self.get_inserted(call, name, operation) is not None
 
     def read_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
         """Read the resource that an operation of `insert` created; raises `NotFound` if it does not exist."""
@@ -240,7 +244,7 @@ class Collection:
             if operation is not None:
                 return operation
             if isinstance(error, Conflict):
-                raise _already_exists(call, error, f"projects/{self.project}/{self.path}/{body['name']}") from error
+                raise _already_exists(call, error, self._id(body["name"])) from error
             raise
 
     def _has_written_name(self, call: Call, name: str) -> bool:
@@ -259,6 +263,9 @@ class Collection:
 
     def _wait(self, what: str) -> Wait:
         return Wait(what, self.timeout)
+
+    def _id(self, name: str) -> str:
+        return f"projects/{self.project}/{self.path}/{name}"
 
     @property
     def _scope(self) -> str:

@@ -63,20 +63,23 @@ class EarlierInsertions:
         return [item for item in found if str(item.get("clientOperationId", "")).startswith(mark)]
 
     def _warn_if_it_exists(self, call: Call, collection: Collection, name: str, operation: Operation) -> None:
+        resource_id = f"projects/{collection.project}/{collection.path}/{name}"
+        if resource_id in call.in_state:
+            return
         try:
             found = collection.get_inserted(call, name, operation)
         except ProviderError:
             return
         if found is not None:
-            resource_id = f"projects/{collection.project}/{collection.path}/{name}"
             call.warn(orphan_warning(self.token, resource_id, _deletion(collection, name)))
 
 
 def orphan_warning(token: str, resource_id: str, deletion: str) -> str:
     """Return the warning about something that an interrupted run of this resource created; `deletion` is a command."""
     return (
-        f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, it is in no "
-        f"state: manage it with `pulumi import {token} NAME {resource_id}`, or delete it with `{deletion}`"
+        f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, or another "
+        f"resource or stack has taken it over, it is in no state: manage it with `pulumi import {token} NAME {resource_id}`, "
+        f"or delete it with `{deletion}`"
     )
 
 

@@ -68,6 +68,10 @@ class Call:
             return math.inf
         return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
 
+    def is_anothers(self, resource_id: str) -> bool:
+        """Return whether the engine has shown that another resource of the stack has an ID."""
+        return resource_id in self.in_state and resource_id not in self.shown
+
     @property
     def token(self) -> str:
         """The resource's type token."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from crash_scenarios import SCENARIOS, existing, prepare
 from crashing_stack import CrashingStack
@@ -120,6 +121,23 @@ def test_stacks_of_one_name_do_not_adopt_from_each_other(cloud, name):
     assert other.warnings == []
     assert_settled(other, inputs, first)
     assert_settled(one, inputs, before)
+
+
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(cloud, name, is_changed):
+    prepare(cloud)
+    scenario, stack = SCENARIOS[name], stack_of(cloud, name)
+    stack.run("up", scenario.inputs)
+    stack.end_plugin()
+    moved = attrs.evolve(stack.state, urn=stack.engine.urn(stack.token, "moved"))
+    stack.engine.diff(moved, scenario.inputs)
+    stack.state = None
+    stack.up(scenario.changed if is_changed else scenario.inputs)
+
+    assert stack.state.id != moved.id
+    assert stack.warnings == []
+    stack.end_plugin()
 
 
 def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud):

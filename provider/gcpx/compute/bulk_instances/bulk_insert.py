@@ -139,7 +139,9 @@ class BulkInsert:
         """Return whether the instances exist in a fleet with another ID, which the engine is not about to replace."""
         group = BulkCreationGroup.of(outcome.operation.get("operationGroupId"), outcome.per_location)
         earlier = earlier_fleet(call, self.fleet, group)
-        return earlier is not None and earlier.id not in call.shown and earlier.resource_id not in call.shown
+        if earlier is None or call.is_anothers(earlier.resource_id):
+            return False
+        return earlier.id not in call.shown and earlier.resource_id not in call.shown
 
     @property
     def _operations(self) -> Operations:
