@@ -101,6 +101,7 @@ class CrashingStack(StackState):
             self._attempt(lambda: self._do(verb, inputs))
         self.state, self.init_errors, self.failed = *before, None
         self.end_plugin()
+        self.cloud.gate.drain()  # the last request of the killed plugin may still be under way
         self.cloud.emulator.faults.queue.clear()
 
     def cancel(self, inputs: dict[str, Any]) -> None:
@@ -115,6 +116,7 @@ class CrashingStack(StackState):
         with counted_requests(self.cloud, cancel):
             self.up(inputs)
         self.end_plugin()
+        self.cloud.gate.drain()
 
     def import_(self, resource_id: str) -> None:
         """Import the resource."""

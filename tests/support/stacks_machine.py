@@ -213,6 +213,7 @@ class StacksMachine(RuleBasedStateMachine):
         self.cloud.clock.advance(60)
         with observed_requests(self.cloud, lambda: self._observe(number, trouble)):
             act(stack)
+        self.cloud.gate.drain()  # a cancelled request may still be under way
         self.cloud.emulator.faults.queue.clear()
         require(not calm or not stack.failures, "not reached", stack.failures)
         self._check(number, others, trouble)

@@ -11,6 +11,7 @@ import attrs
 
 from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
 from gcpx.compute.lost_responses import refusing_what_others_created
+from gcpx.compute.method_call import MethodCall
 from gcpx.compute.operations import Operations, Outcome, Wait
 from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import MalformedResponse
@@ -27,22 +28,6 @@ _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_
 _DELETE_ATTEMPTS: Final = 5
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
 """Methods without a request ID. Sending them twice is safe, because a fingerprint guards the change."""
-
-
-@attrs.frozen(kw_only=True)
-class MethodCall:
-    """A call of a custom method of one resource, such as `attachDisk`.
-
-    Attributes:
-        name: the resource's name.
-        body: the JSON of the body.
-        query: parameters beside the request ID.
-    """
-
-    name: str
-    method: str
-    body: Any
-    query: Mapping[str, Any]
 
 
 @attrs.frozen(kw_only=True)
@@ -84,13 +69,7 @@ class Collection:
             )
         return live
 
-    def insert(
-        self,
-        call: Call,
-        body: dict[str, Any],
-        query: Mapping[str, Any] | None = None,
-        begun: Callable[[dict[str, Any]], None] = lambda _: None,
-    ) -> Inserted:
+    def insert(self, call: Call, body: dict[str, Any], query: Mapping[str, Any] | None = None) -> Inserted:
         """Create a resource, and return its operation, for `read_inserted`, once it has succeeded.
 
         If the name was generated, the resource may be one that an interrupted run created under another name.
@@ -99,7 +78,6 @@ class Collection:
             call: the engine's call.
             body: the resource, with its name.
             query: parameters beside the request ID.
-            begun: called with the operation as soon as Google has accepted the request.
 
         Raises:
             Conflict: a resource of this name exists, and no earlier run created it.
@@ -109,7 +87,6 @@ class Collection:
         name = body["name"]
 
         def wait(operation: dict[str, Any]) -> Outcome:
-            begun(operation)
             target = inserted_name(operation, name)
             return self.operations.outcome(call, operation, self._wait(f"insert {self.path}/{target}"))
 
@@ -129,10 +106,14 @@ class Collection:
         return RequestIds(call=call, namespace=_NAMESPACE, content=[self.url, content])
 
     def _can_adopt(self, call: Call, name: str, operation: Mapping[str, Any]) -> bool:
-        """Return whether what an earlier run inserted still exists, and is not what the engine is about to replace."""
+        """Return whether what an earlier run inserted still exists, and no resource of the state has it.
+
+        Neither the one that the engine is about to replace may have it, nor another one to which the entry was moved.
+        """
         name = inserted_name(operation, name)
         is_replaced = operation.get("targetId") in call.shown or (call.autonamed and name in call.shown)
-        return not is_replaced and self.get_inserted(call, name, operation) is not None
+        is_known = is_replaced or call.is_anothers(self._id(name))
+        return not is_known and self.get_inserted(call, name, operation) is not None
 
     def read_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
         """Read the resource that an operation of `insert` created; raises `NotFound` if it does not exist."""
@@ -179,10 +160,19 @@ class Collection:
             request_ids=RequestIds(call=call, namespace=_NAMESPACE, content=[path, made.body, {**made.query}]),
             send=send,
             wait=lambda operation: self.operations.outcome(call, operation, self._wait(wait)),
-            exists=lambda outcome: outcome.error is None and exists(),
+            exists=lambda outcome: (
+                outcome.error is None and exists() and self._is_current(call, made, outcome.operation)
+            ),
         ).run()
         inserted.outcome.result()
         return inserted.earlier
+
+    def _is_current(self, call: Call, made: MethodCall, operation: Mapping[str, Any]) -> bool:
+        """Return whether what a method created was not undone since; somebody else may have created it again then."""
+        live = self.get(call, made.name)
+        if live is None or str(live["id"]) != str(operation.get("targetId")):
+            return False
+        return not self.operations.were_begun_after(call, self._scope, operation, made.inverse)
 
     def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:
         """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.
@@ -246,7 +236,7 @@ class Collection:
             if operation is not None:
                 return operation
             if isinstance(error, Conflict):
-                raise _already_exists(call, error, f"projects/{self.project}/{self.path}/{body['name']}") from error
+                raise _already_exists(call, error, self._id(body["name"])) from error
             raise
 
     def _has_written_name(self, call: Call, name: str) -> bool:
@@ -265,6 +255,9 @@ class Collection:
 
     def _wait(self, what: str) -> Wait:
         return Wait(what, self.timeout)
+
+    def _id(self, name: str) -> str:
+        return f"projects/{self.project}/{self.path}/{name}"
 
     @property
     def _scope(self) -> str:

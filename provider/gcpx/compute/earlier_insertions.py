@@ -33,29 +33,26 @@ class EarlierInsertions:
     _lists: dict[str, list[Operation]] = attrs.Factory(dict)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
 
-    def warn(self, call: Call, collection: Collection, begun: Operation) -> None:
+    def warn(self, call: Call, collection: Collection, own: Operation) -> None:
         """Warn of resources that earlier runs inserted and that no state has.
 
         Args:
             call: the engine's call, which creates a resource with a generated name.
             collection: where the resource is.
-            begun: the operation that creates it.
+            own: the operation that created it.
         """
         if not call.autonamed or not call.provider_id:
             return
         scope = collection.path.rpartition("/")[0]
         for operation in self.of_resource(call, collection.operations, scope):
             name = inserted_name(operation, "")
-            if (
-                operation.get("targetId") != begun.get("targetId")
-                and not {name, operation.get("targetId")} & call.shown
-            ):
+            if operation.get("targetId") != own.get("targetId") and not {name, operation.get("targetId")} & call.shown:
                 self._warn_if_it_exists(call, collection, name, operation)
 
     def of_resource(self, call: Call, operations: Operations, scope: str) -> list[Operation]:
         """Return the operations by which earlier runs of a resource inserted something, without those that failed."""
         with self._lock:
-            place = f"{operations.path}/{scope}"
+            place = f"{call.provider_id} {operations.path}/{scope}"
             if place not in self._lists:
                 self._lists[place] = _listed(call, operations, scope)
             found = self._lists[place]
@@ -63,20 +60,23 @@ class EarlierInsertions:
         return [item for item in found if str(item.get("clientOperationId", "")).startswith(mark)]
 
     def _warn_if_it_exists(self, call: Call, collection: Collection, name: str, operation: Operation) -> None:
+        resource_id = f"projects/{collection.project}/{collection.path}/{name}"
+        if resource_id in call.in_state:
+            return
         try:
             found = collection.get_inserted(call, name, operation)
         except ProviderError:
             return
         if found is not None:
-            resource_id = f"projects/{collection.project}/{collection.path}/{name}"
             call.warn(orphan_warning(self.token, resource_id, _deletion(collection, name)))
 
 
 def orphan_warning(token: str, resource_id: str, deletion: str) -> str:
     """Return the warning about something that an interrupted run of this resource created; `deletion` is a command."""
     return (
-        f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, it is in no "
-        f"state: manage it with `pulumi import {token} NAME {resource_id}`, or delete it with `{deletion}`"
+        f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, or another "
+        f"resource or stack has taken it over, it is in no state: manage it with `pulumi import {token} NAME {resource_id}`, "
+        f"or delete it with `{deletion}`"
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 import attrs
@@ -23,6 +24,11 @@ _LONGEST_PAUSE: Final = 2.0
 _INSERTIONS: Final = ("insert", "bulkInsert", "attachDisk")
 _NO_LONG_POLL: Final = (404, 501)
 """HTTP statuses by which a server says that it has no `wait` method."""
+
+
+def moment(timestamp: str) -> float:
+    """Return the time of an operation or a resource in seconds since 1970."""
+    return datetime.fromisoformat(timestamp).timestamp()
 
 
 def percentage(operation: dict[str, Any]) -> str:
@@ -151,6 +157,25 @@ class Operations:
         )
         items = [item for page in listed.pages(call) for item in page.get("items", ())]
         return [item for item in items if item.get("operationType") in _INSERTIONS and not item.get("error")]
+
+    def were_begun_after(self, call: Call, scope: str, operation: Mapping[str, Any], kind: str) -> bool:
+        """Return whether an operation of a kind, such as `detachDisk`, was begun on the same target after another one.
+
+        Args:
+            call: the engine's call.
+            scope: where the operations are, as in `requested`.
+            operation: the other operation (REST JSON).
+            kind: the `operationType`.
+        """
+        query = {"filter": f'operationType = "{kind}"'}
+        listed = ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query)
+        items = [item for page in listed.pages(call) for item in page.get("items", ())]
+        return any(
+            item.get("operationType") == kind
+            and item.get("targetId") == operation.get("targetId")
+            and moment(item["insertTime"]) > moment(operation["insertTime"])
+            for item in items
+        )
 
 
 @attrs.define

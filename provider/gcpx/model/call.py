@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import attrs
@@ -51,7 +51,7 @@ class Call:
     autonamed: bool = False
     provider_id: str = ""
     shown: frozenset[str] = frozenset()
-    in_state: Collection[str] = frozenset()
+    in_state: Mapping[str, str] = attrs.Factory(dict)
     clock: Callable[[], float] = time.monotonic
     begun: float = attrs.field(default=attrs.Factory(lambda call: call.clock(), takes_self=True))
 
@@ -67,6 +67,10 @@ class Call:
         if not self.timeout:
             return math.inf
         return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
+
+    def is_anothers(self, resource_id: str) -> bool:
+        """Return whether the engine has shown that another resource of the stack has an ID."""
+        return self.in_state.get(resource_id, self.urn) != self.urn
 
     @property
     def token(self) -> str:

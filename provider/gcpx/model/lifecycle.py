@@ -7,6 +7,7 @@ Unless a function says otherwise, they hold no secrets.
 
 from __future__ import annotations
 
+import uuid
 from typing import Any
 
 import attrs
@@ -122,11 +123,34 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
     return named is not None and named == getattr(location, path[0])
 
 
+def create(resource: Resource, call: Call, inputs: dict[str, Any]) -> Live:
+    """Create a resource, and mark it if an earlier run has created it, or may have.
+
+    Raises what `Resource.create` raises.
+    """
+    mark = uuid.uuid4().hex
+    try:
+        live = resource.create(call, inputs)
+    except PartialError as error:
+        error.live = attrs.evolve(error.live, adoption=mark)
+        raise
+    return attrs.evolve(live, adoption=mark) if live.adopted else live
+
+
 def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
-    """Update a resource; create it if nothing came of a creation whose result was not known.
+    """Update a resource and keep its mark; create it if nothing came of a creation whose result was not known.
 
     Raises what `Resource.update` and `Resource.create` raise.
     """
+    mark = call.last.get(naming.ADOPTED, "")
+    try:
+        return attrs.evolve(_update(resource, call, resource_id, old, new), adoption=mark)
+    except PartialError as error:
+        error.live = attrs.evolve(error.live, adoption=mark)
+        raise
+
+
+def _update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
     is_uncertain = call.last.get(naming.UNREAD) and resource.may_create(resource_id)
     if is_uncertain and _is_missing(resource, call, resource_id, new):
         live = resource.create(attrs.evolve(call, shown=frozenset()), new)
@@ -162,7 +186,7 @@ def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[s
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same."""
     given = without_hidden(inputs)
     outputs = state.outputs(resource.type, given, live.properties, resource.comparison(given, live.properties))
-    return {**outputs, naming.ADOPTED: True} if live.adopted else outputs
+    return {**outputs, naming.ADOPTED: live.adoption} if live.adoption else outputs
 
 
 def refresh(resource: Resource, live: Live, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:

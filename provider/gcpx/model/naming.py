@@ -20,7 +20,10 @@ UNREAD: Final = "__unread"
 
 
 ADOPTED: Final = "__adopted"
-"""Marks outputs of a resource that an earlier run created, and that a later Create found, because no state had it."""
+"""Marks outputs of a resource that an earlier run created, and that a later Create found or may have found.
+
+Each adoption has a value of its own, so that two entries of a state for one resource can be told apart.
+"""
 
 
 @attrs.frozen

@@ -42,11 +42,13 @@ class Live:
 
     Attributes:
         adopted: whether `create` found it as an earlier run had created it, in a state that was lost.
+        adoption: the mark of this adoption; see `gcpx.model.naming.ADOPTED`.
     """
 
     id: str
     properties: dict[str, Any]
     adopted: bool = False
+    adoption: str = ""
 
     @classmethod
     def unread(cls, resource_id: str, known: dict[str, Any]) -> Live:

@@ -170,7 +170,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         if request.preview:
             return proto.provider.CreateResponse(properties=outputs.predicted())
         call = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)))
-        live = _create_or_update(outputs, call, lambda given: resource.create(call, given))
+        live = _create_or_update(outputs, call, lambda given: lifecycle.create(resource, call, given))
         self._memory.created(request.urn, live)
         return proto.provider.CreateResponse(id=live.id, properties=outputs.state(live))
 
@@ -186,7 +186,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             live, unfinished = _read(resource, call, request.id, None if importing else without_hidden(plain))
         if live is None:
             return proto.provider.ReadResponse()
-        live = attrs.evolve(live, adopted=bool(last.get(ADOPTED)))
+        live = attrs.evolve(live, adoption=last.get(ADOPTED, ""))
         fresh = (
             lifecycle.import_inputs(resource, live)
             if importing

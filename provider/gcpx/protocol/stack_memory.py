@@ -23,13 +23,14 @@ class StackMemory:
 
     Attributes:
         provider_id: the ID of the provider's resource, which is unique to the stack; empty if the engine sent none.
-        ids: the IDs of all resources that were shown or created.
+        ids: the IDs of all resources that were shown or created, with their URNs.
     """
 
     provider_id: str = ""
-    ids: set[str] = attrs.Factory(set)
+    ids: dict[str, str] = attrs.Factory(dict)
     _shown: dict[str, set[str]] = attrs.Factory(dict)
-    _adopted: set[tuple[str, str]] = attrs.Factory(set)
+    _adoptions: dict[tuple[str, str], str] = attrs.Factory(dict)
+    """The marks of adopted resources, by URN and ID."""
 
     def shown(self, urn: str) -> frozenset[str]:
         """Return what was shown of a resource: IDs, numeric IDs and generated names."""
@@ -37,11 +38,11 @@ class StackMemory:
 
     def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
         """Remember a resource of the state; the outputs may hold secrets."""
-        self.ids.add(resource_id)
+        self.ids[resource_id] = urn
         known = (resource_id, outputs.get("numericId"))
         self._shown.setdefault(urn, set()).update(value for value in known if isinstance(value, str))
         if outputs.get(ADOPTED):
-            self._adopted.add((urn, resource_id))
+            self._adoptions.setdefault((urn, resource_id), outputs[ADOPTED])
 
     def show_inputs(self, urn: str, rule: Autoname | None, inputs: dict[str, Any]) -> None:
         """Remember the generated name of a resource of the state."""
@@ -50,14 +51,16 @@ class StackMemory:
 
     def created(self, urn: str, live: Live) -> None:
         """Remember what was created, and whether it was adopted."""
-        self.ids.add(live.id)
-        if live.adopted:
-            self._adopted.add((urn, live.id))
+        self.ids[live.id] = urn
+        if live.adoption:
+            self._adoptions[urn, live.id] = live.adoption
 
     def is_kept(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> bool:
         """Return whether a deletion would delete what a creation adopted.
 
         In a replacement that the engine forces, nothing tells the creation that the resource that it finds is the one
-        to be replaced. The state then has the resource twice, and only the new entry is marked as adopted.
+        to be replaced. The state then has the resource twice, and the new entry has a mark that the old one does not
+        have.
         """
-        return (urn, resource_id) in self._adopted and not outputs.get(ADOPTED)
+        mark = self._adoptions.get((urn, resource_id))
+        return mark is not None and outputs.get(ADOPTED) != mark

@@ -155,6 +155,7 @@ class FleetMachine(RuleBasedStateMachine):
         crashes = self._arrange(trouble, position)
         with self.fleet.watched():
             self.stack.up(self.program.inputs, refresh=refresh, crashes=crashes)
+        self.cloud.gate.drain()  # a cancelled request may still be under way
         self.cloud.emulator.faults.queue.clear()
         if isinstance(trouble, tuple):  # it may be cancelled for good
             self.stack.end_plugin()

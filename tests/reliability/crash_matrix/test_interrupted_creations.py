@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import pytest
 from crash_scenarios import SCENARIOS, existing, prepare
 from crashing_stack import CrashingStack
@@ -122,6 +123,41 @@ def test_stacks_of_one_name_do_not_adopt_from_each_other(cloud, name):
     assert_settled(one, inputs, before)
 
 
+@pytest.mark.parametrize("name", TWO)
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(cloud, name, is_changed):
+    prepare(cloud)
+    scenario, stack = SCENARIOS[name], stack_of(cloud, name)
+    stack.run("up", scenario.inputs)
+    stack.end_plugin()
+    moved = attrs.evolve(stack.state, urn=stack.engine.urn(stack.token, "moved"))
+    stack.engine.diff(moved, scenario.inputs)
+    stack.state = None
+    stack.up(scenario.changed if is_changed else scenario.inputs)
+
+    assert stack.state.id != moved.id
+    assert stack.warnings == []
+    stack.end_plugin()
+
+
+def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud):
+    prepare(cloud)
+    inputs = SCENARIOS["attachment"].inputs
+    one, other = stack_of(cloud, "attachment"), stack_of(cloud, "attachment", provider_id=OTHER_PROVIDER)
+    one.run("up", inputs)
+    cloud.clock.advance(1.0)
+    one.run("destroy", {})
+    other.run("up", inputs)
+    made = existing(cloud)
+    one.run("up", inputs)
+
+    assert one.state is None
+    assert "is attached already, and not by this resource" in one.failed.message
+    assert existing(cloud) == made
+    one.end_plugin()
+    other.end_plugin()
+
+
 @pytest.mark.parametrize("name", [*TWO, *WRITTEN])
 def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
     before, inputs = prepare(cloud), SCENARIOS[name].inputs
@@ -132,6 +168,51 @@ def test_a_forced_replacement_keeps_what_the_creation_found(cloud, name):
 
     assert existing(cloud) == made
     assert stack.state.id == state.id
+    assert "was not replaced" in stack.warnings[0]
+    assert_settled(stack, inputs, before)
+
+
+@pytest.mark.parametrize("name", [*TWO, *WRITTEN])
+def test_a_second_forced_replacement_also_keeps_what_the_creation_found(cloud, name):
+    before, inputs = prepare(cloud), SCENARIOS[name].inputs
+    stack = stack_of(cloud, name)
+    stack.run("up", inputs)
+    made = existing(cloud)
+    stack.replace(inputs)
+    stack.replace(inputs)
+
+    assert existing(cloud) == made
+    assert "was not replaced" in stack.warnings[0]
+    assert_settled(stack, inputs, before)
+
+
+@pytest.mark.parametrize("name", [*TWO, *WRITTEN])
+def test_a_forced_replacement_of_an_adopted_resource_keeps_it(cloud, name):
+    stack, before = lose_creation(cloud, name)
+    made, inputs = existing(cloud), SCENARIOS[name].inputs
+    stack.run("up", inputs)
+    stack.replace(inputs)
+
+    assert existing(cloud) == made
+    assert_settled(stack, inputs, before)
+
+
+def test_a_forced_replacement_that_found_the_old_resource_but_could_not_read_it_keeps_it(cloud):
+    before, inputs = prepare(cloud), SCENARIOS["template"].inputs
+    stack = stack_of(cloud, "template")
+    stack.run("up", inputs)
+    made, old = existing(cloud), stack.state
+    stack.end_plugin()
+    stack.state = None
+    cloud.fail("compute.instanceTemplates.get", status=403, times=100)
+    stack.up(inputs)
+    cloud.emulator.faults.queue.clear()
+    assert stack.state.id == old.id
+    stack.end_plugin()
+    stack.up(inputs)
+    stack.engine.delete(old)
+
+    assert existing(cloud) == made
     assert "was not replaced" in stack.warnings[0]
     assert_settled(stack, inputs, before)
 
@@ -187,7 +268,7 @@ def test_a_creation_under_a_generated_name_lists_earlier_ones_once_in_a_process(
         "compute.instanceTemplates.get",
     )
 
-    assert calls == [[insert, "compute.globalOperations.list", wait, read], [insert, wait, read], [insert, wait, read]]
+    assert calls == [[insert, wait, read, "compute.globalOperations.list"], [insert, wait, read], [insert, wait, read]]
 
 
 @pytest.mark.parametrize("name", TWO)

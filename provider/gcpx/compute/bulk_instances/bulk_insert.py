@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from typing import Any, Final
 
 import attrs
@@ -15,7 +14,7 @@ from gcpx.compute.bulk_instances.creation.causes import reason_of_error
 from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup, earlier_fleet
 from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance
 from gcpx.compute.idempotent_insert import IdempotentInsert
-from gcpx.compute.operations import Operations, Outcome, Wait, percentage
+from gcpx.compute.operations import Operations, Outcome, Wait, moment, percentage
 from gcpx.compute.request_ids import RequestIds
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import ApiError, Conflict, Rejected
@@ -140,7 +139,9 @@ class BulkInsert:
         """Return whether the instances exist in a fleet with another ID, which the engine is not about to replace."""
         group = BulkCreationGroup.of(outcome.operation.get("operationGroupId"), outcome.per_location)
         earlier = earlier_fleet(call, self.fleet, group)
-        return earlier is not None and earlier.id not in call.shown and earlier.resource_id not in call.shown
+        if earlier is None or call.is_anothers(earlier.resource_id):
+            return False
+        return earlier.id not in call.shown and earlier.resource_id not in call.shown
 
     @property
     def _operations(self) -> Operations:
@@ -153,11 +154,7 @@ def _was_created_by(operation: dict[str, Any], instance: Instance) -> bool:
     if not created or not begun:
         return True
     ended = operation.get("endTime")
-    return _moment(begun) <= _moment(created) and (not ended or _moment(created) <= _moment(ended))
-
-
-def _moment(timestamp: str) -> float:
-    return datetime.fromisoformat(timestamp).timestamp()
+    return moment(begun) <= moment(created) and (not ended or moment(created) <= moment(ended))
 
 
 def describe_progress(operation: dict[str, Any]) -> str:

@@ -13,11 +13,12 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.collection import Collection, MethodCall
+from gcpx.compute.collection import Collection
 from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.lost_responses import is_own
+from gcpx.compute.method_call import MethodCall
 from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Conflict, NotFound, Rejected
@@ -114,7 +115,7 @@ class DiskAttachment(Resource):
         body = codec.to_body(self.type, inputs) | {"source": disk}
         query = {"forceAttach": True} if inputs.get("forceAttach") else {}
         known = Live.unread(address.id, {**inputs, "project": address.project, "zone": address.zone})
-        attach = MethodCall(name=address.instance, method="attachDisk", body=body, query=query)
+        attach = MethodCall(name=address.instance, method="attachDisk", body=body, query=query, inverse="detachDisk")
         with self._exclusively(call, address), keeping_state(lambda _: known) as creation:
             adopted = self._attach(call, address, inputs, attach)
             creation.created()

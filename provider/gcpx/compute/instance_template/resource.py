@@ -97,11 +97,12 @@ class InstanceTemplate(InProject):
         body = codec.to_body(self.type, inputs)
         collection = self._collection(address, beta=codec.uses_beta(self.type, inputs))
         with keeping_state(partial(self._unread_template, address, inputs)) as creation:
-            inserted = collection.insert(call, body, begun=partial(self._earlier.warn, call, collection))
+            inserted = collection.insert(call, body)
             creation.created(inserted.operation)
             named = _named_by(address, inserted.operation)
             live = self._live(named, collection.read_inserted(call, named.name, inserted.operation))
-            return attrs.evolve(live, adopted=inserted.earlier)
+        self._earlier.warn(call, collection, inserted.operation)
+        return attrs.evolve(live, adopted=inserted.earlier)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read by name; a template with another numeric ID is not this resource."""

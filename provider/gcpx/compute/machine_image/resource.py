@@ -73,11 +73,12 @@ class MachineImage(InProject):
         body, query = codec.to_body(self.type, inputs), {"sourceInstance": inputs["sourceInstance"]}
         images = self._images(project)
         with keeping_state(partial(self._unread_image, project, inputs)) as creation:
-            inserted = images.insert(call, body, query, partial(self._earlier.warn, call, images))
+            inserted = images.insert(call, body, query)
             creation.created(inserted.operation)
             name = inserted_name(inserted.operation, inputs["name"])
             live = self._live(project, images.read_inserted(call, name, inserted.operation))
-            return attrs.evolve(live, adopted=inserted.earlier)
+        self._earlier.warn(call, images, inserted.operation)
+        return attrs.evolve(live, adopted=inserted.earlier)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read by name; an image with another numeric ID is not this resource."""

@@ -90,7 +90,7 @@ def warn_of_earlier_fleets(call: Call, fleet: Fleet, insertions: EarlierInsertio
     if not call.autonamed or not call.provider_id:
         return
     operations = Operations(google=fleet.google, version="beta", project=fleet.project)
-    known = {fleet.resource_id, *call.shown}
+    known = {fleet.resource_id, *call.shown, *call.in_state}
     for operation in insertions.of_resource(call, operations, f"regions/{fleet.region}"):
         group = BulkCreationGroup.of(operation.get("operationGroupId"), Outcome(operation, None).per_location)
         try:
