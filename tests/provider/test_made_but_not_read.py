@@ -9,6 +9,8 @@ from driver import failing
 from programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, template
 from samples import SAMPLES
 
+LIMIT = 60
+"""The custom timeout in seconds, on a clock that nobody waits for: it ends the retries of permanent faults."""
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
 VARIANTS = {
     "regional template": (TEMPLATE, {"name": "web", "region": "us-east1", **template()}),
@@ -56,7 +58,7 @@ def _create_partially(engine, token, inputs, meanwhile=lambda: None):
     """Expect a failure after Google created the resource; return the state that the engine keeps, and the message."""
     checked, urn = engine.checked(token, "kept", inputs), engine.urn(token, "kept")
     with failing() as failed:
-        request = driver.rpc.CreateRequest(urn=urn, properties=driver.struct(checked), name="kept")
+        request = driver.rpc.CreateRequest(urn=urn, properties=driver.struct(checked), name="kept", timeout=LIMIT)
         creation = engine.stub.Create.future(request)
         meanwhile()
         creation.result()

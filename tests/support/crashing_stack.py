@@ -116,7 +116,6 @@ class CrashingStack(StackState):
         with counted_requests(self.cloud, cancel):
             self.up(inputs)
         self.end_plugin()
-        self.cloud.gate.drain()
 
     def import_(self, resource_id: str) -> None:
         """Import the resource."""
