@@ -112,7 +112,7 @@ class Collection:
         """
         name = inserted_name(operation, name)
         is_replaced = operation.get("targetId") in call.shown or (call.autonamed and name in call.shown)
-        is_known = is_replaced or call.is_anothers(self._id(name))
+        is_known = is_replaced or call.is_anothers(self.id_of(name))
         return not is_known and self.get_inserted(call, name, operation) is not None
 
     def read_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,7 +153,7 @@ class Collection:
         def send(request_id: str) -> dict[str, Any]:
             query = {**made.query, "requestId": request_id}
             request = Request(api=COMPUTE, method="POST", path=path, query=query, body=made.body)
-            with refusing_what_others_created(self.operations, call, self._scope, request_id, exists):
+            with refusing_what_others_created(self.operations, call, self.scope, request_id, exists):
                 return self.google.send(request, call)
 
         inserted = IdempotentInsert(
@@ -172,7 +172,7 @@ class Collection:
         live = self.get(call, made.name)
         if live is None or str(live["id"]) != str(operation.get("targetId")):
             return False
-        return not self.operations.were_begun_after(call, self._scope, operation, made.inverse)
+        return not self.operations.were_begun_after(call, self.scope, operation, made.inverse)
 
     def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:
         """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.
@@ -228,27 +228,20 @@ class Collection:
         request = Request(api=COMPUTE, method="POST", path=self.url, query=query, body=body, patience=patience)
         exists = partial(self._has_written_name, call, body["name"])
         try:
-            with refusing_what_others_created(self.operations, call, self._scope, query["requestId"], exists):
+            with refusing_what_others_created(self.operations, call, self.scope, query["requestId"], exists):
                 return self.google.send(request, call)
         except (Conflict, Rejected, PreconditionFailed) as error:
             may_exist = isinstance(error, Conflict) or call.autonamed
-            operation = self._operation_of(call, query["requestId"]) if may_exist else None
+            operation = self.operations.requested_if_known(call, self.scope, query["requestId"]) if may_exist else None
             if operation is not None:
                 return operation
             if isinstance(error, Conflict):
-                raise _already_exists(call, error, self._id(body["name"])) from error
+                raise _already_exists(call, error, self.id_of(body["name"])) from error
             raise
 
     def _has_written_name(self, call: Call, name: str) -> bool:
         """Return whether a resource exists with a name that was not generated, and that others may use, too."""
         return not call.autonamed and self.get(call, name) is not None
-
-    def _operation_of(self, call: Call, request_id: str) -> dict[str, Any] | None:
-        """Find the operation of a request ID; None if there is none, or if that cannot be determined."""
-        try:
-            return self.operations.requested(call, self._scope, request_id)
-        except ApiError:
-            return None
 
     def _path(self, name: str) -> str:
         return f"{self.url}/{segment(name)}"
@@ -256,11 +249,13 @@ class Collection:
     def _wait(self, what: str) -> Wait:
         return Wait(what, self.timeout)
 
-    def _id(self, name: str) -> str:
+    def id_of(self, name: str) -> str:
+        """Return the ID of a resource of the collection, `projects/...`."""
         return f"projects/{self.project}/{self.path}/{name}"
 
     @property
-    def _scope(self) -> str:
+    def scope(self) -> str:
+        """Where the collection is: `global`, `regions/R` or `zones/Z`."""
         return self.path.rpartition("/")[0]
 
     @property

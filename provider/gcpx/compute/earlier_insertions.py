@@ -43,8 +43,7 @@ class EarlierInsertions:
         """
         if not call.autonamed or not call.provider_id:
             return
-        scope = collection.path.rpartition("/")[0]
-        for operation in self.of_resource(call, collection.operations, scope):
+        for operation in self.of_resource(call, collection.operations, collection.scope):
             name = inserted_name(operation, "")
             if operation.get("targetId") != own.get("targetId") and not {name, operation.get("targetId")} & call.shown:
                 self._warn_if_it_exists(call, collection, name, operation)
@@ -60,7 +59,7 @@ class EarlierInsertions:
         return [item for item in found if str(item.get("clientOperationId", "")).startswith(mark)]
 
     def _warn_if_it_exists(self, call: Call, collection: Collection, name: str, operation: Operation) -> None:
-        resource_id = f"projects/{collection.project}/{collection.path}/{name}"
+        resource_id = collection.id_of(name)
         if resource_id in call.in_state:
             return
         try:
@@ -90,7 +89,7 @@ def _listed(call: Call, operations: Operations, scope: str) -> list[Operation]:
 
 def _deletion(collection: Collection, name: str) -> str:
     """Return the command that deletes a resource of a collection."""
-    scope, _, kind = collection.path.rpartition("/")
+    scope, kind = collection.scope, collection.path.rpartition("/")[2]
     words = re.sub("[A-Z]", lambda found: f"-{found[0].lower()}", kind)
     region = f" --region={scope.rpartition('/')[2]}" if scope.startswith("regions/") else ""
     return f"gcloud compute {words} delete {name} --project={collection.project}{region}"

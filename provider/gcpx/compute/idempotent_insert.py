@@ -76,9 +76,9 @@ class IdempotentInsert:
         return Inserted(outcome, earlier)
 
     @property
-    def derived_request_ids(self) -> list[str]:
+    def derived_request_ids(self) -> Iterator[str]:
         """The request IDs that every run derives from the content, in the order of their use."""
-        return [self.request_ids.derived(number) for number in range(_ATTEMPTS - 1)]
+        return map(self.request_ids.derived, range(_ATTEMPTS - 1))
 
     def _still_exists(self, outcome: Outcome) -> bool:
         try:
@@ -88,6 +88,5 @@ class IdempotentInsert:
             raise Unfinished(words, outcome.operation) from error
 
     def _request_ids(self) -> Iterator[str]:
-        for number in range(_ATTEMPTS - 1):
-            yield self.request_ids.derived(number)
+        yield from self.derived_request_ids
         yield str(uuid.uuid4())

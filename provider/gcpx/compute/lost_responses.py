@@ -46,15 +46,15 @@ def refusing_what_others_created(
 
 
 def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, Any]) -> bool:
-    """Return whether what has a resource's name is that resource: not if nothing shows that this stack created it.
+    """Return whether what exists under a resource's name is that resource, and warn if not.
 
-    That is the case if its creation lost its response, and all look-ups after it failed. The operations of the stack
-    then decide.
+    If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
+    then ours only if an operation of this stack created it.
 
     Args:
         call: the engine's call, which reads or deletes the resource.
         operations: the operations of the project.
-        scope: where the operation of its creation would be.
+        scope: where that operation would be: `global`, `regions/R` or `zones/Z`.
         live: the resource as Google returns it (REST JSON); for an attachment, its instance.
     """
     is_proven = call.last.get("numericId") or not call.last.get(UNREAD)

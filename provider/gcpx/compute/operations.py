@@ -12,8 +12,8 @@ from gcpx.errors import CancelledError, OutOfTimeError, safe_message
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
-from gcpx.gcp.list_method import ListMethod
-from gcpx.gcp.request import Request
+from gcpx.gcp.list_method import ListMethod, items_of
+from gcpx.gcp.request import PATIENCE, Request
 from gcpx.gcp.retries import may_pass
 from gcpx.model.call import Call
 
@@ -134,11 +134,16 @@ class Operations:
         page = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
         return next((item for item in page.get("items", ()) if not item.get("error")), None)
 
+    def requested_if_known(self, call: Call, scope: str, request_id: str) -> dict[str, Any] | None:
+        """Find an operation as `requested` does; None also if an error of Google leaves that open."""
+        try:
+            return self.requested(call, scope, request_id)
+        except ApiError:
+            return None
+
     def of_group(self, call: Call, scope: str, group: str) -> list[dict[str, Any]]:
         """List the operations that share a group ID, in a scope as in `requested`."""
-        query = {"filter": f'operationGroupId = "{group}"'}
-        listed = ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query)
-        items = [item for page in listed.pages(call) for item in page.get("items", ())]
+        items = self._listed(call, scope, f'operationGroupId = "{group}"')
         return [item for item in items if item.get("operationGroupId") == group]
 
     def begun_by_requests(self, call: Call, scope: str, beginning: str) -> list[dict[str, Any]]:
@@ -149,13 +154,7 @@ class Operations:
             scope: where the operations are, as in `requested`.
             beginning: the beginning of their request IDs.
         """
-        listed = ListMethod(
-            google=self.google,
-            path=f"{self.path}/{scope}/operations",
-            query={"filter": f"clientOperationId eq {beginning}.*"},
-            patience=0.0,
-        )
-        items = [item for page in listed.pages(call) for item in page.get("items", ())]
+        items = self._listed(call, scope, f"clientOperationId eq {beginning}.*", patience=0.0)
         return [item for item in items if item.get("operationType") in _INSERTIONS and not item.get("error")]
 
     def were_begun_after(self, call: Call, scope: str, operation: Mapping[str, Any], kind: str) -> bool:
@@ -167,15 +166,18 @@ class Operations:
             operation: the other operation (REST JSON).
             kind: the `operationType`.
         """
-        query = {"filter": f'operationType = "{kind}"'}
-        listed = ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query)
-        items = [item for page in listed.pages(call) for item in page.get("items", ())]
         return any(
             item.get("operationType") == kind
             and item.get("targetId") == operation.get("targetId")
             and moment(item["insertTime"]) > moment(operation["insertTime"])
-            for item in items
+            for item in self._listed(call, scope, f'operationType = "{kind}"')
         )
+
+    def _listed(self, call: Call, scope: str, condition: str, patience: float = PATIENCE) -> list[dict[str, Any]]:
+        """List the operations in a scope that fit a filter; `patience` is that of `ListMethod`."""
+        path = f"{self.path}/{scope}/operations"
+        listed = ListMethod(google=self.google, path=path, query={"filter": condition}, patience=patience)
+        return [item for page in listed.pages(call) for item in items_of(page)]
 
 
 @attrs.define

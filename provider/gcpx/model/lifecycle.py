@@ -153,6 +153,7 @@ def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any]
 def _update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
     is_uncertain = call.last.get(naming.UNREAD) and resource.may_create(resource_id)
     if is_uncertain and _is_missing(resource, call, resource_id, new):
+        # What the engine has shown of this resource is not about to be replaced, so it may be adopted.
         live = resource.create(attrs.evolve(call, shown=frozenset()), new)
         if call.autonamed and live.id != resource_id:  # an update cannot change the ID
             words = f"{live.id} was created by an interrupted run, and {resource_id} was not"

@@ -68,12 +68,9 @@ class BulkInsert:
     def _earlier_operations(self, call: Call) -> Iterator[dict[str, Any]]:
         """Yield the operations that earlier runs started with this same request, except those that failed."""
         for request_id in self._insert(call).derived_request_ids:
-            operation = self._requested(call, request_id)
+            operation = self._operations.requested(call, self._scope, request_id)
             if operation is not None:
                 yield operation
-
-    def _requested(self, call: Call, request_id: str) -> dict[str, Any] | None:
-        return self._operations.requested(call, f"regions/{self.fleet.region}", request_id)
 
     def _insert(self, call: Call) -> IdempotentInsert:
         return IdempotentInsert(
@@ -113,10 +110,7 @@ class BulkInsert:
 
     def _begun_for_another_id(self, call: Call, request_id: str, error: ApiError) -> dict[str, Any]:
         """Return the operation of a refused request ID that was used with another fleet ID; otherwise raise the error."""
-        try:
-            operation = self._requested(call, request_id) if call.autonamed else None
-        except ApiError:
-            operation = None
+        operation = self._operations.requested_if_known(call, self._scope, request_id) if call.autonamed else None
         if operation is None:
             raise error
         return operation
@@ -137,11 +131,14 @@ class BulkInsert:
 
     def _has_earlier_fleet(self, call: Call, outcome: Outcome) -> bool:
         """Return whether the instances exist in a fleet with another ID, which the engine is not about to replace."""
-        group = BulkCreationGroup.of(outcome.operation.get("operationGroupId"), outcome.per_location)
-        earlier = earlier_fleet(call, self.fleet, group)
+        earlier = earlier_fleet(call, self.fleet, BulkCreationGroup.of_outcome(outcome))
         if earlier is None or call.is_anothers(earlier.resource_id):
             return False
         return earlier.id not in call.shown and earlier.resource_id not in call.shown
+
+    @property
+    def _scope(self) -> str:
+        return f"regions/{self.fleet.region}"
 
     @property
     def _operations(self) -> Operations:

@@ -191,11 +191,13 @@ class DiskAttachment(Resource):
         """
         instances = self._instances(address)
         instance = instances.get(call, address.instance)
+        if instance is None:
+            return None
         device = known.get("deviceName") or address.device
         disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
-        for attached in _disks_of(instance, address.path) if instance else ():
+        for attached in _disks_of(instance, address.path):
             if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
-                own = instance and is_own(call, instances.operations, f"zones/{address.zone}", instance)
+                own = is_own(call, instances.operations, instances.scope, instance)
                 return self._live(address, attached, known) if own else None
         return None
 

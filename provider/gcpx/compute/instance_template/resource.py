@@ -112,7 +112,9 @@ class InstanceTemplate(InProject):
         template = collection.get(call, address.name)
         if template is None or self._is_another(call, template) or _has_other_unique_id(resource_id, template):
             return None
-        return self._live(address, template) if is_own(call, collection.operations, address.scope, template) else None
+        return (
+            self._live(address, template) if is_own(call, collection.operations, collection.scope, template) else None
+        )
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete by name, unless the template with this name is another one, or may be."""
@@ -121,7 +123,7 @@ class InstanceTemplate(InProject):
         template = collection.get(call, address.name)
         if template is None or self._is_another(call, template):
             return
-        if is_own(call, collection.operations, address.scope, template):
+        if is_own(call, collection.operations, collection.scope, template):
             collection.delete(call, address.name)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:

@@ -86,7 +86,7 @@ class MachineImage(InProject):
         project, name = self._parse(resource_id)
         images = self._images(project)
         image = images.get(call, name)
-        if image is None or self._is_another(call, image) or not is_own(call, images.operations, "global", image):
+        if image is None or self._is_another(call, image) or not is_own(call, images.operations, images.scope, image):
             return None
         return self._live(project, image)
 
@@ -109,7 +109,7 @@ class MachineImage(InProject):
         image = images.get(call, name)
         if image is None or self._is_another(call, image):
             return
-        if is_own(call, images.operations, "global", image):
+        if is_own(call, images.operations, images.scope, image):
             images.delete(call, name)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:

@@ -42,8 +42,13 @@ class BulkCreationGroup:
 
     @classmethod
     def of(cls, group: str | None, locations: dict[str, object]) -> BulkCreationGroup:
-        """Take the group from an operation's `operationGroupId` and `perLocationStatus`."""
+        """Take the group from the values of `operationGroupId` and `perLocationStatus`."""
         return cls(group or "", [name_of(name) for name in locations])
+
+    @classmethod
+    def of_outcome(cls, outcome: Outcome) -> BulkCreationGroup:
+        """Take the group from the end of a bulk creation."""
+        return cls.of(outcome.operation.get("operationGroupId"), outcome.per_location)
 
 
 def earlier_fleet(call: Call, fleet: Fleet, group: BulkCreationGroup) -> Fleet | None:
@@ -92,7 +97,7 @@ def warn_of_earlier_fleets(call: Call, fleet: Fleet, insertions: EarlierInsertio
     operations = Operations(google=fleet.google, version="beta", project=fleet.project)
     known = {fleet.resource_id, *call.shown, *call.in_state}
     for operation in insertions.of_resource(call, operations, f"regions/{fleet.region}"):
-        group = BulkCreationGroup.of(operation.get("operationGroupId"), Outcome(operation, None).per_location)
+        group = BulkCreationGroup.of_outcome(Outcome(operation, None))
         try:
             earlier = earlier_fleet(call, fleet, group)
         except ProviderError:

@@ -208,9 +208,7 @@ class _Run:
     def _verify(self) -> None:
         """Before a second request, verify that the first one created instances of this fleet."""
         if self.call.autonamed and len(self.outcomes) == 1 and self.created and not self.existing:
-            outcome = self.outcomes[0]
-            group = BulkCreationGroup.of(outcome.operation.get("operationGroupId"), outcome.per_location)
-            raise_if_earlier(self.call, self.fleet, group)
+            raise_if_earlier(self.call, self.fleet, BulkCreationGroup.of_outcome(self.outcomes[0]))
 
     def _send(self, insert: BulkInsert) -> Outcome | None:
         """Send a request and wait for its operation; None if Google refused it. A shortfall is recorded."""
