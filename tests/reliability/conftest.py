@@ -14,7 +14,7 @@ _PROBLEMS: Final = (
     "touched",
     "drift",
     "stuck",
-    "shown",
+    "left over",
     "INTERNAL",
     "broken",
 )

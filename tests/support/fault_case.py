@@ -305,7 +305,7 @@ def _check_gone(run: CaseRun) -> None:
     now = Inventory.of(run.cloud)
     left = now.added_since(run.before)
     if left:
-        run.note("leaked", f"after a deletion: {dict(left)}")
+        run.note("left over", f"after a deletion: {dict(left)}")
     touched = now.changed_since(run.before)
     if touched:
         run.note("touched", f"made by others: {touched}")
@@ -315,4 +315,4 @@ def _check_messages(run: CaseRun) -> None:
     said = json.dumps([*run.stack.messages, *(item[2] for item in run.stack.engine.log.messages)])
     for marker in (MARKER, DISK_KEY):
         if marker in said:
-            run.note("shown", "a message contains a secret")
+            run.note("leaked", "a message contains a secret")

@@ -33,12 +33,12 @@ class Gate:
     _under_way: int = 0
     _changed: threading.Condition = attrs.Factory(threading.Condition)
 
-    def watch(self, hold_hold_from: int | None = None, how: Hold = "before the work") -> None:
+    def watch(self, hold_from: int | None = None, how: Hold = "before the work") -> None:
         """Count requests from 1; hold those from a number on, until `open`.
 
         The work of a request that is held `without the work` is never done.
         """
-        self.requests, self._hold_from, self._how = 0, hold_hold_from, how
+        self.requests, self._hold_from, self._how = 0, hold_from, how
         self.arrived.clear()
 
     def open(self) -> None:

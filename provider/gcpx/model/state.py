@@ -48,8 +48,8 @@ def _merge(prop: Property, kind: Type, user: Any, live: Any, how: Comparison) ->
 def _is_unseen(prop: Property, user: Any) -> bool:
     """Return whether Google may leave a value out.
 
-    Google never gets or returns the property, or no longer does after what it names was deleted; or the value is an
-    object of such object of such properties.
+    That is so if Google never gets or returns the property, or no longer does after what it names was deleted. It is
+    also so for an object that has only such properties.
     """
     if prop.traits.unsent or prop.traits.write_only or prop.traits.forgotten:
         return True

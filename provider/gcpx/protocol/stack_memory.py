@@ -10,7 +10,7 @@ from gcpx.model.naming import ADOPTED, AUTONAMED, Autoname
 from gcpx.model.resource import Live
 
 KEPT: Final = (
-    "{id} was not replaced. It was created a short time ago with the same content, so its replacement could not be "
+    "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
     "told from the repetition of an interrupted creation. To replace it, set the resource option deleteBeforeReplace; "
     "if its name was generated, `pulumi up --refresh --target-replace '{urn}'` replaces it, too"
 )

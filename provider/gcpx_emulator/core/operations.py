@@ -115,6 +115,10 @@ class Operations:
         rows = self.store.run("select * from operations where project = ? and request = ?", (project, request_id))
         return self._shown(rows[0]) if rows else None
 
+    def forget_requests(self) -> None:
+        """Forget all request IDs, as Google does after some time: a repeated request is then carried out again."""
+        self.store.run("update operations set request = null")
+
     def is_same_request(self, request_id: str, body: Any) -> bool:
         """Return whether a request ID is new or was used with this body, if that matters."""
         return not self.compares_bodies or self._bodies.setdefault(request_id, body) == body

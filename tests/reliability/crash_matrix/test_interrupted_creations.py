@@ -64,6 +64,17 @@ def test_an_interrupted_creation_is_adopted_if_google_refuses_its_request_id_wit
     assert_settled(stack, SCENARIOS[name].inputs, before)
 
 
+@pytest.mark.parametrize("name", ["fleet", "generated fleet of given names", "template", "image"])
+def test_an_interrupted_creation_under_a_given_name_is_adopted_after_google_has_forgotten_its_request_id(cloud, name):
+    stack, before = lose_creation(cloud, name)
+    made = existing(cloud)
+    cloud.emulator.operations.forget_requests()
+    stack.run("up", SCENARIOS[name].inputs)
+
+    assert existing(cloud) == made, "nothing is created twice"
+    assert_settled(stack, SCENARIOS[name].inputs, before)
+
+
 @pytest.mark.parametrize("name", TWO)
 def test_a_creation_that_is_still_running_is_adopted(cloud, name):
     before, inputs = prepare(cloud), SCENARIOS[name].inputs

@@ -37,6 +37,7 @@ class BulkInsert:
             them too, so that creating as many instances later is a different request.
         created: how many instances earlier requests of the same creation or growth created.
         number: distinguishes requests of one creation or growth that have equal bodies.
+        begun: whether an interrupted run may have sent the request so long ago that Google has forgotten its request ID.
         was_followed: returns whether an earlier run went on to another attempt after this request had created nothing.
     """
 
@@ -45,6 +46,7 @@ class BulkInsert:
     existing: list[Instance]
     created: int = 0
     number: int = 0
+    begun: bool = False
     was_followed: Callable[[Call], bool] = lambda _: False
 
     def run(self, call: Call) -> Outcome:
@@ -75,7 +77,7 @@ class BulkInsert:
     def _insert(self, call: Call) -> IdempotentInsert:
         return IdempotentInsert(
             request_ids=self._request_ids(call),
-            send=lambda request_id: self._send(call, request_id),
+            send=lambda request_id: self._earlier_operation(call, request_id) or self._send(call, request_id),
             wait=lambda operation: self._operations.outcome(
                 call, operation, Wait("bulk insert", TIMEOUT, describe_progress)
             ),
@@ -92,6 +94,9 @@ class BulkInsert:
         place = [fleet.project, fleet.region, "" if call.autonamed else fleet.id]
         number = [self.number] if self.number else []
         return RequestIds(call=call, namespace=_NAMESPACE, content=[*place, body, existing, *number])
+
+    def _earlier_operation(self, call: Call, request_id: str) -> dict[str, Any] | None:
+        return self._operations.requested(call, self._scope, request_id) if self.begun else None
 
     def _send(self, call: Call, request_id: str) -> dict[str, Any]:
         request = Request(

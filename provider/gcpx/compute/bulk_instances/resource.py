@@ -160,6 +160,7 @@ class BulkInstances(InProject):
             adopted = self._has_own_instances(call, fleet, inputs, wanted)
             if is_parked(inputs):
                 return live_fleet(call, fleet, [], inputs, generation_output(generation))
+            wanted = attrs.evolve(wanted, begun=adopted)
             return attrs.evolve(self._grow(call, fleet, inputs, wanted), adopted=adopted)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:

@@ -186,7 +186,14 @@ class _Run:
             placement_policy=batch.group.policy if batch.group else "",
         )
         written = body.write(self.fleet, attempt.inputs)
-        return BulkInsert(fleet=self.fleet, body=written, existing=self.existing, created=self.created, number=number)
+        return BulkInsert(
+            fleet=self.fleet,
+            body=written,
+            existing=self.existing,
+            created=self.created,
+            number=number,
+            begun=self.wanted.begun,
+        )
 
     def _zone(self, batch: Batch, used: list[str]) -> str | None:
         """Return the zone that a request has to use: the wanted one, its group's, or that of the request before it."""
