@@ -8,8 +8,9 @@ READY := .venv/.ready
 # All distributions except the plugin, whose pyproject.toml is in the root.
 DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
+RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo test search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
+.PHONY: help demo test coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,9 +18,12 @@ help: ## Show this list
 demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack to an empty stack
 	@$(BIN)/python tools/demo.py
 
-test: setup ## Run every test, those with the real Pulumi CLI included, and measure code coverage
+test: setup ## Run every test, those with the real Pulumi CLI included
+	$(BIN)/python -m pytest -n 2 --maxschedchunk 4
+
+coverage: setup ## Run the tests without the real CLI in random order, and measure code coverage; SEED=... repeats an order
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4
+	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not pulumi" $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
@@ -33,7 +37,7 @@ soak: $(READY) ## Run random programs, faults, cancellations and crashes for hal
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools GRPC_VERBOSITY=NONE $(BIN)/python tools/soak.py
 
 shuffle: setup ## Run every test in random order; SEED=... repeats an order
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
+	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 $(RANDOM_ORDER)
 
 repeat: setup ## Run the new and changed tests several times, in random order
 	$(BIN)/python tools/repeat.py

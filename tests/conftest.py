@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import coverage
 import driver
 import emulated
 import pytest
@@ -58,6 +59,14 @@ def hurried(cloud: emulated.Emulated) -> Iterator[driver.Engine]:
     """An engine whose plugin does not wait between retries, so that permanent faults take no time."""
     with driver.engine(HurriedProvider(), project=PROJECT, emulatorHost=cloud.host) as made:
         yield made
+
+
+def pytest_sessionfinish() -> None:
+    """Write the measured code coverage, if any: pytest-xdist ends a worker that takes long to exit."""
+    measured = coverage.Coverage.current()
+    if measured is not None:
+        measured.stop()
+        measured.save()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ PROJECT: Final = "demo-project"
 _LONGEST: Final = 1200
 
 
+@functools.cache
 def pulumi_folder() -> Path:
     """Find the folder of the Pulumi CLI, and build the CLI if necessary, as `make setup` does."""
     command = [sys.executable, str(ROOT / "tools" / "pulumi" / "setup.py")]

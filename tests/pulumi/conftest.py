@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from emulated import Emulated
-from programs import PROJECT
 from workspace import ROOT, Workspace
 from yaml_program import Stack
 
@@ -32,7 +31,7 @@ def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def stack(tmp_path: Path, cloud: Emulated, pulumi_home: Path) -> Iterator[Any]:
     """A stack whose program is data. A test fails if it leaves an injected fault unused."""
-    made = Stack.make(tmp_path, cloud.host, pulumi_home, PROJECT)
+    made = Stack.make(tmp_path, cloud.host, pulumi_home)
     yield made
     for call in cloud.emulator.faults.queue:
         pytest.fail(f"an injected fault was never used: {call}")

@@ -73,8 +73,7 @@ def test_an_example_is_created_shows_no_change_and_is_destroyed(name, cloud, tmp
         secret = ["--secret"] if setting == "token" else []
         workspace.run("config", "set", *secret, setting, value(cloud))
     said = workspace.run("up", "--yes", "--skip-preview").stdout
-    workspace.run("preview", "--expect-no-changes")
-    workspace.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
+    workspace.run("preview", "--refresh", "--expect-no-changes")
 
     assert "warning" not in said
     outputs = json.loads(workspace.run("stack", "output", "--json").stdout)

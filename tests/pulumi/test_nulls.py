@@ -37,7 +37,6 @@ def test_nulls_in_a_python_dict_are_sent_and_cause_no_change(cloud, base, tmp_pa
     sent = cloud.requests("compute.regionInstances.bulkInsert")[0]["body"]["instanceProperties"]
 
     assert (sent["canIpForward"], sent["tags"], sent["labels"]["a"]) == (None, None, None)
-    workspace.run("preview", "--expect-no-changes")
     workspace.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
     workspace.run("preview", "--expect-no-changes")
     workspace.run("destroy", "--yes", "--skip-preview")

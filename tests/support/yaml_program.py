@@ -31,13 +31,11 @@ class Stack:
     workspace: Workspace
 
     @classmethod
-    def make(cls, root: Path, host: str, home: Path, project: str) -> Stack:
+    def make(cls, root: Path, host: str, home: Path) -> Stack:
         source = root / "source"
         source.mkdir()
         (source / "Pulumi.yaml").write_text(json.dumps({"name": "test", "runtime": "yaml"}))
-        workspace = Workspace.make(source, root, host, home)
-        workspace.run("config", "set", "gcpx:project", project)
-        return cls(workspace)
+        return cls(Workspace.make(source, root, host, home))
 
     def write(self, *, provider: dict[str, Any] | None = None, **resources: dict[str, Any]) -> None:
         """Write the program: resources by name, each with its type, properties and options."""
@@ -77,8 +75,7 @@ class Stack:
         return {name: step for name, step in steps.items() if not name.startswith("test-dev")}
 
     def assert_no_changes(self) -> None:
-        """Assert that neither the program nor the cloud differs from the state."""
-        self.workspace.run("preview", "--expect-no-changes")
+        """Assert that neither the cloud nor the program differs from the state."""
         self.workspace.run("refresh", "--yes", "--skip-preview", "--expect-no-changes")
         self.workspace.run("preview", "--expect-no-changes")
 
