@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+from pathlib import Path
 
 import pulumi_gcpx
 from pulumi_gcpx import compute, oauth2, oslogin, pubsub, storage
@@ -66,3 +67,11 @@ def test_every_property_and_parameter_of_a_class_has_a_docstring():
     assert len(properties) > 100
     assert [name for name, (found, _) in properties.items() if not (found.__doc__ or "").strip()] == []
     assert [name for name, (_, words) in properties.items() if f" {name.partition('.')[2]}: " not in words] == []
+
+
+def test_the_stub_of_the_settings_has_the_names_that_the_module_has():
+    stub = ast.parse(Path(pulumi_gcpx.config.__file__).with_suffix(".pyi").read_text())
+    names = {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+
+    assert len(names) > 10
+    assert [name for name in names if not hasattr(pulumi_gcpx.config, name)] == []

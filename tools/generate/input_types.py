@@ -1,7 +1,8 @@
-"""Exact types of inputs in the Python SDK, where Pulumi's generator writes types that are too loose or too strict.
+"""Exact types of inputs in the Python SDK, where Pulumi's generator writes types that are too loose, strict or wrong.
 
 Too loose: the constructors of resources and the functions accept calls without required inputs. Too strict: an input
-class accepts no dict in it, and a dict no class, although both work.
+class accepts no dict in it, and a dict no class, although both work. Wrong: the stub of the settings has the names of
+the schema, such as `accessToken`, although the module has `access_token`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ def correct_input_types(folder: Path, package: Json) -> None:
         corrected = _with_both_forms(_with_required(source, path.parent.name, required))
         if corrected != source:
             path.write_text(corrected)
+    for stub in folder.rglob("config/__init__.pyi"):
+        stub.write_text(_with_python_names(stub.read_text()))
 
 
 def _required(package: Json) -> Required:
@@ -100,6 +103,15 @@ def _nested_inputs(node: ast.stmt) -> Iterator[ast.expr]:
     elif [ast.unparse(decorator) for decorator in node.decorator_list] == ["pulumi.input_type"]:
         for constructor in _constructors(node):
             yield from (item.annotation for item in constructor.args.kwonlyargs if item.annotation)
+
+
+def _with_python_names(stub: str) -> str:
+    lines = stub.split("\n")
+    for node in ast.parse(stub).body:
+        if isinstance(node, ast.AnnAssign):
+            line, name = lines[node.lineno - 1], ast.unparse(node.target)
+            lines[node.lineno - 1] = f"{_snake_case(name)}{line.removeprefix(name)}"
+    return "\n".join(lines)
 
 
 def _constructors(node: ast.ClassDef) -> Iterator[ast.FunctionDef]:

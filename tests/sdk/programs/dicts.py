@@ -67,7 +67,9 @@ gcpx.compute.MachineImage("image", source_instance=text, labels={"team": text}, 
 gcpx.compute.DiskAttachment("data", instance=text, disk=text, guest_os_features=[{"type": text}])
 gcpx.storage.NotificationConfig("uploads", bucket=text, topic=text, custom_attributes={"team": text})
 gcpx.oslogin.SshKey("laptop", user=text, key=text, regions=[text])
-provider = gcpx.Provider("other", project=text, region="us-east1", scopes=[text])
+provider = gcpx.Provider(
+    "other", emulator_host=gcpx.config.emulator_host, project=text, region="us-east1", scopes=[text]
+)
 
 gcpx.compute.get_operation("operation-1", zone="us-east1-b")
 gcpx.compute.get_operation_output(name=text, project=maybe)

@@ -42,6 +42,7 @@ compute.get_operation()  # wrong: a function without a required argument
 gcpx.oauth2.get_token_info_output()  # wrong: the same with outputs
 gcpx.pubsub.verify_push_token("a", token="t")  # wrong: a function without one of its required arguments
 gcpx.Provider("a", regions="us-east1")  # wrong: an unknown setting
+gcpx.Provider("a", project=gcpx.config.emulatorHost)  # wrong: a setting by the name of another language
 compute.BulkInstances("a").createdcount  # wrong: a typo in an output
 
 # In a call of several lines, mypy names the line of the resource, and pyright that of its input; an item of a list is
