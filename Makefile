@@ -48,8 +48,9 @@ lint: $(READY) ## Check style, without changing files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(READY) ## Check types
+types: $(READY) ## Check types, and those of the examples with mypy and pyright
 	$(BIN)/mypy
+	@$(BIN)/python tools/program_types.py
 
 format: $(READY) ## Fix style where that can be done automatically
 	$(BIN)/ruff check --fix-only .

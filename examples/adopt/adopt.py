@@ -31,7 +31,7 @@ def pulumi(*arguments: str) -> str:
 
 def settings() -> list[str]:
     """Put the stack's credentials for gcpx into the environment; return its other settings as flags of `pulumi do`."""
-    flags = []
+    flags: list[str] = []
     for key, setting in json.loads(pulumi("config", "--json", "--show-secrets")).items():
         package, _, name = key.partition(":")
         if package != "gcpx" or "value" not in setting:
@@ -46,9 +46,9 @@ def settings() -> list[str]:
 
 def listed(flags: list[str], token: str, *query: str) -> list[dict[str, str]]:
     """Return the resources of one type, in the form that `pulumi import --file` reads."""
-    found = json.loads(pulumi("do", token, "list", "--all", *query, *flags) or "[]")
+    found: list[dict[str, str]] = json.loads(pulumi("do", token, "list", "--all", *query, *flags) or "[]") or []
     print(f"{len(found):>6,}  {token}")
-    return [{"type": token, "name": item["name"], "id": item["id"]} for item in found or ()]
+    return [{"type": token, "name": item["name"], "id": item["id"]} for item in found]
 
 
 def named(resources: list[dict[str, str]]) -> list[dict[str, str]]:

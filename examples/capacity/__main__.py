@@ -10,11 +10,13 @@ import pulumi_gcpx as gcpx
 import pulumi
 
 
-def fleet(name: str, count: int, properties: dict[str, Any], **options: Any) -> gcpx.compute.BulkInstances:
+def fleet(
+    name: str, count: int, properties: gcpx.compute.InstancePropertiesArgsDict, **options: Any
+) -> gcpx.compute.BulkInstances:
     """Create a fleet; `properties` are added to those that all fleets share."""
-    image = {"source_image": "projects/debian-cloud/global/images/family/debian-12"}
-    shared = {
-        "disks": [{"boot": True, "auto_delete": True, "initialize_params": image}],
+    image = "projects/debian-cloud/global/images/family/debian-12"
+    shared: gcpx.compute.InstancePropertiesArgsDict = {
+        "disks": [{"boot": True, "auto_delete": True, "initialize_params": {"source_image": image}}],
         "network_interfaces": [{"network": "global/networks/default"}],
     }
     return gcpx.compute.BulkInstances(

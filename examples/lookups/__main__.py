@@ -8,7 +8,7 @@ regions = gcpx.compute.list_regions(omit_quotas=True, filter="status = UP")
 pulumi.export("regions", [region.name for region in regions.items])
 
 small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-pulumi.export("smallTemplates", {template.name: template.creation_timestamp for template in small.items})
+pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
 
 everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
 pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})

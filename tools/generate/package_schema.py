@@ -30,6 +30,7 @@ _PACKAGE: Final[Json] = {
     "publisher": "gcpx",
 }
 _PYTHON: Final[Json] = {
+    "inputTypes": "classes-and-dicts",  # the default, but other packages use our dicts only if it is written
     "packageName": "pulumi_gcpx",
     "pyproject": {"enabled": True},
     "pythonRequires": ">=3.11",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import filecmp
+import json
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from typing import Final
 from workspace import ROOT, pulumi_folder
 
 from generate.class_docs import add_docstrings
+from generate.input_types import correct_input_types
 
 FOLDER: Final = ROOT / "sdk" / "python"
 
@@ -26,6 +28,7 @@ def write(folder: Path) -> None:
     """
     shutil.rmtree(folder, ignore_errors=True)
     _generate(folder)
+    correct_input_types(folder, json.loads((ROOT / "schema.json").read_text()))
     add_docstrings(folder)
 
 

@@ -45,26 +45,26 @@ class ProviderArgs:
         """
         The set of arguments for constructing a Provider resource.
 
-        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
-        :param pulumi.Input[_builtins.str] billing_project: The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
-        :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
-        :param pulumi.Input[_builtins.str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
-        :param pulumi.Input[_builtins.str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
-        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
-        :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
-        :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
-        :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
-        :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`, for resources and functions that set no region of their own.
-        :param pulumi.Input[_builtins.str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
-        :param pulumi.Input[_builtins.str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
-        :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
-        :param pulumi.Input[_builtins.str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
-        :param pulumi.Input[_builtins.bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
-        :param pulumi.Input[_builtins.bool] validate_online: Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
-        :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
+        :param pulumi.Input[str] access_token: An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[str] billing_project: The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
+        :param pulumi.Input[str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
+        :param pulumi.Input[str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
+        :param pulumi.Input[str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
+        :param pulumi.Input[str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
+        :param pulumi.Input[str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
+        :param pulumi.Input[str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
+        :param pulumi.Input[str] project: The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
+        :param pulumi.Input[str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
+        :param pulumi.Input[str] region: The default region, such as `europe-west1`, for resources and functions that set no region of their own.
+        :param pulumi.Input[str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
+        :param pulumi.Input[str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
+        :param pulumi.Input[str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
+        :param pulumi.Input[str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
+        :param pulumi.Input[bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
+        :param pulumi.Input[bool] validate_online: Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
+        :param pulumi.Input[str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         if access_token is not None:
             pulumi.set(__self__, "access_token", access_token)
@@ -389,26 +389,26 @@ class Provider(pulumi.ProviderResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] access_token: An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
-        :param pulumi.Input[_builtins.str] billing_project: The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
-        :param pulumi.Input[_builtins.str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
-        :param pulumi.Input[_builtins.str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
-        :param pulumi.Input[_builtins.str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
-        :param pulumi.Input[_builtins.str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
-        :param pulumi.Input[_builtins.str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
-        :param pulumi.Input[_builtins.str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
-        :param pulumi.Input[_builtins.str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
-        :param pulumi.Input[_builtins.str] region: The default region, such as `europe-west1`, for resources and functions that set no region of their own.
-        :param pulumi.Input[_builtins.str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
-        :param pulumi.Input[_builtins.str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
-        :param pulumi.Input[_builtins.str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
-        :param pulumi.Input[_builtins.str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
-        :param pulumi.Input[_builtins.bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
-        :param pulumi.Input[_builtins.bool] validate_online: Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
-        :param pulumi.Input[_builtins.str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
+        :param pulumi.Input[str] access_token: An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[str] billing_project: The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
+        :param pulumi.Input[str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
+        :param pulumi.Input[str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
+        :param pulumi.Input[str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
+        :param pulumi.Input[str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
+        :param pulumi.Input[str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
+        :param pulumi.Input[str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
+        :param pulumi.Input[str] project: The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
+        :param pulumi.Input[str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
+        :param pulumi.Input[str] region: The default region, such as `europe-west1`, for resources and functions that set no region of their own.
+        :param pulumi.Input[str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
+        :param pulumi.Input[str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
+        :param pulumi.Input[str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
+        :param pulumi.Input[str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
+        :param pulumi.Input[bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
+        :param pulumi.Input[bool] validate_online: Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
+        :param pulumi.Input[str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
         """
         ...
     @overload
@@ -425,6 +425,30 @@ class Provider(pulumi.ProviderResource):
         """
         ...
     def __init__(__self__, resource_name: str, *args, **kwargs):
+        """
+        :param str resource_name: The name of the resource.
+        :param pulumi.ResourceOptions opts: Options for the resource.
+        :param pulumi.Input[str] access_token: An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
+        :param pulumi.Input[str] billing_project: The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
+        :param pulumi.Input[str] compute_custom_endpoint: The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
+        :param pulumi.Input[str] credentials: The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
+        :param pulumi.Input[str] emulator_host: The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
+        :param pulumi.Input[str] impersonate_service_account: The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] impersonate_service_account_delegates: The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
+        :param pulumi.Input[str] oauth2_custom_endpoint: The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
+        :param pulumi.Input[str] os_login_custom_endpoint: The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
+        :param pulumi.Input[str] project: The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
+        :param pulumi.Input[str] pubsub_custom_endpoint: The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
+        :param pulumi.Input[str] region: The default region, such as `europe-west1`, for resources and functions that set no region of their own.
+        :param pulumi.Input[str] request_reason: A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
+        :param pulumi.Input[str] request_timeout: The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] scopes: The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
+        :param pulumi.Input[str] storage_custom_endpoint: The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
+        :param pulumi.Input[str] universe_domain: The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
+        :param pulumi.Input[bool] user_project_override: Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
+        :param pulumi.Input[bool] validate_online: Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
+        :param pulumi.Input[str] zone: The default zone, such as `europe-west1-b`, for resources and functions that set no zone of their own.
+        """
         resource_args, opts = _utilities.get_resource_args_opts(ProviderArgs, pulumi.ResourceOptions, *args, **kwargs)
         if resource_args is not None:
             __self__._internal_init(resource_name, opts, **resource_args.__dict__)

@@ -125,8 +125,8 @@ class AcceleratorConfigArgs:
         """
         GPUs or other accelerators of one type.
 
-        :param pulumi.Input[_builtins.int] accelerator_count: The number of accelerators per instance, such as `1`; at least 0.
-        :param pulumi.Input[_builtins.str] accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
+        :param pulumi.Input[int] accelerator_count: The number of accelerators per instance, such as `1`; at least 0.
+        :param pulumi.Input[str] accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
         """
         if accelerator_count is not None:
             pulumi.set(__self__, "accelerator_count", accelerator_count)
@@ -212,14 +212,14 @@ class AccessConfigArgs:
         """
         An external address of a network interface.
 
-        :param pulumi.Input[_builtins.str] external_ipv6: In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
-        :param pulumi.Input[_builtins.int] external_ipv6_prefix_length: In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
-        :param pulumi.Input[_builtins.str] name: The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
-        :param pulumi.Input[_builtins.str] nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
-        :param pulumi.Input[_builtins.str] network_tier: The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
-        :param pulumi.Input[_builtins.str] public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
-        :param pulumi.Input[_builtins.bool] set_public_ptr: In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
-        :param pulumi.Input[_builtins.str] type: The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
+        :param pulumi.Input[str] external_ipv6: In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
+        :param pulumi.Input[int] external_ipv6_prefix_length: In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
+        :param pulumi.Input[str] name: The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
+        :param pulumi.Input[str] nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
+        :param pulumi.Input[str] network_tier: The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
+        :param pulumi.Input[str] public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
+        :param pulumi.Input[bool] set_public_ptr: In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
+        :param pulumi.Input[str] type: The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
         """
         if external_ipv6 is not None:
             pulumi.set(__self__, "external_ipv6", external_ipv6)
@@ -379,12 +379,12 @@ class AdvancedMachineFeaturesArgs:
         """
         CPU and firmware options.
 
-        :param pulumi.Input[_builtins.bool] enable_nested_virtualization: Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
-        :param pulumi.Input[_builtins.bool] enable_uefi_networking: Enable UEFI networking when an instance is created.
-        :param pulumi.Input[_builtins.str] performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
-        :param pulumi.Input[_builtins.int] threads_per_core: The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
-        :param pulumi.Input[_builtins.str] turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
-        :param pulumi.Input[_builtins.int] visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
+        :param pulumi.Input[bool] enable_nested_virtualization: Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
+        :param pulumi.Input[bool] enable_uefi_networking: Enable UEFI networking when an instance is created.
+        :param pulumi.Input[str] performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
+        :param pulumi.Input[int] threads_per_core: The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
+        :param pulumi.Input[str] turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+        :param pulumi.Input[int] visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
         if enable_nested_virtualization is not None:
             pulumi.set(__self__, "enable_nested_virtualization", enable_nested_virtualization)
@@ -501,9 +501,9 @@ class AliasIpRangeArgs:
         """
         A range of additional internal addresses of a network interface.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
-        :param pulumi.Input[_builtins.str] subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
+        :param pulumi.Input[str] subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
         if candidate_subnetwork_range_names is not None:
             pulumi.set(__self__, "candidate_subnetwork_range_names", candidate_subnetwork_range_names)
@@ -565,7 +565,7 @@ class AttachedDiskArgsDict(TypedDict):
     """
     The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
     """
-    disk_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
+    disk_encryption_key: NotRequired[pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]]]
     """
     The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
     """
@@ -577,11 +577,11 @@ class AttachedDiskArgsDict(TypedDict):
     """
     Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
     """
-    guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgsDict']]]]]
+    guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]]]]
     """
     Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
     """
-    initialize_params: NotRequired[pulumi.Input[Optional['AttachedDiskInitializeParamsArgsDict']]]
+    initialize_params: NotRequired[pulumi.Input[Optional[Union['AttachedDiskInitializeParamsArgs', 'AttachedDiskInitializeParamsArgsDict']]]]
     """
     How to create a new disk together with its instance. Conflicts with `source`.
     """
@@ -615,11 +615,11 @@ class AttachedDiskArgs:
                  auto_delete: pulumi.Input[Optional[_builtins.bool]] = None,
                  boot: pulumi.Input[Optional[_builtins.bool]] = None,
                  device_name: pulumi.Input[Optional[_builtins.str]] = None,
-                 disk_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
+                 disk_encryption_key: pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]] = None,
                  disk_size_gb: pulumi.Input[Optional[_builtins.int]] = None,
                  force_attach: pulumi.Input[Optional[_builtins.bool]] = None,
-                 guest_os_features: pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]] = None,
-                 initialize_params: pulumi.Input[Optional['AttachedDiskInitializeParamsArgs']] = None,
+                 guest_os_features: pulumi.Input[Optional[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]]] = None,
+                 initialize_params: pulumi.Input[Optional[Union['AttachedDiskInitializeParamsArgs', 'AttachedDiskInitializeParamsArgsDict']]] = None,
                  interface: pulumi.Input[Optional[_builtins.str]] = None,
                  mode: pulumi.Input[Optional[_builtins.str]] = None,
                  source: pulumi.Input[Optional[_builtins.str]] = None,
@@ -628,19 +628,19 @@ class AttachedDiskArgs:
         """
         A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
 
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input[bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param pulumi.Input[bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
-        :param pulumi.Input[_builtins.bool] force_attach: Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
+        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param pulumi.Input[bool] force_attach: Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
         :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         :param pulumi.Input['AttachedDiskInitializeParamsArgs'] initialize_params: How to create a new disk together with its instance. Conflicts with `source`.
-        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
-        :param pulumi.Input[_builtins.str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
-        :param pulumi.Input[_builtins.str] source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
-        :param pulumi.Input[_builtins.str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
+        :param pulumi.Input[str] source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
+        :param pulumi.Input[str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -854,7 +854,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     Create the disk in confidential compute mode. Default: false.
     """
-    guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgsDict']]]]]
+    guest_os_features: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]]]]
     """
     Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
     """
@@ -898,7 +898,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
     """
-    source_image_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
+    source_image_encryption_key: NotRequired[pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]]]
     """
     The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
     """
@@ -910,7 +910,7 @@ class AttachedDiskInitializeParamsArgsDict(TypedDict):
     """
     The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
     """
-    source_snapshot_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
+    source_snapshot_encryption_key: NotRequired[pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]]]
     """
     The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
     """
@@ -931,7 +931,7 @@ class AttachedDiskInitializeParamsArgs:
                  disk_size_gb: pulumi.Input[Optional[_builtins.int]] = None,
                  disk_type: pulumi.Input[Optional[_builtins.str]] = None,
                  enable_confidential_compute: pulumi.Input[Optional[_builtins.bool]] = None,
-                 guest_os_features: pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]] = None,
+                 guest_os_features: pulumi.Input[Optional[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]]] = None,
                  labels: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  licenses: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  multi_writer: pulumi.Input[Optional[_builtins.bool]] = None,
@@ -942,36 +942,36 @@ class AttachedDiskInitializeParamsArgs:
                  resource_manager_tags: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  resource_policies: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  source_image: pulumi.Input[Optional[_builtins.str]] = None,
-                 source_image_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
+                 source_image_encryption_key: pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]] = None,
                  source_instant_snapshot: pulumi.Input[Optional[_builtins.str]] = None,
                  source_snapshot: pulumi.Input[Optional[_builtins.str]] = None,
-                 source_snapshot_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
+                 source_snapshot_encryption_key: pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]] = None,
                  storage_pool: pulumi.Input[Optional[_builtins.str]] = None):
         """
         How to create a new disk together with its instance.
 
-        :param pulumi.Input[_builtins.str] architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
-        :param pulumi.Input[_builtins.str] description: A description of the disk.
-        :param pulumi.Input[_builtins.str] disk_name: The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
-        :param pulumi.Input[_builtins.int] disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
-        :param pulumi.Input[_builtins.str] disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
-        :param pulumi.Input[_builtins.bool] enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
+        :param pulumi.Input[str] architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
+        :param pulumi.Input[str] description: A description of the disk.
+        :param pulumi.Input[str] disk_name: The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
+        :param pulumi.Input[int] disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
+        :param pulumi.Input[str] disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+        :param pulumi.Input[bool] enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
         :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
-        :param pulumi.Input[_builtins.bool] multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
-        :param pulumi.Input[_builtins.int] provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
-        :param pulumi.Input[_builtins.int] provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
-        :param pulumi.Input[_builtins.str] source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
+        :param pulumi.Input[bool] multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
+        :param pulumi.Input[int] provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
+        :param pulumi.Input[int] provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] resource_manager_tags: Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] resource_policies: Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
+        :param pulumi.Input[str] source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] source_image_encryption_key: The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
-        :param pulumi.Input[_builtins.str] source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
+        :param pulumi.Input[str] source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] source_snapshot_encryption_key: The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
-        :param pulumi.Input[_builtins.str] storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
+        :param pulumi.Input[str] storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
         """
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
@@ -1307,8 +1307,8 @@ class ConfidentialInstanceConfigArgs:
         """
         Confidential VM options.
 
-        :param pulumi.Input[_builtins.str] confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_confidential_compute: Create the instances as Confidential VMs.
+        :param pulumi.Input[str] confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[bool] enable_confidential_compute: Create the instances as Confidential VMs.
         """
         if confidential_instance_type is not None:
             pulumi.set(__self__, "confidential_instance_type", confidential_instance_type)
@@ -1374,10 +1374,10 @@ class CustomerEncryptionKeyArgs:
         """
         An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
 
-        :param pulumi.Input[_builtins.str] kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
-        :param pulumi.Input[_builtins.str] kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
-        :param pulumi.Input[_builtins.str] raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
-        :param pulumi.Input[_builtins.str] rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        :param pulumi.Input[str] kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
+        :param pulumi.Input[str] kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
+        :param pulumi.Input[str] raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        :param pulumi.Input[str] rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
         """
         if kms_key_name is not None:
             pulumi.set(__self__, "kms_key_name", kms_key_name)
@@ -1479,10 +1479,10 @@ class DiskInstantiationConfigArgs:
         """
         What the template contains for one disk of the source instance.
 
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted.
-        :param pulumi.Input[_builtins.str] custom_image: The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
-        :param pulumi.Input[_builtins.str] device_name: The disk's device name on the source instance, such as `persistent-disk-1`.
-        :param pulumi.Input[_builtins.str] instantiate_from: Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
+        :param pulumi.Input[bool] auto_delete: Delete the disk when its instance is deleted.
+        :param pulumi.Input[str] custom_image: The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
+        :param pulumi.Input[str] device_name: The disk's device name on the source instance, such as `persistent-disk-1`.
+        :param pulumi.Input[str] instantiate_from: Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -1561,7 +1561,7 @@ class DisplayDeviceArgs:
         """
         A virtual display.
 
-        :param pulumi.Input[_builtins.bool] enable_display: Give instances a virtual display, for remote display software. Default: false.
+        :param pulumi.Input[bool] enable_display: Give instances a virtual display, for remote display software. Default: false.
         """
         if enable_display is not None:
             pulumi.set(__self__, "enable_display", enable_display)
@@ -1603,8 +1603,8 @@ class DurationArgs:
         """
         A length of time: `seconds` and `nanos` together.
 
-        :param pulumi.Input[_builtins.int] nanos: Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
-        :param pulumi.Input[_builtins.int] seconds: Whole seconds, such as `3600`: 0 to 315,576,000,000.
+        :param pulumi.Input[int] nanos: Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
+        :param pulumi.Input[int] seconds: Whole seconds, such as `3600`: 0 to 315,576,000,000.
         """
         if nanos is not None:
             pulumi.set(__self__, "nanos", nanos)
@@ -1640,7 +1640,7 @@ class FallbackArgsDict(TypedDict):
     """
     What is different for the instances that are created with this fallback; everything else is as in the fleet.
     """
-    instance_flexibility_policy: NotRequired[pulumi.Input[Optional['InstanceFlexibilityPolicyArgsDict']]]
+    instance_flexibility_policy: NotRequired[pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]]]
     """
     Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
     """
@@ -1656,7 +1656,7 @@ class FallbackArgsDict(TypedDict):
     """
     How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
     """
-    reservation_affinity: NotRequired[pulumi.Input[Optional['ReservationAffinityArgsDict']]]
+    reservation_affinity: NotRequired[pulumi.Input[Optional[Union['ReservationAffinityArgs', 'ReservationAffinityArgsDict']]]]
     """
     The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
     """
@@ -1671,21 +1671,21 @@ class FallbackArgs:
     What is different for the instances that are created with this fallback; everything else is as in the fleet.
     """
     def __init__(__self__, *,
-                 instance_flexibility_policy: pulumi.Input[Optional['InstanceFlexibilityPolicyArgs']] = None,
+                 instance_flexibility_policy: pulumi.Input[Optional[Union['InstanceFlexibilityPolicyArgs', 'InstanceFlexibilityPolicyArgsDict']]] = None,
                  machine_type: pulumi.Input[Optional[_builtins.str]] = None,
                  min_cpu_platform: pulumi.Input[Optional[_builtins.str]] = None,
                  provisioning_model: pulumi.Input[Optional[_builtins.str]] = None,
-                 reservation_affinity: pulumi.Input[Optional['ReservationAffinityArgs']] = None,
+                 reservation_affinity: pulumi.Input[Optional[Union['ReservationAffinityArgs', 'ReservationAffinityArgsDict']]] = None,
                  zones: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
         What is different for the instances that are created with this fallback; everything else is as in the fleet.
 
         :param pulumi.Input['InstanceFlexibilityPolicyArgs'] instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
-        :param pulumi.Input[_builtins.str] machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
-        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
-        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        :param pulumi.Input[str] machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
+        :param pulumi.Input[str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
+        :param pulumi.Input[str] provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
         :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] zones: The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] zones: The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
         """
         if instance_flexibility_policy is not None:
             pulumi.set(__self__, "instance_flexibility_policy", instance_flexibility_policy)
@@ -1792,7 +1792,7 @@ class GuestOsFeatureArgs:
         """
         A feature of the guest operating system.
 
-        :param pulumi.Input[_builtins.str] type: The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
+        :param pulumi.Input[str] type: The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
         """
         pulumi.set(__self__, "type", type)
 
@@ -1813,7 +1813,7 @@ class InstanceFlexibilityPolicyArgsDict(TypedDict):
     """
     Alternative machine types, from which Google chooses by capacity and quota.
     """
-    instance_selections: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgsDict']]]]]
+    instance_selections: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['InstanceSelectionArgs', 'InstanceSelectionArgsDict']]]]]]
     """
     Selections of machine types, each under a name of your choice (RFC 1035), such as `{small: {machineTypes: [e2-small]}}`.
     """
@@ -1824,7 +1824,7 @@ class InstanceFlexibilityPolicyArgs:
     Alternative machine types, from which Google chooses by capacity and quota.
     """
     def __init__(__self__, *,
-                 instance_selections: pulumi.Input[Optional[Mapping[str, pulumi.Input['InstanceSelectionArgs']]]] = None):
+                 instance_selections: pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['InstanceSelectionArgs', 'InstanceSelectionArgsDict']]]]] = None):
         """
         Alternative machine types, from which Google chooses by capacity and quota.
 
@@ -1850,7 +1850,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     The properties of virtual machine instances.
     """
-    advanced_machine_features: NotRequired[pulumi.Input[Optional['AdvancedMachineFeaturesArgsDict']]]
+    advanced_machine_features: NotRequired[pulumi.Input[Optional[Union['AdvancedMachineFeaturesArgs', 'AdvancedMachineFeaturesArgsDict']]]]
     """
     CPU and firmware options, such as `{threadsPerCore: 1}`.
     """
@@ -1858,7 +1858,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
     """
-    confidential_instance_config: NotRequired[pulumi.Input[Optional['ConfidentialInstanceConfigArgsDict']]]
+    confidential_instance_config: NotRequired[pulumi.Input[Optional[Union['ConfidentialInstanceConfigArgs', 'ConfidentialInstanceConfigArgsDict']]]]
     """
     Confidential VM options, such as `{enableConfidentialCompute: true}`.
     """
@@ -1866,15 +1866,15 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     A description of the instances.
     """
-    disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgsDict']]]]]
+    disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['AttachedDiskArgs', 'AttachedDiskArgsDict']]]]]]
     """
     The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
     """
-    display_device: NotRequired[pulumi.Input[Optional['DisplayDeviceArgsDict']]]
+    display_device: NotRequired[pulumi.Input[Optional[Union['DisplayDeviceArgs', 'DisplayDeviceArgsDict']]]]
     """
     A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
     """
-    guest_accelerators: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AcceleratorConfigArgsDict']]]]]
+    guest_accelerators: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['AcceleratorConfigArgs', 'AcceleratorConfigArgsDict']]]]]]
     """
     GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
     """
@@ -1894,7 +1894,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
     """
-    metadata: NotRequired[pulumi.Input[Optional['MetadataArgsDict']]]
+    metadata: NotRequired[pulumi.Input[Optional[Union['MetadataArgs', 'MetadataArgsDict']]]]
     """
     Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
     """
@@ -1902,15 +1902,15 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
     """
-    network_interfaces: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['NetworkInterfaceArgsDict']]]]]
+    network_interfaces: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['NetworkInterfaceArgs', 'NetworkInterfaceArgsDict']]]]]]
     """
     The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
     """
-    network_performance_config: NotRequired[pulumi.Input[Optional['NetworkPerformanceConfigArgsDict']]]
+    network_performance_config: NotRequired[pulumi.Input[Optional[Union['NetworkPerformanceConfigArgs', 'NetworkPerformanceConfigArgsDict']]]]
     """
     The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
     """
-    partner_metadata: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['StructuredEntriesArgsDict']]]]]
+    partner_metadata: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['StructuredEntriesArgs', 'StructuredEntriesArgsDict']]]]]]
     """
     Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
     """
@@ -1922,7 +1922,7 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
     """
-    reservation_affinity: NotRequired[pulumi.Input[Optional['ReservationAffinityArgsDict']]]
+    reservation_affinity: NotRequired[pulumi.Input[Optional[Union['ReservationAffinityArgs', 'ReservationAffinityArgsDict']]]]
     """
     The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
     """
@@ -1934,27 +1934,27 @@ class InstancePropertiesArgsDict(TypedDict):
     """
     The names of the instances' resource policies, such as `[my-placement]`.
     """
-    scheduling: NotRequired[pulumi.Input[Optional['SchedulingArgsDict']]]
+    scheduling: NotRequired[pulumi.Input[Optional[Union['SchedulingArgs', 'SchedulingArgsDict']]]]
     """
     When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
     """
-    service_accounts: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['ServiceAccountArgsDict']]]]]
+    service_accounts: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['ServiceAccountArgs', 'ServiceAccountArgsDict']]]]]]
     """
     The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
     """
-    shielded_instance_config: NotRequired[pulumi.Input[Optional['ShieldedInstanceConfigArgsDict']]]
+    shielded_instance_config: NotRequired[pulumi.Input[Optional[Union['ShieldedInstanceConfigArgs', 'ShieldedInstanceConfigArgsDict']]]]
     """
     Shielded VM options, such as `{enableSecureBoot: true}`.
     """
-    shielded_vm_config: NotRequired[pulumi.Input[Optional['ShieldedVmConfigArgsDict']]]
+    shielded_vm_config: NotRequired[pulumi.Input[Optional[Union['ShieldedVmConfigArgs', 'ShieldedVmConfigArgsDict']]]]
     """
     Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
     """
-    tags: NotRequired[pulumi.Input[Optional['TagsArgsDict']]]
+    tags: NotRequired[pulumi.Input[Optional[Union['TagsArgs', 'TagsArgsDict']]]]
     """
     Network tags, such as `{items: [web]}`, by which firewall rules select instances.
     """
-    workload_identity_config: NotRequired[pulumi.Input[Optional['WorkloadIdentityConfigArgsDict']]]
+    workload_identity_config: NotRequired[pulumi.Input[Optional[Union['WorkloadIdentityConfigArgs', 'WorkloadIdentityConfigArgsDict']]]]
     """
     The workload identity of the instances.
     """
@@ -1965,57 +1965,57 @@ class InstancePropertiesArgs:
     The properties of virtual machine instances.
     """
     def __init__(__self__, *,
-                 advanced_machine_features: pulumi.Input[Optional['AdvancedMachineFeaturesArgs']] = None,
+                 advanced_machine_features: pulumi.Input[Optional[Union['AdvancedMachineFeaturesArgs', 'AdvancedMachineFeaturesArgsDict']]] = None,
                  can_ip_forward: pulumi.Input[Optional[_builtins.bool]] = None,
-                 confidential_instance_config: pulumi.Input[Optional['ConfidentialInstanceConfigArgs']] = None,
+                 confidential_instance_config: pulumi.Input[Optional[Union['ConfidentialInstanceConfigArgs', 'ConfidentialInstanceConfigArgsDict']]] = None,
                  description: pulumi.Input[Optional[_builtins.str]] = None,
-                 disks: pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]] = None,
-                 display_device: pulumi.Input[Optional['DisplayDeviceArgs']] = None,
-                 guest_accelerators: pulumi.Input[Optional[Sequence[pulumi.Input['AcceleratorConfigArgs']]]] = None,
+                 disks: pulumi.Input[Optional[Sequence[pulumi.Input[Union['AttachedDiskArgs', 'AttachedDiskArgsDict']]]]] = None,
+                 display_device: pulumi.Input[Optional[Union['DisplayDeviceArgs', 'DisplayDeviceArgsDict']]] = None,
+                 guest_accelerators: pulumi.Input[Optional[Sequence[pulumi.Input[Union['AcceleratorConfigArgs', 'AcceleratorConfigArgsDict']]]]] = None,
                  key_revocation_action_type: pulumi.Input[Optional[_builtins.str]] = None,
                  labels: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  local_ssd_encryption_mode: pulumi.Input[Optional[_builtins.str]] = None,
                  machine_type: pulumi.Input[Optional[_builtins.str]] = None,
-                 metadata: pulumi.Input[Optional['MetadataArgs']] = None,
+                 metadata: pulumi.Input[Optional[Union['MetadataArgs', 'MetadataArgsDict']]] = None,
                  min_cpu_platform: pulumi.Input[Optional[_builtins.str]] = None,
-                 network_interfaces: pulumi.Input[Optional[Sequence[pulumi.Input['NetworkInterfaceArgs']]]] = None,
-                 network_performance_config: pulumi.Input[Optional['NetworkPerformanceConfigArgs']] = None,
-                 partner_metadata: pulumi.Input[Optional[Mapping[str, pulumi.Input['StructuredEntriesArgs']]]] = None,
+                 network_interfaces: pulumi.Input[Optional[Sequence[pulumi.Input[Union['NetworkInterfaceArgs', 'NetworkInterfaceArgsDict']]]]] = None,
+                 network_performance_config: pulumi.Input[Optional[Union['NetworkPerformanceConfigArgs', 'NetworkPerformanceConfigArgsDict']]] = None,
+                 partner_metadata: pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['StructuredEntriesArgs', 'StructuredEntriesArgsDict']]]]] = None,
                  post_key_revocation_action_type: pulumi.Input[Optional[_builtins.str]] = None,
                  private_ipv6_google_access: pulumi.Input[Optional[_builtins.str]] = None,
-                 reservation_affinity: pulumi.Input[Optional['ReservationAffinityArgs']] = None,
+                 reservation_affinity: pulumi.Input[Optional[Union['ReservationAffinityArgs', 'ReservationAffinityArgsDict']]] = None,
                  resource_manager_tags: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  resource_policies: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
-                 scheduling: pulumi.Input[Optional['SchedulingArgs']] = None,
-                 service_accounts: pulumi.Input[Optional[Sequence[pulumi.Input['ServiceAccountArgs']]]] = None,
-                 shielded_instance_config: pulumi.Input[Optional['ShieldedInstanceConfigArgs']] = None,
-                 shielded_vm_config: pulumi.Input[Optional['ShieldedVmConfigArgs']] = None,
-                 tags: pulumi.Input[Optional['TagsArgs']] = None,
-                 workload_identity_config: pulumi.Input[Optional['WorkloadIdentityConfigArgs']] = None):
+                 scheduling: pulumi.Input[Optional[Union['SchedulingArgs', 'SchedulingArgsDict']]] = None,
+                 service_accounts: pulumi.Input[Optional[Sequence[pulumi.Input[Union['ServiceAccountArgs', 'ServiceAccountArgsDict']]]]] = None,
+                 shielded_instance_config: pulumi.Input[Optional[Union['ShieldedInstanceConfigArgs', 'ShieldedInstanceConfigArgsDict']]] = None,
+                 shielded_vm_config: pulumi.Input[Optional[Union['ShieldedVmConfigArgs', 'ShieldedVmConfigArgsDict']]] = None,
+                 tags: pulumi.Input[Optional[Union['TagsArgs', 'TagsArgsDict']]] = None,
+                 workload_identity_config: pulumi.Input[Optional[Union['WorkloadIdentityConfigArgs', 'WorkloadIdentityConfigArgsDict']]] = None):
         """
         The properties of virtual machine instances.
 
         :param pulumi.Input['AdvancedMachineFeaturesArgs'] advanced_machine_features: CPU and firmware options, such as `{threadsPerCore: 1}`.
-        :param pulumi.Input[_builtins.bool] can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
+        :param pulumi.Input[bool] can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         :param pulumi.Input['ConfidentialInstanceConfigArgs'] confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
-        :param pulumi.Input[_builtins.str] description: A description of the instances.
+        :param pulumi.Input[str] description: A description of the instances.
         :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
         :param pulumi.Input['DisplayDeviceArgs'] display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input[Sequence[pulumi.Input['AcceleratorConfigArgs']]] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
-        :param pulumi.Input[_builtins.str] key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
-        :param pulumi.Input[_builtins.str] local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
-        :param pulumi.Input[_builtins.str] machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param pulumi.Input[str] key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
+        :param pulumi.Input[str] local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
+        :param pulumi.Input[str] machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         :param pulumi.Input['MetadataArgs'] metadata: Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
-        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
+        :param pulumi.Input[str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param pulumi.Input[Sequence[pulumi.Input['NetworkInterfaceArgs']]] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         :param pulumi.Input['NetworkPerformanceConfigArgs'] network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         :param pulumi.Input[Mapping[str, pulumi.Input['StructuredEntriesArgs']]] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
+        :param pulumi.Input[str] post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         :param pulumi.Input['ReservationAffinityArgs'] reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
         :param pulumi.Input['SchedulingArgs'] scheduling: When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
         :param pulumi.Input[Sequence[pulumi.Input['ServiceAccountArgs']]] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param pulumi.Input['ShieldedInstanceConfigArgs'] shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
@@ -2411,7 +2411,7 @@ class InstanceSelectionArgsDict(TypedDict):
     """
     Machine types to choose from.
     """
-    disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgsDict']]]]]
+    disks: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['AttachedDiskArgs', 'AttachedDiskArgsDict']]]]]]
     """
     The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
     """
@@ -2434,7 +2434,7 @@ class InstanceSelectionArgs:
     Machine types to choose from.
     """
     def __init__(__self__, *,
-                 disks: pulumi.Input[Optional[Sequence[pulumi.Input['AttachedDiskArgs']]]] = None,
+                 disks: pulumi.Input[Optional[Sequence[pulumi.Input[Union['AttachedDiskArgs', 'AttachedDiskArgsDict']]]]] = None,
                  machine_types: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  min_cpu_platform: pulumi.Input[Optional[_builtins.str]] = None,
                  rank: pulumi.Input[Optional[_builtins.int]] = None):
@@ -2442,9 +2442,9 @@ class InstanceSelectionArgs:
         Machine types to choose from.
 
         :param pulumi.Input[Sequence[pulumi.Input['AttachedDiskArgs']]] disks: The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] machine_types: The names of the machine types, such as `[n2-standard-4]`.
-        :param pulumi.Input[_builtins.str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
-        :param pulumi.Input[_builtins.int] rank: The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] machine_types: The names of the machine types, such as `[n2-standard-4]`.
+        :param pulumi.Input[str] min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
+        :param pulumi.Input[int] rank: The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
         """
         if disks is not None:
             pulumi.set(__self__, "disks", disks)
@@ -2523,7 +2523,7 @@ class LocationConstraintsArgs:
         """
         Limits of one location.
 
-        :param pulumi.Input[_builtins.int] max_count: The maximum number of instances in the location, such as `10`. Must be at least 0.
+        :param pulumi.Input[int] max_count: The maximum number of instances in the location, such as `10`. Must be at least 0.
         """
         if max_count is not None:
             pulumi.set(__self__, "max_count", max_count)
@@ -2545,7 +2545,7 @@ class LocationPolicyArgsDict(TypedDict):
     """
     The zones in which instances may be created. A change applies to instances that are created later.
     """
-    locations: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgsDict']]]]]
+    locations: NotRequired[pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['LocationPolicyLocationArgs', 'LocationPolicyLocationArgsDict']]]]]]
     """
     Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
     """
@@ -2553,7 +2553,7 @@ class LocationPolicyArgsDict(TypedDict):
     """
     How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
     """
-    zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgsDict']]]]]
+    zones: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['LocationPolicyZoneArgs', 'LocationPolicyZoneArgsDict']]]]]]
     """
     The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
     """
@@ -2564,14 +2564,14 @@ class LocationPolicyArgs:
     The zones in which instances may be created. A change applies to instances that are created later.
     """
     def __init__(__self__, *,
-                 locations: pulumi.Input[Optional[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]]] = None,
+                 locations: pulumi.Input[Optional[Mapping[str, pulumi.Input[Union['LocationPolicyLocationArgs', 'LocationPolicyLocationArgsDict']]]]] = None,
                  target_shape: pulumi.Input[Optional[_builtins.str]] = None,
-                 zones: pulumi.Input[Optional[Sequence[pulumi.Input['LocationPolicyZoneArgs']]]] = None):
+                 zones: pulumi.Input[Optional[Sequence[pulumi.Input[Union['LocationPolicyZoneArgs', 'LocationPolicyZoneArgsDict']]]]] = None):
         """
         The zones in which instances may be created. A change applies to instances that are created later.
 
         :param pulumi.Input[Mapping[str, pulumi.Input['LocationPolicyLocationArgs']]] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
-        :param pulumi.Input[_builtins.str] target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+        :param pulumi.Input[str] target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
         :param pulumi.Input[Sequence[pulumi.Input['LocationPolicyZoneArgs']]] zones: The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
         if locations is not None:
@@ -2622,7 +2622,7 @@ class LocationPolicyLocationArgsDict(TypedDict):
     """
     Whether, and how many, instances may be created in one location.
     """
-    constraints: NotRequired[pulumi.Input[Optional['LocationConstraintsArgsDict']]]
+    constraints: NotRequired[pulumi.Input[Optional[Union['LocationConstraintsArgs', 'LocationConstraintsArgsDict']]]]
     """
     The limits of the location.
     """
@@ -2637,13 +2637,13 @@ class LocationPolicyLocationArgs:
     Whether, and how many, instances may be created in one location.
     """
     def __init__(__self__, *,
-                 constraints: pulumi.Input[Optional['LocationConstraintsArgs']] = None,
+                 constraints: pulumi.Input[Optional[Union['LocationConstraintsArgs', 'LocationConstraintsArgsDict']]] = None,
                  preference: pulumi.Input[Optional[_builtins.str]] = None):
         """
         Whether, and how many, instances may be created in one location.
 
         :param pulumi.Input['LocationConstraintsArgs'] constraints: The limits of the location.
-        :param pulumi.Input[_builtins.str] preference: Whether instances may be created in the location: `ALLOW` or `DENY`.
+        :param pulumi.Input[str] preference: Whether instances may be created in the location: `ALLOW` or `DENY`.
         """
         if constraints is not None:
             pulumi.set(__self__, "constraints", constraints)
@@ -2694,7 +2694,7 @@ class LocationPolicyZoneArgs:
         """
         A zone in which instances may be created.
 
-        :param pulumi.Input[_builtins.str] zone: A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
+        :param pulumi.Input[str] zone: A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
         """
         pulumi.set(__self__, "zone", zone)
 
@@ -2740,9 +2740,9 @@ class MachineImageParamsArgs:
         """
         Parameters of the creation, which Google does not store.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] excluded_disks: Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] included_disks: Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] resource_manager_tags: Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] excluded_disks: Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] included_disks: Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] resource_manager_tags: Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
         """
         if excluded_disks is not None:
             pulumi.set(__self__, "excluded_disks", excluded_disks)
@@ -2792,7 +2792,7 @@ class MetadataArgsDict(TypedDict):
     """
     Metadata that the guest can read. All keys and values together must have less than 512 KB.
     """
-    items: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgsDict']]]]]
+    items: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['MetadataItemArgs', 'MetadataItemArgsDict']]]]]]
     """
     The entries in any order, such as `[{key: team, value: web}]`.
     """
@@ -2803,7 +2803,7 @@ class MetadataArgs:
     Metadata that the guest can read. All keys and values together must have less than 512 KB.
     """
     def __init__(__self__, *,
-                 items: pulumi.Input[Optional[Sequence[pulumi.Input['MetadataItemArgs']]]] = None):
+                 items: pulumi.Input[Optional[Sequence[pulumi.Input[Union['MetadataItemArgs', 'MetadataItemArgsDict']]]]] = None):
         """
         Metadata that the guest can read. All keys and values together must have less than 512 KB.
 
@@ -2849,8 +2849,8 @@ class MetadataItemArgs:
         """
         One metadata entry.
 
-        :param pulumi.Input[_builtins.str] key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
-        :param pulumi.Input[_builtins.str] value: The value, such as the text of a script: at most 262,144 bytes in UTF-8.
+        :param pulumi.Input[str] key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
+        :param pulumi.Input[str] value: The value, such as the text of a script: at most 262,144 bytes in UTF-8.
         """
         pulumi.set(__self__, "key", key)
         if value is not None:
@@ -2885,15 +2885,15 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     A network interface of an instance.
     """
-    access_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgsDict']]]]]
+    access_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['AccessConfigArgs', 'AccessConfigArgsDict']]]]]]
     """
     The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
     """
-    alias_ip_ranges: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgsDict']]]]]
+    alias_ip_ranges: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['AliasIpRangeArgs', 'AliasIpRangeArgsDict']]]]]]
     """
     Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
     """
-    alias_ipv6_ranges: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgsDict']]]]]
+    alias_ipv6_ranges: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['AliasIpRangeArgs', 'AliasIpRangeArgsDict']]]]]]
     """
     Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
     """
@@ -2909,7 +2909,7 @@ class NetworkInterfaceArgsDict(TypedDict):
     """
     The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
     """
-    ipv6_access_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgsDict']]]]]
+    ipv6_access_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['AccessConfigArgs', 'AccessConfigArgsDict']]]]]]
     """
     The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
     """
@@ -2964,13 +2964,13 @@ class NetworkInterfaceArgs:
     A network interface of an instance.
     """
     def __init__(__self__, *,
-                 access_configs: pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgs']]]] = None,
-                 alias_ip_ranges: pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgs']]]] = None,
-                 alias_ipv6_ranges: pulumi.Input[Optional[Sequence[pulumi.Input['AliasIpRangeArgs']]]] = None,
+                 access_configs: pulumi.Input[Optional[Sequence[pulumi.Input[Union['AccessConfigArgs', 'AccessConfigArgsDict']]]]] = None,
+                 alias_ip_ranges: pulumi.Input[Optional[Sequence[pulumi.Input[Union['AliasIpRangeArgs', 'AliasIpRangeArgsDict']]]]] = None,
+                 alias_ipv6_ranges: pulumi.Input[Optional[Sequence[pulumi.Input[Union['AliasIpRangeArgs', 'AliasIpRangeArgsDict']]]]] = None,
                  enable_vpc_scoped_dns: pulumi.Input[Optional[_builtins.bool]] = None,
                  igmp_query: pulumi.Input[Optional[_builtins.str]] = None,
                  internal_ipv6_prefix_length: pulumi.Input[Optional[_builtins.int]] = None,
-                 ipv6_access_configs: pulumi.Input[Optional[Sequence[pulumi.Input['AccessConfigArgs']]]] = None,
+                 ipv6_access_configs: pulumi.Input[Optional[Sequence[pulumi.Input[Union['AccessConfigArgs', 'AccessConfigArgsDict']]]]] = None,
                  ipv6_address: pulumi.Input[Optional[_builtins.str]] = None,
                  network: pulumi.Input[Optional[_builtins.str]] = None,
                  network_attachment: pulumi.Input[Optional[_builtins.str]] = None,
@@ -2988,21 +2988,21 @@ class NetworkInterfaceArgs:
         :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] access_configs: The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
         :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ip_ranges: Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
         :param pulumi.Input[Sequence[pulumi.Input['AliasIpRangeArgs']]] alias_ipv6_ranges: Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
-        :param pulumi.Input[_builtins.bool] enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
-        :param pulumi.Input[_builtins.str] igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
-        :param pulumi.Input[_builtins.int] internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
+        :param pulumi.Input[bool] enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
+        :param pulumi.Input[str] igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        :param pulumi.Input[int] internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
         :param pulumi.Input[Sequence[pulumi.Input['AccessConfigArgs']]] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
-        :param pulumi.Input[_builtins.str] ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
-        :param pulumi.Input[_builtins.str] network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
-        :param pulumi.Input[_builtins.str] network_attachment: The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
-        :param pulumi.Input[_builtins.str] network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
-        :param pulumi.Input[_builtins.str] nic_type: The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
-        :param pulumi.Input[_builtins.str] parent_nic_name: The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
-        :param pulumi.Input[_builtins.int] queue_count: The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
-        :param pulumi.Input[_builtins.str] service_class_id: The ID of the producer's service class. Requires `networkAttachment`.
-        :param pulumi.Input[_builtins.str] stack_type: The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
-        :param pulumi.Input[_builtins.str] subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
-        :param pulumi.Input[_builtins.int] vlan: The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
+        :param pulumi.Input[str] ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
+        :param pulumi.Input[str] network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
+        :param pulumi.Input[str] network_attachment: The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+        :param pulumi.Input[str] network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
+        :param pulumi.Input[str] nic_type: The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
+        :param pulumi.Input[str] parent_nic_name: The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
+        :param pulumi.Input[int] queue_count: The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
+        :param pulumi.Input[str] service_class_id: The ID of the producer's service class. Requires `networkAttachment`.
+        :param pulumi.Input[str] stack_type: The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
+        :param pulumi.Input[str] subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
+        :param pulumi.Input[int] vlan: The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
         """
         if access_configs is not None:
             pulumi.set(__self__, "access_configs", access_configs)
@@ -3277,7 +3277,7 @@ class NetworkPerformanceConfigArgs:
         """
         The bandwidth of the instances.
 
-        :param pulumi.Input[_builtins.str] total_egress_bandwidth_tier: The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
+        :param pulumi.Input[str] total_egress_bandwidth_tier: The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
         """
         if total_egress_bandwidth_tier is not None:
             pulumi.set(__self__, "total_egress_bandwidth_tier", total_egress_bandwidth_tier)
@@ -3314,7 +3314,7 @@ class PerInstancePropertiesArgs:
         """
         Properties of one instance. A change deletes the instance and creates it again.
 
-        :param pulumi.Input[_builtins.str] hostname: The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
+        :param pulumi.Input[str] hostname: The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
         """
         if hostname is not None:
             pulumi.set(__self__, "hostname", hostname)
@@ -3356,8 +3356,8 @@ class PlacementArgs:
         """
         Groups of members, each of which shares one compact placement policy.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
-        :param pulumi.Input[_builtins.int] size: The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
+        :param pulumi.Input[int] size: The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
         pulumi.set(__self__, "policies", policies)
         if size is not None:
@@ -3417,9 +3417,9 @@ class ReadinessArgs:
         """
         When a member that was created, restarted or started is ready, so that the next batch may begin.
 
-        :param pulumi.Input[_builtins.str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
-        :param pulumi.Input[_builtins.str] status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
-        :param pulumi.Input[_builtins.int] within: How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
+        :param pulumi.Input[str] guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
+        :param pulumi.Input[str] status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+        :param pulumi.Input[int] within: How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
         """
         if guest_attribute is not None:
             pulumi.set(__self__, "guest_attribute", guest_attribute)
@@ -3494,9 +3494,9 @@ class ReservationAffinityArgs:
         """
         The reservations that instances consume.
 
-        :param pulumi.Input[_builtins.str] consume_reservation_type: Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
-        :param pulumi.Input[_builtins.str] key: The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] values: The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
+        :param pulumi.Input[str] consume_reservation_type: Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        :param pulumi.Input[str] key: The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] values: The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
         """
         if consume_reservation_type is not None:
             pulumi.set(__self__, "consume_reservation_type", consume_reservation_type)
@@ -3558,7 +3558,7 @@ class SchedulingArgsDict(TypedDict):
     """
     Show the hashed ID of the physical host in the `resourceStatus` of the instance.
     """
-    graceful_shutdown: NotRequired[pulumi.Input[Optional['SchedulingGracefulShutdownArgsDict']]]
+    graceful_shutdown: NotRequired[pulumi.Input[Optional[Union['SchedulingGracefulShutdownArgs', 'SchedulingGracefulShutdownArgsDict']]]]
     """
     Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
     """
@@ -3570,7 +3570,7 @@ class SchedulingArgsDict(TypedDict):
     """
     What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
     """
-    local_ssd_recovery_timeout: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
+    local_ssd_recovery_timeout: NotRequired[pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]]]
     """
     How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
     """
@@ -3586,7 +3586,7 @@ class SchedulingArgsDict(TypedDict):
     """
     How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
     """
-    max_run_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
+    max_run_duration: NotRequired[pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]]]
     """
     How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
     """
@@ -3594,7 +3594,7 @@ class SchedulingArgsDict(TypedDict):
     """
     The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
     """
-    node_affinities: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['SchedulingNodeAffinityArgsDict']]]]]
+    node_affinities: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['SchedulingNodeAffinityArgs', 'SchedulingNodeAffinityArgsDict']]]]]]
     """
     Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
     """
@@ -3602,7 +3602,7 @@ class SchedulingArgsDict(TypedDict):
     """
     What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
     """
-    on_instance_stop_action: NotRequired[pulumi.Input[Optional['SchedulingOnInstanceStopActionArgsDict']]]
+    on_instance_stop_action: NotRequired[pulumi.Input[Optional[Union['SchedulingOnInstanceStopActionArgs', 'SchedulingOnInstanceStopActionArgsDict']]]]
     """
     What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
     """
@@ -3610,7 +3610,7 @@ class SchedulingArgsDict(TypedDict):
     """
     Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
     """
-    preemption_notice_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
+    preemption_notice_duration: NotRequired[pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]]]
     """
     The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
     """
@@ -3636,46 +3636,46 @@ class SchedulingArgs:
                  automatic_restart: pulumi.Input[Optional[_builtins.bool]] = None,
                  availability_domain: pulumi.Input[Optional[_builtins.int]] = None,
                  expose_host_topology: pulumi.Input[Optional[_builtins.bool]] = None,
-                 graceful_shutdown: pulumi.Input[Optional['SchedulingGracefulShutdownArgs']] = None,
+                 graceful_shutdown: pulumi.Input[Optional[Union['SchedulingGracefulShutdownArgs', 'SchedulingGracefulShutdownArgsDict']]] = None,
                  host_error_timeout_seconds: pulumi.Input[Optional[_builtins.int]] = None,
                  instance_termination_action: pulumi.Input[Optional[_builtins.str]] = None,
-                 local_ssd_recovery_timeout: pulumi.Input[Optional['DurationArgs']] = None,
+                 local_ssd_recovery_timeout: pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]] = None,
                  location_hint: pulumi.Input[Optional[_builtins.str]] = None,
                  maintenance_freeze_duration_hours: pulumi.Input[Optional[_builtins.int]] = None,
                  maintenance_interval: pulumi.Input[Optional[_builtins.str]] = None,
-                 max_run_duration: pulumi.Input[Optional['DurationArgs']] = None,
+                 max_run_duration: pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]] = None,
                  min_node_cpus: pulumi.Input[Optional[_builtins.int]] = None,
-                 node_affinities: pulumi.Input[Optional[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]]] = None,
+                 node_affinities: pulumi.Input[Optional[Sequence[pulumi.Input[Union['SchedulingNodeAffinityArgs', 'SchedulingNodeAffinityArgsDict']]]]] = None,
                  on_host_maintenance: pulumi.Input[Optional[_builtins.str]] = None,
-                 on_instance_stop_action: pulumi.Input[Optional['SchedulingOnInstanceStopActionArgs']] = None,
+                 on_instance_stop_action: pulumi.Input[Optional[Union['SchedulingOnInstanceStopActionArgs', 'SchedulingOnInstanceStopActionArgsDict']]] = None,
                  preemptible: pulumi.Input[Optional[_builtins.bool]] = None,
-                 preemption_notice_duration: pulumi.Input[Optional['DurationArgs']] = None,
+                 preemption_notice_duration: pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]] = None,
                  provisioning_model: pulumi.Input[Optional[_builtins.str]] = None,
                  skip_guest_os_shutdown: pulumi.Input[Optional[_builtins.bool]] = None,
                  termination_time: pulumi.Input[Optional[_builtins.str]] = None):
         """
         When and where instances run, and how they are stopped.
 
-        :param pulumi.Input[_builtins.bool] automatic_restart: Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
-        :param pulumi.Input[_builtins.int] availability_domain: The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
-        :param pulumi.Input[_builtins.bool] expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
+        :param pulumi.Input[bool] automatic_restart: Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+        :param pulumi.Input[int] availability_domain: The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
+        :param pulumi.Input[bool] expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
         :param pulumi.Input['SchedulingGracefulShutdownArgs'] graceful_shutdown: Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
-        :param pulumi.Input[_builtins.int] host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
+        :param pulumi.Input[int] host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
         :param pulumi.Input['DurationArgs'] local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
-        :param pulumi.Input[_builtins.str] location_hint: An opaque hint for placing the instance near other resources, for internal tools.
-        :param pulumi.Input[_builtins.int] maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] location_hint: An opaque hint for placing the instance near other resources, for internal tools.
+        :param pulumi.Input[int] maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
         :param pulumi.Input['DurationArgs'] max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.int] min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
+        :param pulumi.Input[int] min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
         :param pulumi.Input[Sequence[pulumi.Input['SchedulingNodeAffinityArgs']]] node_affinities: Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
-        :param pulumi.Input[_builtins.str] on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
+        :param pulumi.Input[str] on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
         :param pulumi.Input['SchedulingOnInstanceStopActionArgs'] on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.bool] preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
+        :param pulumi.Input[bool] preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
         :param pulumi.Input['DurationArgs'] preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
-        :param pulumi.Input[_builtins.str] provisioning_model: How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
-        :param pulumi.Input[_builtins.bool] skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
-        :param pulumi.Input[_builtins.str] termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] provisioning_model: How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+        :param pulumi.Input[bool] skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
+        :param pulumi.Input[str] termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
         """
         if automatic_restart is not None:
             pulumi.set(__self__, "automatic_restart", automatic_restart)
@@ -3967,7 +3967,7 @@ class SchedulingGracefulShutdownArgsDict(TypedDict):
     """
     Give the guest time to finish its work before the instance stops.
     """
-    max_duration: NotRequired[pulumi.Input[Optional['DurationArgsDict']]]
+    max_duration: NotRequired[pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]]]
     """
     The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped.
     """
@@ -3979,11 +3979,11 @@ class SchedulingGracefulShutdownArgs:
     """
     def __init__(__self__, *,
                  enabled: pulumi.Input[Optional[_builtins.bool]] = None,
-                 max_duration: pulumi.Input[Optional['DurationArgs']] = None):
+                 max_duration: pulumi.Input[Optional[Union['DurationArgs', 'DurationArgsDict']]] = None):
         """
         Whether instances shut down gracefully, and how long that may take.
 
-        :param pulumi.Input[_builtins.bool] enabled: Give the guest time to finish its work before the instance stops.
+        :param pulumi.Input[bool] enabled: Give the guest time to finish its work before the instance stops.
         :param pulumi.Input['DurationArgs'] max_duration: The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped.
         """
         if enabled is not None:
@@ -4045,9 +4045,9 @@ class SchedulingNodeAffinityArgs:
         """
         A condition on the labels of the sole-tenant nodes that instances run on.
 
-        :param pulumi.Input[_builtins.str] key: The key of the node's label, such as `workload`.
-        :param pulumi.Input[_builtins.str] operator: `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] values: Values of the node's label, such as `[frontend]`.
+        :param pulumi.Input[str] key: The key of the node's label, such as `workload`.
+        :param pulumi.Input[str] operator: `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] values: Values of the node's label, such as `[frontend]`.
         """
         if key is not None:
             pulumi.set(__self__, "key", key)
@@ -4112,7 +4112,7 @@ class SchedulingOnInstanceStopActionArgs:
         """
         What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`.
 
-        :param pulumi.Input[_builtins.bool] discard_local_ssd: Discard the data on local SSDs. Default: false, which preserves it.
+        :param pulumi.Input[bool] discard_local_ssd: Discard the data on local SSDs. Default: false, which preserves it.
         """
         if discard_local_ssd is not None:
             pulumi.set(__self__, "discard_local_ssd", discard_local_ssd)
@@ -4154,8 +4154,8 @@ class ServiceAccountArgs:
         """
         The service account that instances run as.
 
-        :param pulumi.Input[_builtins.str] email: The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
+        :param pulumi.Input[str] email: The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
         """
         if email is not None:
             pulumi.set(__self__, "email", email)
@@ -4216,9 +4216,9 @@ class ShieldedInstanceConfigArgs:
         """
         Shielded VM options.
 
-        :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
-        :param pulumi.Input[_builtins.bool] enable_secure_boot: Enable Secure Boot, which boots only signed software. Default: false.
-        :param pulumi.Input[_builtins.bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Default: true.
+        :param pulumi.Input[bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
+        :param pulumi.Input[bool] enable_secure_boot: Enable Secure Boot, which boots only signed software. Default: false.
+        :param pulumi.Input[bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Default: true.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -4293,9 +4293,9 @@ class ShieldedVmConfigArgs:
         """
         Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
 
-        :param pulumi.Input[_builtins.bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[bool] enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[bool] enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[bool] enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -4345,7 +4345,7 @@ class SourceDiskEncryptionKeyArgsDict(TypedDict):
     """
     The encryption key of one disk of the source instance.
     """
-    disk_encryption_key: NotRequired[pulumi.Input[Optional['CustomerEncryptionKeyArgsDict']]]
+    disk_encryption_key: NotRequired[pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]]]
     """
     The key that the disk is encrypted with.
     """
@@ -4360,13 +4360,13 @@ class SourceDiskEncryptionKeyArgs:
     The encryption key of one disk of the source instance.
     """
     def __init__(__self__, *,
-                 disk_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
+                 disk_encryption_key: pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]] = None,
                  source_disk: pulumi.Input[Optional[_builtins.str]] = None):
         """
         The encryption key of one disk of the source instance.
 
         :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that the disk is encrypted with.
-        :param pulumi.Input[_builtins.str] source_disk: The disk, such as `zones/us-east1-b/disks/data`, or its URL.
+        :param pulumi.Input[str] source_disk: The disk, such as `zones/us-east1-b/disks/data`, or its URL.
         """
         if disk_encryption_key is not None:
             pulumi.set(__self__, "disk_encryption_key", disk_encryption_key)
@@ -4402,7 +4402,7 @@ class SourceInstanceParamsArgsDict(TypedDict):
     """
     How the template is created from its source instance.
     """
-    disk_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input['DiskInstantiationConfigArgsDict']]]]]
+    disk_configs: NotRequired[pulumi.Input[Optional[Sequence[pulumi.Input[Union['DiskInstantiationConfigArgs', 'DiskInstantiationConfigArgsDict']]]]]]
     """
     Disks that differ from the default, one entry for each. Default: read-write disks are created from their source images, read-only disks are attached read-only, and local SSDs are created blank.
     """
@@ -4413,7 +4413,7 @@ class SourceInstanceParamsArgs:
     How the template is created from its source instance.
     """
     def __init__(__self__, *,
-                 disk_configs: pulumi.Input[Optional[Sequence[pulumi.Input['DiskInstantiationConfigArgs']]]] = None):
+                 disk_configs: pulumi.Input[Optional[Sequence[pulumi.Input[Union['DiskInstantiationConfigArgs', 'DiskInstantiationConfigArgsDict']]]]] = None):
         """
         How the template is created from its source instance.
 
@@ -4491,7 +4491,7 @@ class TagsArgs:
         """
         Network tags, by which firewall rules select instances.
 
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] items: The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] items: The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
         """
         if items is not None:
             pulumi.set(__self__, "items", items)
@@ -4541,7 +4541,7 @@ class UpdatePolicyArgsDict(TypedDict):
     """
     Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
     """
-    ready: NotRequired[pulumi.Input[Optional['ReadinessArgsDict']]]
+    ready: NotRequired[pulumi.Input[Optional[Union['ReadinessArgs', 'ReadinessArgsDict']]]]
     """
     When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
     """
@@ -4563,20 +4563,20 @@ class UpdatePolicyArgs:
                  most_disruptive_action: pulumi.Input[Optional[_builtins.str]] = None,
                  on_failure: pulumi.Input[Optional[_builtins.str]] = None,
                  pause_after: pulumi.Input[Optional[Union[_builtins.int, _builtins.str]]] = None,
-                 ready: pulumi.Input[Optional['ReadinessArgs']] = None,
+                 ready: pulumi.Input[Optional[Union['ReadinessArgs', 'ReadinessArgsDict']]] = None,
                  strategy: pulumi.Input[Optional[_builtins.str]] = None):
         """
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
-        :param pulumi.Input[_builtins.bool] keep_names: Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param pulumi.Input[Union[_builtins.int, _builtins.str]] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
-        :param pulumi.Input[Union[_builtins.int, _builtins.str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
-        :param pulumi.Input[_builtins.str] minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
-        :param pulumi.Input[_builtins.str] most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
-        :param pulumi.Input[_builtins.str] on_failure: What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
-        :param pulumi.Input[Union[_builtins.int, _builtins.str]] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
+        :param pulumi.Input[bool] keep_names: Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+        :param pulumi.Input[Union[int, str]] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        :param pulumi.Input[Union[int, str]] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        :param pulumi.Input[str] minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        :param pulumi.Input[str] most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        :param pulumi.Input[str] on_failure: What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
+        :param pulumi.Input[Union[int, str]] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
         :param pulumi.Input['ReadinessArgs'] ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
-        :param pulumi.Input[_builtins.str] strategy: `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        :param pulumi.Input[str] strategy: `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
@@ -4735,9 +4735,9 @@ class WorkloadIdentityConfigArgs:
         """
         The workload identity of the instances.
 
-        :param pulumi.Input[_builtins.str] identity: The identity of the instances.
-        :param pulumi.Input[_builtins.bool] identity_certificate_enabled: Give instances a certificate for the identity.
-        :param pulumi.Input[_builtins.str] identity_type: The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
+        :param pulumi.Input[str] identity: The identity of the instances.
+        :param pulumi.Input[bool] identity_certificate_enabled: Give instances a certificate for the identity.
+        :param pulumi.Input[str] identity_type: The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
         """
         if identity is not None:
             pulumi.set(__self__, "identity", identity)

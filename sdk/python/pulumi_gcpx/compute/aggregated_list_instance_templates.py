@@ -146,7 +146,7 @@ def aggregated_list_instance_templates(filter: Optional[_builtins.str] = None,
     pulumi.export("regions", [region.name for region in regions.items])
 
     small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", {template.name: template.creation_timestamp for template in small.items})
+    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
 
     everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
     pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
@@ -163,15 +163,15 @@ def aggregated_list_instance_templates(filter: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param _builtins.bool include_all_scopes: Return every scope of the project, including kinds of scope that never contain such items. Default: false.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
-    :param _builtins.int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
-    :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
-    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
-    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
-    :param _builtins.str service_project_number: The number of the service project whose items to list, such as `123456789012`, if `project` is a Shared VPC host project.
+    :param str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param bool include_all_scopes: Return every scope of the project, including kinds of scope that never contain such items. Default: false.
+    :param Sequence[str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
+    :param int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
+    :param str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
+    :param str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
+    :param str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
+    :param str service_project_number: The number of the service project whose items to list, such as `123456789012`, if `project` is a Shared VPC host project.
     """
     __args__ = dict()
     __args__['filter'] = filter
@@ -218,7 +218,7 @@ def aggregated_list_instance_templates_output(filter: pulumi.Input[Optional[Opti
     pulumi.export("regions", [region.name for region in regions.items])
 
     small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", {template.name: template.creation_timestamp for template in small.items})
+    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
 
     everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
     pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
@@ -235,15 +235,15 @@ def aggregated_list_instance_templates_output(filter: pulumi.Input[Optional[Opti
     ```
 
 
-    :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param _builtins.bool include_all_scopes: Return every scope of the project, including kinds of scope that never contain such items. Default: false.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
-    :param _builtins.int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
-    :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
-    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
-    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
-    :param _builtins.str service_project_number: The number of the service project whose items to list, such as `123456789012`, if `project` is a Shared VPC host project.
+    :param str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param bool include_all_scopes: Return every scope of the project, including kinds of scope that never contain such items. Default: false.
+    :param Sequence[str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
+    :param int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
+    :param str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
+    :param str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
+    :param str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
+    :param str service_project_number: The number of the service project whose items to list, such as `123456789012`, if `project` is a Shared VPC host project.
     """
     __args__ = dict()
     __args__['filter'] = filter

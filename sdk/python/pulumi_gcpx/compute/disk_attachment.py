@@ -29,10 +29,10 @@ class DiskAttachmentArgs:
                  auto_delete: pulumi.Input[Optional[_builtins.bool]] = None,
                  boot: pulumi.Input[Optional[_builtins.bool]] = None,
                  device_name: pulumi.Input[Optional[_builtins.str]] = None,
-                 disk_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
+                 disk_encryption_key: pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]] = None,
                  disk_size_gb: pulumi.Input[Optional[_builtins.int]] = None,
                  force_attach: pulumi.Input[Optional[_builtins.bool]] = None,
-                 guest_os_features: pulumi.Input[Optional[Sequence[pulumi.Input['GuestOsFeatureArgs']]]] = None,
+                 guest_os_features: pulumi.Input[Optional[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]]] = None,
                  interface: pulumi.Input[Optional[_builtins.str]] = None,
                  mode: pulumi.Input[Optional[_builtins.str]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
@@ -42,21 +42,21 @@ class DiskAttachmentArgs:
         """
         The set of arguments for constructing a DiskAttachment resource.
 
-        :param pulumi.Input[_builtins.str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
-        :param pulumi.Input[_builtins.str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input[str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        :param pulumi.Input[str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param pulumi.Input[bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
-        :param pulumi.Input[_builtins.bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
+        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param pulumi.Input[bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
-        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
-        :param pulumi.Input[_builtins.str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
-        :param pulumi.Input[_builtins.str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
+        :param pulumi.Input[str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
+        :param pulumi.Input[str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         pulumi.set(__self__, "disk", disk)
         pulumi.set(__self__, "instance", instance)
@@ -308,12 +308,12 @@ class DiskAttachment(pulumi.CustomResource):
                  auto_delete: pulumi.Input[Optional[_builtins.bool]] = None,
                  boot: pulumi.Input[Optional[_builtins.bool]] = None,
                  device_name: pulumi.Input[Optional[_builtins.str]] = None,
-                 disk: pulumi.Input[Optional[_builtins.str]] = None,
+                 *, disk: pulumi.Input[_builtins.str],
                  disk_encryption_key: pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]] = None,
                  disk_size_gb: pulumi.Input[Optional[_builtins.int]] = None,
                  force_attach: pulumi.Input[Optional[_builtins.bool]] = None,
                  guest_os_features: pulumi.Input[Optional[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]]] = None,
-                 instance: pulumi.Input[Optional[_builtins.str]] = None,
+                 instance: pulumi.Input[_builtins.str],
                  interface: pulumi.Input[Optional[_builtins.str]] = None,
                  mode: pulumi.Input[Optional[_builtins.str]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
@@ -355,21 +355,21 @@ class DiskAttachment(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
-        :param pulumi.Input[_builtins.bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
-        :param pulumi.Input[_builtins.str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
-        :param pulumi.Input[_builtins.str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        :param pulumi.Input[bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param pulumi.Input[bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input[str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
         :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[_builtins.int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
-        :param pulumi.Input[_builtins.bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
+        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param pulumi.Input[bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         :param pulumi.Input[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
-        :param pulumi.Input[_builtins.str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
-        :param pulumi.Input[_builtins.str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
-        :param pulumi.Input[_builtins.str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
-        :param pulumi.Input[_builtins.str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
-        :param pulumi.Input[_builtins.str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
+        :param pulumi.Input[str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
+        :param pulumi.Input[str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
         """
         ...
     @overload
@@ -415,6 +415,25 @@ class DiskAttachment(pulumi.CustomResource):
         """
         ...
     def __init__(__self__, resource_name: str, *args, **kwargs):
+        """
+        :param str resource_name: The name of the resource.
+        :param pulumi.ResourceOptions opts: Options for the resource.
+        :param pulumi.Input[bool] auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param pulumi.Input[bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param pulumi.Input[str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param pulumi.Input[str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
+        :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
+        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param pulumi.Input[bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
+        :param pulumi.Input[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
+        :param pulumi.Input[str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
+        :param pulumi.Input[str] mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the project in `instance`, or the provider's.
+        :param pulumi.Input[str] type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param pulumi.Input[str] zone: The instance's zone, such as `us-east1-b`. Default: the zone in `instance`, or the provider's.
+        """
         resource_args, opts = _utilities.get_resource_args_opts(DiskAttachmentArgs, pulumi.ResourceOptions, *args, **kwargs)
         if resource_args is not None:
             __self__._internal_init(resource_name, opts, **resource_args.__dict__)

@@ -374,7 +374,7 @@ class AwaitableGetOperationResult(GetOperationResult):
             zone=self.zone)
 
 
-def get_operation(name: Optional[_builtins.str] = None,
+def get_operation(name: _builtins.str,
                   project: Optional[_builtins.str] = None,
                   region: Optional[_builtins.str] = None,
                   zone: Optional[_builtins.str] = None,
@@ -393,7 +393,7 @@ def get_operation(name: Optional[_builtins.str] = None,
     pulumi.export("regions", [region.name for region in regions.items])
 
     small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", {template.name: template.creation_timestamp for template in small.items})
+    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
 
     everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
     pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
@@ -410,10 +410,10 @@ def get_operation(name: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str name: The operation's name, such as `operation-123`, or its self link, which includes the project and the region or zone.
-    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-    :param _builtins.str region: The region of a regional operation, such as `us-east1`. Conflicts with `zone`.
-    :param _builtins.str zone: The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.
+    :param str name: The operation's name, such as `operation-123`, or its self link, which includes the project and the region or zone.
+    :param str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param str region: The region of a regional operation, such as `us-east1`. Conflicts with `zone`.
+    :param str zone: The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.
     """
     __args__ = dict()
     __args__['name'] = name
@@ -452,7 +452,7 @@ def get_operation(name: Optional[_builtins.str] = None,
         user=pulumi.get(__ret__, 'user'),
         warnings=pulumi.get(__ret__, 'warnings'),
         zone=pulumi.get(__ret__, 'zone'))
-def get_operation_output(name: pulumi.Input[Optional[_builtins.str]] = None,
+def get_operation_output(name: pulumi.Input[_builtins.str],
                          project: pulumi.Input[Optional[Optional[_builtins.str]]] = None,
                          region: pulumi.Input[Optional[Optional[_builtins.str]]] = None,
                          zone: pulumi.Input[Optional[Optional[_builtins.str]]] = None,
@@ -471,7 +471,7 @@ def get_operation_output(name: pulumi.Input[Optional[_builtins.str]] = None,
     pulumi.export("regions", [region.name for region in regions.items])
 
     small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", {template.name: template.creation_timestamp for template in small.items})
+    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
 
     everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
     pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
@@ -488,10 +488,10 @@ def get_operation_output(name: pulumi.Input[Optional[_builtins.str]] = None,
     ```
 
 
-    :param _builtins.str name: The operation's name, such as `operation-123`, or its self link, which includes the project and the region or zone.
-    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-    :param _builtins.str region: The region of a regional operation, such as `us-east1`. Conflicts with `zone`.
-    :param _builtins.str zone: The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.
+    :param str name: The operation's name, such as `operation-123`, or its self link, which includes the project and the region or zone.
+    :param str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param str region: The region of a regional operation, such as `us-east1`. Conflicts with `zone`.
+    :param str zone: The zone of a zonal operation, such as `us-east1-b`. Conflicts with `region`.
     """
     __args__ = dict()
     __args__['name'] = name

@@ -27,19 +27,19 @@ class InstanceTemplateArgs:
                  description: pulumi.Input[Optional[_builtins.str]] = None,
                  name: pulumi.Input[Optional[_builtins.str]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
-                 properties: pulumi.Input[Optional['InstancePropertiesArgs']] = None,
+                 properties: pulumi.Input[Optional[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']]] = None,
                  region: pulumi.Input[Optional[_builtins.str]] = None,
                  source_instance: pulumi.Input[Optional[_builtins.str]] = None,
-                 source_instance_params: pulumi.Input[Optional['SourceInstanceParamsArgs']] = None):
+                 source_instance_params: pulumi.Input[Optional[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']]] = None):
         """
         The set of arguments for constructing a InstanceTemplate resource.
 
-        :param pulumi.Input[_builtins.str] description: A description of the template, at most 2,048 characters.
-        :param pulumi.Input[_builtins.str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[str] description: A description of the template, at most 2,048 characters.
+        :param pulumi.Input[str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input['InstancePropertiesArgs'] properties: The properties of the instances. Required without `sourceInstance`, from which they are otherwise copied. Conflicts with `sourceInstance`.
-        :param pulumi.Input[_builtins.str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
+        :param pulumi.Input[str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
+        :param pulumi.Input[str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
         :param pulumi.Input['SourceInstanceParamsArgs'] source_instance_params: How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.
         """
         if description is not None:
@@ -259,12 +259,12 @@ class InstanceTemplate(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] description: A description of the template, at most 2,048 characters.
-        :param pulumi.Input[_builtins.str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[str] description: A description of the template, at most 2,048 characters.
+        :param pulumi.Input[str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: The properties of the instances. Required without `sourceInstance`, from which they are otherwise copied. Conflicts with `sourceInstance`.
-        :param pulumi.Input[_builtins.str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
+        :param pulumi.Input[str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
+        :param pulumi.Input[str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
         :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.
         """
         ...
@@ -330,6 +330,17 @@ class InstanceTemplate(pulumi.CustomResource):
         """
         ...
     def __init__(__self__, resource_name: str, *args, **kwargs):
+        """
+        :param str resource_name: The name of the resource.
+        :param pulumi.ResourceOptions opts: Options for the resource.
+        :param pulumi.Input[str] description: A description of the template, at most 2,048 characters.
+        :param pulumi.Input[str] name: The template's name, such as `web-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[Union['InstancePropertiesArgs', 'InstancePropertiesArgsDict']] properties: The properties of the instances. Required without `sourceInstance`, from which they are otherwise copied. Conflicts with `sourceInstance`.
+        :param pulumi.Input[str] region: The region of a regional template, such as `us-east1`. Default: none; the template is global.
+        :param pulumi.Input[str] source_instance: The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.
+        :param pulumi.Input[Union['SourceInstanceParamsArgs', 'SourceInstanceParamsArgsDict']] source_instance_params: How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.
+        """
         resource_args, opts = _utilities.get_resource_args_opts(InstanceTemplateArgs, pulumi.ResourceOptions, *args, **kwargs)
         if resource_args is not None:
             __self__._internal_init(resource_name, opts, **resource_args.__dict__)

@@ -133,7 +133,7 @@ def list_regions(filter: Optional[_builtins.str] = None,
     pulumi.export("regions", [region.name for region in regions.items])
 
     small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", {template.name: template.creation_timestamp for template in small.items})
+    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
 
     everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
     pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
@@ -150,14 +150,14 @@ def list_regions(filter: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
-    :param _builtins.int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
-    :param _builtins.bool omit_quotas: Leave out the quotas, which takes less time. Default: false. Conflicts with `itemFields`.
-    :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
-    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
-    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
+    :param str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param Sequence[str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
+    :param int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
+    :param bool omit_quotas: Leave out the quotas, which takes less time. Default: false. Conflicts with `itemFields`.
+    :param str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
+    :param str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
+    :param str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
     """
     __args__ = dict()
     __args__['filter'] = filter
@@ -201,7 +201,7 @@ def list_regions_output(filter: pulumi.Input[Optional[Optional[_builtins.str]]] 
     pulumi.export("regions", [region.name for region in regions.items])
 
     small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", {template.name: template.creation_timestamp for template in small.items})
+    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
 
     everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
     pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
@@ -218,14 +218,14 @@ def list_regions_output(filter: pulumi.Input[Optional[Optional[_builtins.str]]] 
     ```
 
 
-    :param _builtins.str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
-    :param Sequence[_builtins.str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
-    :param _builtins.int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
-    :param _builtins.bool omit_quotas: Leave out the quotas, which takes less time. Default: false. Conflicts with `itemFields`.
-    :param _builtins.str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
-    :param _builtins.str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
-    :param _builtins.str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
-    :param _builtins.bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
+    :param str filter: Which items to list: comparisons such as `(status = RUNNING) (labels.team:*)`, joined by `AND` and `OR`, or one regular expression (RE2) for a whole field, such as `name eq "web-.*"`. Default: all.
+    :param Sequence[str] item_fields: The fields of each item to read, such as `[status, disks/source]`; fewer fields take less time. `name` and `selfLink` are always read. Default: all fields.
+    :param int max_results: Read a single page of at most this many items, such as `100`: 1 to 500. `nextPageToken` then leads to the next page. Default: `0`, which reads all pages.
+    :param bool omit_quotas: Leave out the quotas, which takes less time. Default: false. Conflicts with `itemFields`.
+    :param str order_by: The order: `name`, or `creationTimestamp desc` for the newest first. Default: `name`.
+    :param str page_token: The `nextPageToken` of an earlier call, to continue after it. Default: the first page.
+    :param str project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+    :param bool return_partial_success: If a scope cannot be reached, return the rest, with a warning and the scope in `unreachables`. Default: false, so that the call fails.
     """
     __args__ = dict()
     __args__['filter'] = filter

@@ -28,25 +28,25 @@ class MachineImageArgs:
                  description: pulumi.Input[Optional[_builtins.str]] = None,
                  guest_flush: pulumi.Input[Optional[_builtins.bool]] = None,
                  labels: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
-                 machine_image_encryption_key: pulumi.Input[Optional['CustomerEncryptionKeyArgs']] = None,
+                 machine_image_encryption_key: pulumi.Input[Optional[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']]] = None,
                  name: pulumi.Input[Optional[_builtins.str]] = None,
-                 params: pulumi.Input[Optional['MachineImageParamsArgs']] = None,
+                 params: pulumi.Input[Optional[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
-                 source_disk_encryption_keys: pulumi.Input[Optional[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]]] = None,
+                 source_disk_encryption_keys: pulumi.Input[Optional[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]]] = None,
                  storage_locations: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None):
         """
         The set of arguments for constructing a MachineImage resource.
 
-        :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
-        :param pulumi.Input[_builtins.str] description: A description of the image, at most 2,048 characters.
-        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
+        :param pulumi.Input[str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[str] description: A description of the image, at most 2,048 characters.
+        :param pulumi.Input[bool] guest_flush: Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] labels: Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] machine_image_encryption_key: The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
-        :param pulumi.Input[_builtins.str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
         :param pulumi.Input['MachineImageParamsArgs'] params: Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[Sequence[pulumi.Input['SourceDiskEncryptionKeyArgs']]] source_disk_encryption_keys: Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] storage_locations: The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
         """
         pulumi.set(__self__, "source_instance", source_instance)
         if description is not None:
@@ -237,7 +237,7 @@ class MachineImage(pulumi.CustomResource):
                  params: pulumi.Input[Optional[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']]] = None,
                  project: pulumi.Input[Optional[_builtins.str]] = None,
                  source_disk_encryption_keys: pulumi.Input[Optional[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]]] = None,
-                 source_instance: pulumi.Input[Optional[_builtins.str]] = None,
+                 *, source_instance: pulumi.Input[_builtins.str],
                  storage_locations: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  __props__=None):
         """
@@ -277,16 +277,16 @@ class MachineImage(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] description: A description of the image, at most 2,048 characters.
-        :param pulumi.Input[_builtins.bool] guest_flush: Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] labels: Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
+        :param pulumi.Input[str] description: A description of the image, at most 2,048 characters.
+        :param pulumi.Input[bool] guest_flush: Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] labels: Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
         :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] machine_image_encryption_key: The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
-        :param pulumi.Input[_builtins.str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
         :param pulumi.Input[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']] params: Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.
-        :param pulumi.Input[_builtins.str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
         :param pulumi.Input[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]] source_disk_encryption_keys: Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.
-        :param pulumi.Input[_builtins.str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] storage_locations: The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
+        :param pulumi.Input[str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] storage_locations: The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
         """
         ...
     @overload
@@ -335,6 +335,20 @@ class MachineImage(pulumi.CustomResource):
         """
         ...
     def __init__(__self__, resource_name: str, *args, **kwargs):
+        """
+        :param str resource_name: The name of the resource.
+        :param pulumi.ResourceOptions opts: Options for the resource.
+        :param pulumi.Input[str] description: A description of the image, at most 2,048 characters.
+        :param pulumi.Input[bool] guest_flush: Ask the guest operating system to prepare its applications for the image, so that their data in it is consistent. Google does not return it.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] labels: Labels of the image, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. Changes in place.
+        :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] machine_image_encryption_key: The key to encrypt the image with. Using an image that is encrypted with a customer-supplied key requires the same key. Default: a key that Google generates. Google does not return it.
+        :param pulumi.Input[str] name: The image's name, such as `golden-1`: 1 to 63 lower-case letters, digits and hyphens, beginning with a letter and not ending in a hyphen. Default: generated from the resource's name.
+        :param pulumi.Input[Union['MachineImageParamsArgs', 'MachineImageParamsArgsDict']] params: Which disks to include, such as `{excludedDisks: [data]}`, and Resource Manager tags. Google does not return it.
+        :param pulumi.Input[str] project: The ID or number of the project, such as `my-project`. Default: the provider's project.
+        :param pulumi.Input[Sequence[pulumi.Input[Union['SourceDiskEncryptionKeyArgs', 'SourceDiskEncryptionKeyArgsDict']]]] source_disk_encryption_keys: Keys of the source instance's disks, such as `[{sourceDisk: zones/us-east1-b/disks/data, diskEncryptionKey: {rawKey: KEY}}]`. Required for each disk that is encrypted with a customer-supplied key. Google does not return them.
+        :param pulumi.Input[str] source_instance: The instance to create the image from, such as `zones/us-east1-b/instances/web`, `projects/my-project/zones/us-east1-b/instances/web`, or its URL.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] storage_locations: The region or multi-region that stores the image, such as `[us-east1]`. Default: Google chooses it.
+        """
         resource_args, opts = _utilities.get_resource_args_opts(MachineImageArgs, pulumi.ResourceOptions, *args, **kwargs)
         if resource_args is not None:
             __self__._internal_init(resource_name, opts, **resource_args.__dict__)

@@ -136,8 +136,8 @@ class AcceleratorConfig(dict):
         """
         GPUs or other accelerators of one type.
 
-        :param _builtins.int accelerator_count: The number of accelerators per instance, such as `1`; at least 0.
-        :param _builtins.str accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
+        :param int accelerator_count: The number of accelerators per instance, such as `1`; at least 0.
+        :param str accelerator_type: The accelerator type, such as `nvidia-l4`. Instance templates accept only its name.
         """
         if accelerator_count is not None:
             pulumi.set(__self__, "accelerator_count", accelerator_count)
@@ -209,16 +209,16 @@ class AccessConfigResponse(dict):
         """
         An external address of a network interface.
 
-        :param _builtins.str external_ipv6: In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
-        :param _builtins.int external_ipv6_prefix_length: In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
-        :param _builtins.str kind: Always `compute#accessConfig`.
-        :param _builtins.str name: The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
-        :param _builtins.str nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
-        :param _builtins.str network_tier: The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
-        :param _builtins.str public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
-        :param _builtins.str security_policy: The security policy of the configuration, as a URL.
-        :param _builtins.bool set_public_ptr: In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
-        :param _builtins.str type: The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
+        :param str external_ipv6: In `ipv6AccessConfigs`: the first address of the external IPv6 range, such as `2600:1900:4000::`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
+        :param int external_ipv6_prefix_length: In `ipv6AccessConfigs`: the prefix length of the external IPv6 range, such as `96`; 0 to 128.
+        :param str kind: Always `compute#accessConfig`.
+        :param str name: The name of the configuration, which may be any string. Default: `External NAT`. In `ipv6AccessConfigs`, `External IPv6` is usual.
+        :param str nat_ip: In `accessConfigs`: the external IPv4 address, such as `203.0.113.10`. It must be a static address that is unused and in the instance's region. Default: an ephemeral address.
+        :param str network_tier: The network tier, such as `PREMIUM` or `STANDARD`; with a static address, the tier of that address. Default: the project's default tier. One of `FIXED_STANDARD`, `PREMIUM`, `STANDARD`, `STANDARD_OVERRIDES_FIXED_STANDARD`.
+        :param str public_ptr_domain_name: The domain name of the reverse DNS (PTR) record, such as `web.example.com`. In `accessConfigs`, it requires `setPublicPtr: true`.
+        :param str security_policy: The security policy of the configuration, as a URL.
+        :param bool set_public_ptr: In `accessConfigs`: create a reverse DNS (PTR) record for the address. IPv6 always has one. Default: false.
+        :param str type: The type of the configuration: `ONE_TO_ONE_NAT` in `accessConfigs`, `DIRECT_IPV6` in `ipv6AccessConfigs`. Default: the one that the list requires.
         """
         if external_ipv6 is not None:
             pulumi.set(__self__, "external_ipv6", external_ipv6)
@@ -364,12 +364,12 @@ class AdvancedMachineFeatures(dict):
         """
         CPU and firmware options.
 
-        :param _builtins.bool enable_nested_virtualization: Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
-        :param _builtins.bool enable_uefi_networking: Enable UEFI networking when an instance is created.
-        :param _builtins.str performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
-        :param _builtins.int threads_per_core: The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
-        :param _builtins.str turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
-        :param _builtins.int visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
+        :param bool enable_nested_virtualization: Let instances run virtual machines of their own. Machine types of the e2 family do not support it. Default: false.
+        :param bool enable_uefi_networking: Enable UEFI networking when an instance is created.
+        :param str performance_monitoring_unit: The performance counters that instances can read: `ARCHITECTURAL` for the events that the architecture defines, `STANDARD` for most events of cores and L2 caches, `ENHANCED` for these and the events of the last-level cache.
+        :param int threads_per_core: The number of threads per physical core, such as `1`, which turns simultaneous multithreading off. Default: the most that the CPU supports. Known CPUs support 1 and 2.
+        :param str turbo_mode: The turbo frequency mode, such as `ALL_CORE_MAX`. Default: that of the CPU platform.
+        :param int visible_core_count: The number of physical cores that an instance sees, such as `4`; at least 1. Default: derived from the number of CPUs of the machine type.
         """
         if enable_nested_virtualization is not None:
             pulumi.set(__self__, "enable_nested_virtualization", enable_nested_virtualization)
@@ -469,10 +469,10 @@ class AliasIpRangeResponse(dict):
         """
         A range of additional internal addresses of a network interface.
 
-        :param Sequence[_builtins.str] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str effective_subnetwork_range_name: The name of the subnetwork's range that the addresses come from. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
-        :param _builtins.str subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
+        :param Sequence[str] candidate_subnetwork_range_names: Names of secondary ranges of the subnetwork, such as `[pods-1, pods-2]`; the addresses come from one that has enough of them. Conflicts with `subnetworkRangeName`. Beta: a request that sets it goes to Google's beta API.
+        :param str effective_subnetwork_range_name: The name of the subnetwork's range that the addresses come from. Beta: a request that sets it goes to Google's beta API.
+        :param str ip_cidr_range: One address such as `10.1.2.3`, a netmask such as `/24`, or a range such as `10.1.2.0/24`. The addresses must belong to the subnetwork and be unused.
+        :param str subnetwork_range_name: The name of the subnetwork's secondary range that the addresses come from, such as `pods`. Default: the primary range.
         """
         if candidate_subnetwork_range_names is not None:
             pulumi.set(__self__, "candidate_subnetwork_range_names", candidate_subnetwork_range_names)
@@ -528,9 +528,9 @@ class ApiWarning(dict):
         """
         A warning in one of Google's responses.
 
-        :param _builtins.str code: The warning's code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
+        :param str code: The warning's code, such as `NO_RESULTS_ON_PAGE` or `UNREACHABLE`.
         :param Sequence['WarningData'] data: Details of the warning.
-        :param _builtins.str message: The warning's text.
+        :param str message: The warning's text.
         """
         pulumi.set(__self__, "code", code)
         if data is not None:
@@ -645,28 +645,28 @@ class AttachedDiskInitializeParamsResponse(dict):
         """
         How to create a new disk together with its instance.
 
-        :param _builtins.str architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
-        :param _builtins.str description: A description of the disk.
-        :param _builtins.str disk_name: The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
-        :param _builtins.int disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
-        :param _builtins.str disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
-        :param _builtins.bool enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
+        :param str architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`. Google does not return it.
+        :param str description: A description of the disk.
+        :param str disk_name: The disk's name, such as `web-data`: 1 to 63 lower-case letters, digits and hyphens (RFC 1035). If a disk of that name exists in the region, it is attached, and no new disk is created. Default: the instance's name.
+        :param int disk_size_gb: The size in GB (2^30 bytes), such as `100`; at least 10 for the disk types `pd-*`. Default: the size of the image, or 500 without one.
+        :param str disk_type: The disk type, such as `pd-ssd`. Instance templates accept only its name. Default: `pd-standard` on machine series of the first and second generation, such as N1 and N2; `pd-balanced` or `hyperdisk-balanced` on newer ones.
+        :param bool enable_confidential_compute: Create the disk in confidential compute mode. Default: false.
         :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`, in addition to those of the disk. For bootable images only. Beta: a request that sets it goes to Google's beta API.
-        :param Mapping[str, _builtins.str] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
-        :param Sequence[_builtins.str] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
-        :param _builtins.bool multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
-        :param _builtins.int provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
-        :param _builtins.int provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
-        :param Sequence[_builtins.str] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
-        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
-        :param Sequence[_builtins.str] resource_policies: Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
-        :param _builtins.str source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
+        :param Mapping[str, str] labels: Labels of the disk, such as `{team: web}`: at most 64, with at most 63 characters in keys and values. For persistent disks only.
+        :param Sequence[str] licenses: Licenses of the disk, as URLs. Reserved for Google's own use.
+        :param bool multi_writer: Let several instances attach the disk for reading and writing. Beta: a request that sets it goes to Google's beta API.
+        :param str on_update_action: What an update of the instance does with the disk: `USE_EXISTING_DISK` keeps it, `RECREATE_DISK` replaces it, `RECREATE_DISK_IF_SOURCE_CHANGED` replaces it if its image or snapshot changes. Default: `USE_EXISTING_DISK`.
+        :param int provisioned_iops: I/O operations per second to provision, such as `20000`; at least 1. `pd-extreme` takes 10,000 to 120,000; other disk types have limits of their own.
+        :param int provisioned_throughput: Throughput to provision in MB per second, such as `500`; at least 1.
+        :param Sequence[str] replica_zones: The two zones of a regional disk, such as `[zones/us-east1-b, zones/us-east1-c]`; one of them must be the instance's zone. Required for a regional disk.
+        :param Mapping[str, str] resource_manager_tags: Resource Manager tags of the disk, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
+        :param Sequence[str] resource_policies: Policies for automatic snapshots of the disk, such as `[regions/us-east1/resourcePolicies/daily]`. Instance templates accept only names: `[daily]`.
+        :param str source_image: The image to create the disk from, such as `projects/my-project/global/images/web-1`, or `projects/my-project/global/images/family/web` for the newest image of a family. Short names are completed: `debian-12`, `family/debian-12` and `debian-cloud/debian-12` stand for that family of the public project `debian-cloud`, and other names for images of your own project. Conflicts with `sourceSnapshot` and `sourceInstantSnapshot`.
         :param 'CustomerEncryptionKeyResponse' source_image_encryption_key: The key of `sourceImage`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
-        :param _builtins.str source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
+        :param str source_instant_snapshot: The instant snapshot to create the disk from, such as `zones/us-east1-b/instantSnapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceSnapshot`. Beta: a request that sets it goes to Google's beta API.
+        :param str source_snapshot: The snapshot to create the disk from, such as `global/snapshots/backup`. Bulk creation does not create boot disks from it. Conflicts with `sourceImage` and `sourceInstantSnapshot`.
         :param 'CustomerEncryptionKeyResponse' source_snapshot_encryption_key: The key of `sourceSnapshot`, if it is encrypted with a key of your own. Instance templates do not store customer-supplied keys.
-        :param _builtins.str storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
+        :param str storage_pool: The storage pool to create the disk in, such as `zones/us-east1-b/storagePools/my-pool`.
         """
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
@@ -954,26 +954,26 @@ class AttachedDiskResponse(dict):
         """
         A disk of an instance: an existing one (`source`), or a new one (`initializeParams`).
 
-        :param _builtins.str architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`.
-        :param _builtins.bool auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
-        :param _builtins.bool boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
-        :param _builtins.str device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
+        :param str architecture: The processor architecture that the disk is for: `ARM64` or `X86_64`.
+        :param bool auto_delete: Delete the disk when its instance is deleted, but not when it is detached. Default: false.
+        :param bool boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
+        :param str device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param _builtins.int disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
-        :param _builtins.bool force_attach: Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
+        :param int disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. Default: the disk's current size.
+        :param bool force_attach: Attach a regional disk even if it is attached to another instance. Google refuses it for a zonal disk, and does not return it.
         :param Sequence['GuestOsFeature'] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
-        :param _builtins.int index: The disk's index on the instance; 0 is the boot disk.
+        :param int index: The disk's index on the instance; 0 is the boot disk.
         :param 'AttachedDiskInitializeParamsResponse' initialize_params: How to create a new disk together with its instance. Conflicts with `source`.
-        :param _builtins.str interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
-        :param _builtins.str kind: Always `compute#attachedDisk`.
-        :param Sequence[_builtins.str] licenses: Licenses of the disk, as URLs.
-        :param _builtins.bool locked: Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
-        :param _builtins.str saved_state: `PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.
+        :param str interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
+        :param str kind: Always `compute#attachedDisk`.
+        :param Sequence[str] licenses: Licenses of the disk, as URLs.
+        :param bool locked: Whether the disk is locked: it cannot be detached, and snapshots and images cannot be created from it. Beta: a request that sets it goes to Google's beta API.
+        :param str mode: How the disk is attached: `READ_WRITE`, or `READ_ONLY`, which lets several instances attach it at the same time. Default: `READ_WRITE`.
+        :param str saved_state: `PRESERVED` if the data of a local SSD was saved when the instance was stopped or suspended.
         :param 'InitialStateConfig' shielded_instance_initial_state: The UEFI keys that are stored on the disk, for Shielded VMs.
-        :param _builtins.str source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
-        :param _builtins.str type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
-        :param Sequence[_builtins.str] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
+        :param str source: The existing disk to attach, such as `zones/us-east1-b/disks/data` or `regions/us-east1/disks/data`. In an instance template, write only the name of a zonal disk: `data`. Conflicts with `initializeParams`.
+        :param str type: The type of disk: `PERSISTENT`, or `SCRATCH` for a local SSD. Default: `PERSISTENT`.
+        :param Sequence[str] user_licenses: Licenses of your own for the disk, as URLs, such as `[projects/my-project/global/licenses/my-license]`. Beta: a request that sets it goes to Google's beta API.
         """
         if architecture is not None:
             pulumi.set(__self__, "architecture", architecture)
@@ -1212,7 +1212,7 @@ class CommonMetadataProgress(dict):
         """
         The progress of a change to a project's common instance metadata.
 
-        :param _builtins.str client_operation_id: The request ID of the change.
+        :param str client_operation_id: The request ID of the change.
         :param Mapping[str, 'LocationOperation'] per_location_operations: The progress in each location, such as `zones/us-east1-b`.
         """
         if client_operation_id is not None:
@@ -1267,8 +1267,8 @@ class ConfidentialInstanceConfig(dict):
         """
         Confidential VM options.
 
-        :param _builtins.str confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.bool enable_confidential_compute: Create the instances as Confidential VMs.
+        :param str confidential_instance_type: The technology: AMD's `SEV` or `SEV_SNP`, Intel's `TDX`, Arm's `CCA`, or `BMSAI` for bare metal. Default: `SEV`. `SEV_SNP` and `TDX` require `onHostMaintenance: TERMINATE`. Beta: a request that sets it goes to Google's beta API.
+        :param bool enable_confidential_compute: Create the instances as Confidential VMs.
         """
         if confidential_instance_type is not None:
             pulumi.set(__self__, "confidential_instance_type", confidential_instance_type)
@@ -1329,11 +1329,11 @@ class CustomerEncryptionKeyResponse(dict):
         """
         An encryption key of your own, used in place of Google's. Set one of `kmsKeyName`, `rawKey` and `rsaEncryptedKey`.
 
-        :param _builtins.str kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
-        :param _builtins.str kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
-        :param _builtins.str raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
-        :param _builtins.str rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
-        :param _builtins.str sha256: The SHA-256 hash of the customer-supplied key, in base64.
+        :param str kms_key_name: The Cloud KMS key, such as `projects/my-project/locations/us-east1/keyRings/my-ring/cryptoKeys/my-key`. A change of the version at the end, such as `/cryptoKeyVersions/1`, is not a change of the key.
+        :param str kms_key_service_account: The service account that uses the Cloud KMS key, such as `name@my-project.iam.gserviceaccount.com`. Default: Compute Engine's default service account.
+        :param str raw_key: A customer-supplied key: 32 bytes (256 bits) in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        :param str rsa_encrypted_key: A customer-supplied key, wrapped with the RSA public key of Google's certificate: 256 bytes in base64 (RFC 4648). Instance templates do not store such keys, and bulk creation does not accept them.
+        :param str sha256: The SHA-256 hash of the customer-supplied key, in base64.
         """
         if kms_key_name is not None:
             pulumi.set(__self__, "kms_key_name", kms_key_name)
@@ -1404,11 +1404,11 @@ class DeprecationStatus(dict):
         """
         Whether a resource is deprecated, and what is planned for it.
 
-        :param _builtins.str deleted: When the state is planned to become `DELETED` (RFC 3339).
-        :param _builtins.str deprecated: When the state is planned to become `DEPRECATED` (RFC 3339).
-        :param _builtins.str obsolete: When the state is planned to become `OBSOLETE` (RFC 3339).
-        :param _builtins.str replacement: The URL of the suggested replacement.
-        :param _builtins.str state: The state. Using a `DEPRECATED` resource causes a warning; using an `OBSOLETE` or `DELETED` one is an error. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
+        :param str deleted: When the state is planned to become `DELETED` (RFC 3339).
+        :param str deprecated: When the state is planned to become `DEPRECATED` (RFC 3339).
+        :param str obsolete: When the state is planned to become `OBSOLETE` (RFC 3339).
+        :param str replacement: The URL of the suggested replacement.
+        :param str state: The state. Using a `DEPRECATED` resource causes a warning; using an `OBSOLETE` or `DELETED` one is an error. One of `ACTIVE`, `DELETED`, `DEPRECATED`, `OBSOLETE`.
         :param 'RolloutPolicy' state_override: When the state takes effect in each zone.
         """
         if deleted is not None:
@@ -1509,10 +1509,10 @@ class DiskInstantiationConfig(dict):
         """
         What the template contains for one disk of the source instance.
 
-        :param _builtins.bool auto_delete: Delete the disk when its instance is deleted.
-        :param _builtins.str custom_image: The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
-        :param _builtins.str device_name: The disk's device name on the source instance, such as `persistent-disk-1`.
-        :param _builtins.str instantiate_from: Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
+        :param bool auto_delete: Delete the disk when its instance is deleted.
+        :param str custom_image: The image to create the disk from, such as `debian-12`, in any form that `sourceImage` accepts. Requires `instantiateFrom: CUSTOM_IMAGE`.
+        :param str device_name: The disk's device name on the source instance, such as `persistent-disk-1`.
+        :param str instantiate_from: Where the disk comes from: `SOURCE_IMAGE` (the image of the source disk), `SOURCE_IMAGE_FAMILY` (the family of that image), `CUSTOM_IMAGE` (the image in `customImage`), `ATTACH_READ_ONLY` (the source disk itself, attached read-only), `BLANK` (a new, empty disk), `DO_NOT_INCLUDE` (the template has no such disk) or `DEFAULT` (what Google does by default for this type of disk).
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -1583,7 +1583,7 @@ class DisplayDevice(dict):
         """
         A virtual display.
 
-        :param _builtins.bool enable_display: Give instances a virtual display, for remote display software. Default: false.
+        :param bool enable_display: Give instances a virtual display, for remote display software. Default: false.
         """
         if enable_display is not None:
             pulumi.set(__self__, "enable_display", enable_display)
@@ -1608,8 +1608,8 @@ class Duration(dict):
         """
         A length of time: `seconds` and `nanos` together.
 
-        :param _builtins.int nanos: Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
-        :param _builtins.int seconds: Whole seconds, such as `3600`: 0 to 315,576,000,000.
+        :param int nanos: Nanoseconds to add to `seconds`: 0 to 999,999,999. Default: 0.
+        :param int seconds: Whole seconds, such as `3600`: 0 to 315,576,000,000.
         """
         if nanos is not None:
             pulumi.set(__self__, "nanos", nanos)
@@ -1651,15 +1651,15 @@ class EffectiveInstanceMetadata(dict):
         """
         Values of metadata keys that Google defines, as the instance and its project together set them.
 
-        :param _builtins.bool block_project_ssh_keys_metadata_value: Whether the project's SSH keys are refused.
-        :param _builtins.bool enable_guest_attributes_metadata_value: Whether guest attributes are enabled.
-        :param _builtins.bool enable_os_inventory_metadata_value: Whether OS inventory management is enabled.
-        :param _builtins.bool enable_osconfig_metadata_value: Whether the OS Config agent is enabled.
-        :param _builtins.bool enable_oslogin_metadata_value: Whether OS Login is enabled.
-        :param _builtins.bool gce_container_declaration_metadata_value: Whether a container is declared.
-        :param _builtins.bool serial_port_enable_metadata_value: Whether the interactive serial console is enabled.
-        :param _builtins.bool serial_port_logging_enable_metadata_value: Whether the serial port's output is logged.
-        :param _builtins.str vm_dns_setting_metadata_value: Which kind of internal DNS names the instance has.
+        :param bool block_project_ssh_keys_metadata_value: Whether the project's SSH keys are refused.
+        :param bool enable_guest_attributes_metadata_value: Whether guest attributes are enabled.
+        :param bool enable_os_inventory_metadata_value: Whether OS inventory management is enabled.
+        :param bool enable_osconfig_metadata_value: Whether the OS Config agent is enabled.
+        :param bool enable_oslogin_metadata_value: Whether OS Login is enabled.
+        :param bool gce_container_declaration_metadata_value: Whether a container is declared.
+        :param bool serial_port_enable_metadata_value: Whether the interactive serial console is enabled.
+        :param bool serial_port_logging_enable_metadata_value: Whether the serial port's output is logged.
+        :param str vm_dns_setting_metadata_value: Which kind of internal DNS names the instance has.
         """
         if block_project_ssh_keys_metadata_value is not None:
             pulumi.set(__self__, "block_project_ssh_keys_metadata_value", block_project_ssh_keys_metadata_value)
@@ -1825,9 +1825,9 @@ class ErrorInfo(dict):
         """
         The cause of an error, in machine-readable form.
 
-        :param _builtins.str domain: The service that defines the reason, such as `compute.googleapis.com`.
-        :param Mapping[str, _builtins.str] metadatas: Details of the cause, by key.
-        :param _builtins.str reason: The reason, such as `RESOURCE_NOT_READY`.
+        :param str domain: The service that defines the reason, such as `compute.googleapis.com`.
+        :param Mapping[str, str] metadatas: Details of the cause, by key.
+        :param str reason: The reason, such as `RESOURCE_NOT_READY`.
         """
         if domain is not None:
             pulumi.set(__self__, "domain", domain)
@@ -1902,11 +1902,11 @@ class FallbackResponse(dict):
         What is different for the instances that are created with this fallback; everything else is as in the fleet.
 
         :param 'InstanceFlexibilityPolicyResponse' instance_flexibility_policy: Alternative machine types, from which Google chooses. They replace those of the fleet. Conflicts with `machineType`.
-        :param _builtins.str machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
-        :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
-        :param _builtins.str provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
+        :param str machine_type: The name of the machine type, such as `n2d-standard-4`. It also replaces the fleet's `instanceFlexibilityPolicy`.
+        :param str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`.
+        :param str provisioning_model: How capacity is provisioned: `STANDARD`, `SPOT`, `FLEX_START` or `RESERVATION_BOUND`, as in `scheduling`. Settings that apply only to the fleet's own model are left out: `preemptible`, `preemptionNoticeDuration`, and, with `STANDARD` and without a run limit, `instanceTerminationAction`.
         :param 'ReservationAffinity' reservation_affinity: The reservations that the instances consume, such as `{consumeReservationType: NO_RESERVATION}`.
-        :param Sequence[_builtins.str] zones: The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
+        :param Sequence[str] zones: The zones in which the instances may be created, such as `[us-east1-c]`. They replace `zones` and `locations` of the fleet's `locationPolicy`.
         """
         if instance_flexibility_policy is not None:
             pulumi.set(__self__, "instance_flexibility_policy", instance_flexibility_policy)
@@ -1998,8 +1998,8 @@ class FileContentBuffer(dict):
         """
         One of the key files of a Shielded VM.
 
-        :param _builtins.str content: The file's content, in base64.
-        :param _builtins.str file_type: The file's type: `X509`, `BIN` or `UNDEFINED`.
+        :param str content: The file's content, in base64.
+        :param str file_type: The file's type: `X509`, `BIN` or `UNDEFINED`.
         """
         if content is not None:
             pulumi.set(__self__, "content", content)
@@ -2033,7 +2033,7 @@ class GuestOsFeature(dict):
         """
         A feature of the guest operating system.
 
-        :param _builtins.str type: The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
+        :param str type: The feature, such as `GVNIC`. One of `BARE_METAL_LINUX_COMPATIBLE`, `BMSAI_CAPABLE`, `CCA_CAPABLE`, `GVNIC`, `IDPF`, `MULTI_IP_SUBNET`, `SECURE_BOOT`, `SEV_CAPABLE`, `SEV_LIVE_MIGRATABLE`, `SEV_LIVE_MIGRATABLE_V2`, `SEV_SNP_CAPABLE`, `SNP_SVSM_CAPABLE`, `SUSPEND_RESUME_COMPATIBLE`, `SUSPEND_SAFE_FPR`, `TDX_CAPABLE`, `UEFI_COMPATIBLE`, `VIRTIO_SCSI_MULTIQUEUE`, `WINDOWS`.
         """
         pulumi.set(__self__, "type", type)
 
@@ -2060,11 +2060,11 @@ class HealthInfo(dict):
         """
         The health of a resource.
 
-        :param _builtins.str availability_slo_status: Whether the availability objective is met. One of `AVAILABILITY_SLO_STATUS_IN_SLO`, `AVAILABILITY_SLO_STATUS_OUT_OF_SLO`, `AVAILABILITY_SLO_STATUS_SLO_UNKNOWN`.
-        :param _builtins.str health_status: Whether the resource is healthy. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
-        :param _builtins.str repair_category: Why the resource is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
-        :param _builtins.str unhealthy_reason: Why the resource is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
-        :param _builtins.str update_time: When the health was last updated (RFC 3339).
+        :param str availability_slo_status: Whether the availability objective is met. One of `AVAILABILITY_SLO_STATUS_IN_SLO`, `AVAILABILITY_SLO_STATUS_OUT_OF_SLO`, `AVAILABILITY_SLO_STATUS_SLO_UNKNOWN`.
+        :param str health_status: Whether the resource is healthy. One of `HEALTH_STATUS_HEALTHY`, `HEALTH_STATUS_UNHEALTHY`.
+        :param str repair_category: Why the resource is being repaired. One of `REPAIR_CATEGORY_CRITICAL_FAILURE`, `REPAIR_CATEGORY_EMERGENT_MAINTENANCE`, `REPAIR_CATEGORY_PLANNED_MAINTENANCE`, `REPAIR_CATEGORY_USER_REPORTED_FAULT`.
+        :param str unhealthy_reason: Why the resource is not healthy. One of `UNHEALTHY_REASON_PENDING_USER_APPROVAL`, `UNHEALTHY_REASON_REPAIRING`, `UNHEALTHY_REASON_UNSCHEDULABLE`.
+        :param str update_time: When the health was last updated (RFC 3339).
         """
         if availability_slo_status is not None:
             pulumi.set(__self__, "availability_slo_status", availability_slo_status)
@@ -2177,8 +2177,8 @@ class HelpLink(dict):
         """
         A link to a page about an error.
 
-        :param _builtins.str description: What the page is about.
-        :param _builtins.str url: The page's URL.
+        :param str description: What the page is about.
+        :param str url: The page's URL.
         """
         if description is not None:
             pulumi.set(__self__, "description", description)
@@ -2315,7 +2315,7 @@ class InstanceParams(dict):
         Parameters of the creation of an instance, which Google does not store.
 
         :param 'Duration' request_valid_for_duration: How long the creation may wait for capacity.
-        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the instance, such as `{tagKeys/123: tagValues/456}`.
+        :param Mapping[str, str] resource_manager_tags: Resource Manager tags of the instance, such as `{tagKeys/123: tagValues/456}`.
         """
         if request_valid_for_duration is not None:
             pulumi.set(__self__, "request_valid_for_duration", request_valid_for_duration)
@@ -2433,26 +2433,26 @@ class InstancePropertiesResponse(dict):
         The properties of virtual machine instances.
 
         :param 'AdvancedMachineFeatures' advanced_machine_features: CPU and firmware options, such as `{threadsPerCore: 1}`.
-        :param _builtins.bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
+        :param bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
-        :param _builtins.str description: A description of the instances.
+        :param str description: A description of the instances.
         :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
         :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
         :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
-        :param _builtins.str key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
-        :param Mapping[str, _builtins.str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
-        :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
-        :param _builtins.str machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param str key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        :param Mapping[str, str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
+        :param str local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
+        :param str machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         :param 'MetadataResponse' metadata: Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
-        :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
+        :param str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         :param 'NetworkPerformanceConfig' network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
+        :param str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param str private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
-        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
-        :param Sequence[_builtins.str] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
+        :param Mapping[str, str] resource_manager_tags: Resource Manager tags of the instances, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`. Google does not return them.
+        :param Sequence[str] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
         :param 'Scheduling' scheduling: When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
         :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
@@ -2795,59 +2795,59 @@ class InstanceResponse(dict):
         """
         An instance: a virtual machine.
 
-        :param _builtins.str name: The instance's name.
-        :param _builtins.str self_link: The instance's URL.
+        :param str name: The instance's name.
+        :param str self_link: The instance's URL.
         :param 'AdvancedMachineFeatures' advanced_machine_features: CPU and firmware options, such as `{threadsPerCore: 1}`.
-        :param _builtins.bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
+        :param bool can_ip_forward: Let instances send and receive packets whose source or destination is not their own address, as an IP gateway does. Default: false.
         :param 'ConfidentialInstanceConfig' confidential_instance_config: Confidential VM options, such as `{enableConfidentialCompute: true}`.
-        :param _builtins.str cpu_platform: The CPU platform that the instance uses.
-        :param _builtins.str creation_timestamp: When the instance was created (RFC 3339).
-        :param _builtins.bool deletion_protection: Whether the instance is protected against deletion.
-        :param _builtins.str description: A description of the instances.
+        :param str cpu_platform: The CPU platform that the instance uses.
+        :param str creation_timestamp: When the instance was created (RFC 3339).
+        :param bool deletion_protection: Whether the instance is protected against deletion.
+        :param str description: A description of the instances.
         :param Sequence['AttachedDiskResponse'] disks: The disks, with the boot disk first. They are compared by `deviceName`, `source` or `initializeParams.diskName`, so a different order of the others is not a change.
         :param 'DisplayDevice' display_device: A virtual display, such as `{enableDisplay: true}`. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.bool erase_windows_vss_signature: Whether a Windows VSS signature is erased.
-        :param _builtins.str fingerprint: A hash of the instance, in base64, that prevents conflicting changes.
+        :param bool erase_windows_vss_signature: Whether a Windows VSS signature is erased.
+        :param str fingerprint: A hash of the instance, in base64, that prevents conflicting changes.
         :param Sequence['AcceleratorConfig'] guest_accelerators: GPUs and other accelerators, such as `[{acceleratorType: nvidia-l4, acceleratorCount: 1}]`. Instances with GPUs need `onHostMaintenance: TERMINATE`, which is then the default.
-        :param _builtins.str hostname: The host name, if it is not the default one.
-        :param _builtins.str id: The numeric ID that Google assigned to the instance.
+        :param str hostname: The host name, if it is not the default one.
+        :param str id: The numeric ID that Google assigned to the instance.
         :param 'CustomerEncryptionKeyResponse' instance_encryption_key: The key that protects the data of the instance while it is suspended.
-        :param _builtins.str key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
-        :param _builtins.str kind: Always `compute#instance`.
-        :param _builtins.str label_fingerprint: A hash of the labels, in base64, that prevents conflicting changes.
-        :param Mapping[str, _builtins.str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
-        :param _builtins.str last_start_timestamp: When the instance was last started (RFC 3339).
-        :param _builtins.str last_stop_timestamp: When the instance was last stopped (RFC 3339).
-        :param _builtins.str last_suspended_timestamp: When the instance was last suspended (RFC 3339).
-        :param _builtins.str local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
-        :param _builtins.str machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
+        :param str key_revocation_action_type: What happens to instances when the key of one of their disks is revoked: `STOP` shuts them down, `NONE` does nothing. Default: `NONE`.
+        :param str kind: Always `compute#instance`.
+        :param str label_fingerprint: A hash of the labels, in base64, that prevents conflicting changes.
+        :param Mapping[str, str] labels: Labels of the instances, such as `{team: web}`: at most 64, with at most 63 characters in keys and values.
+        :param str last_start_timestamp: When the instance was last started (RFC 3339).
+        :param str last_stop_timestamp: When the instance was last stopped (RFC 3339).
+        :param str last_suspended_timestamp: When the instance was last suspended (RFC 3339).
+        :param str local_ssd_encryption_mode: How local SSDs are encrypted: `STANDARD_ENCRYPTION` with keys that Google manages, `EPHEMERAL_KEY_ENCRYPTION` with keys that are lost in a crash, together with the data, `CMEK_ENCRYPTION` with customer-managed keys. Default: `STANDARD_ENCRYPTION`.
+        :param str machine_type: The name of the machine type, such as `e2-small`, or `custom-4-8192` for 4 CPUs and 8,192 MB of memory. `custom-CPUS-MEMORY` takes 1 CPU or an even number up to 32, and memory in multiples of 256 MB.
         :param 'MetadataResponse' metadata: Metadata that the guest can read, such as `{items: [{key: startup-script, value: SCRIPT}]}`.
-        :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
+        :param str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The network interfaces in order, such as `[{network: global/networks/my-network}]`; the first is `nic0`.
         :param 'NetworkPerformanceConfig' network_performance_config: The bandwidth of the instances, such as `{totalEgressBandwidthTier: TIER_1}`.
         :param 'InstanceParams' params: Parameters of the creation.
         :param Mapping[str, 'StructuredEntries'] partner_metadata: Partner metadata by subdomain, such as `{partner.example.com: {entries: {mode: fast}}}`. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
+        :param str post_key_revocation_action_type: What happens to instances after the key of one of their disks is revoked: `SHUTDOWN` shuts them down, `NOOP` does nothing. Beta: a request that sets it goes to Google's beta API.
+        :param str private_ipv6_google_access: How instances and Google services reach each other over IPv6: `ENABLE_OUTBOUND_VM_ACCESS_TO_GOOGLE` from the instances only, `ENABLE_BIDIRECTIONAL_ACCESS_TO_GOOGLE` in both directions, `INHERIT_FROM_SUBNETWORK` as the subnetwork is configured. Default: `INHERIT_FROM_SUBNETWORK`.
         :param 'ReservationAffinity' reservation_affinity: The reservations that instances consume, such as `{consumeReservationType: NO_RESERVATION}`. Default: any that fits.
-        :param Sequence[_builtins.str] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
+        :param Sequence[str] resource_policies: The names of the instances' resource policies, such as `[my-placement]`.
         :param 'ResourceStatus' resource_status: The instance's actual values, which can differ from its settings.
-        :param _builtins.bool satisfies_pzi: Reserved by Google.
-        :param _builtins.bool satisfies_pzs: Reserved by Google.
+        :param bool satisfies_pzi: Reserved by Google.
+        :param bool satisfies_pzs: Reserved by Google.
         :param 'Scheduling' scheduling: When and where instances run, and how they are stopped, such as `{provisioningModel: SPOT}`.
         :param Sequence['ServiceAccount'] service_accounts: The service account that instances run as, such as `[{email: name@my-project.iam.gserviceaccount.com}]`: at most one.
         :param 'ShieldedInstanceConfig' shielded_instance_config: Shielded VM options, such as `{enableSecureBoot: true}`.
         :param 'ShieldedInstanceIntegrityPolicy' shielded_instance_integrity_policy: How the baseline of the boot integrity is updated.
         :param 'ShieldedVmConfig' shielded_vm_config: Shielded VM options in their deprecated form; use `shieldedInstanceConfig`. Beta: a request that sets it goes to Google's beta API.
         :param 'ShieldedVmIntegrityPolicy' shielded_vm_integrity_policy: How the baseline of the boot integrity is updated, under its deprecated name.
-        :param _builtins.str source_machine_image: The URL of the machine image that the instance was created from.
+        :param str source_machine_image: The URL of the machine image that the instance was created from.
         :param 'CustomerEncryptionKeyResponse' source_machine_image_encryption_key: The key of `sourceMachineImage`.
-        :param _builtins.bool start_restricted: Whether the instance cannot be started, because Google detected suspicious activity.
-        :param _builtins.str status: The instance's state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
-        :param _builtins.str status_message: An explanation of the state.
+        :param bool start_restricted: Whether the instance cannot be started, because Google detected suspicious activity.
+        :param str status: The instance's state. One of `DEPROVISIONING`, `PENDING`, `PENDING_STOP`, `PROVISIONING`, `REPAIRING`, `RUNNING`, `STAGING`, `STOPPED`, `STOPPING`, `SUSPENDED`, `SUSPENDING`, `TERMINATED`.
+        :param str status_message: An explanation of the state.
         :param 'TagsResponse' tags: Network tags, such as `{items: [web]}`, by which firewall rules select instances.
         :param 'WorkloadIdentityConfig' workload_identity_config: The workload identity of the instances.
-        :param _builtins.str zone: The URL of the instance's zone.
+        :param str zone: The URL of the instance's zone.
         """
         pulumi.set(__self__, "name", name)
         pulumi.set(__self__, "self_link", self_link)
@@ -3414,9 +3414,9 @@ class InstanceSelectionResponse(dict):
         Machine types to choose from.
 
         :param Sequence['AttachedDiskResponse'] disks: The disks of instances that are created with this selection. Default: the disks of `instanceProperties`.
-        :param Sequence[_builtins.str] machine_types: The names of the machine types, such as `[n2-standard-4]`.
-        :param _builtins.str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
-        :param _builtins.int rank: The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
+        :param Sequence[str] machine_types: The names of the machine types, such as `[n2-standard-4]`.
+        :param str min_cpu_platform: The oldest CPU platform to run on, such as `Intel Ice Lake`; instances may run on newer ones.
+        :param int rank: The rank, such as `1`. Selections with lower ranks are tried first. Default: `0`.
         """
         if disks is not None:
             pulumi.set(__self__, "disks", disks)
@@ -3547,15 +3547,15 @@ class ListedInstanceTemplate(dict):
         """
         An instance template.
 
-        :param _builtins.str name: The template's name.
-        :param _builtins.str self_link: The template's URL.
-        :param _builtins.str creation_timestamp: When the template was created (RFC 3339).
-        :param _builtins.str description: A description of the template.
-        :param _builtins.str id: The numeric ID that Google assigned to the template.
-        :param _builtins.str kind: Always `compute#instanceTemplate`.
+        :param str name: The template's name.
+        :param str self_link: The template's URL.
+        :param str creation_timestamp: When the template was created (RFC 3339).
+        :param str description: A description of the template.
+        :param str id: The numeric ID that Google assigned to the template.
+        :param str kind: Always `compute#instanceTemplate`.
         :param 'InstancePropertiesResponse' properties: The properties of the instances.
-        :param _builtins.str region: The URL of the region of a regional template.
-        :param _builtins.str source_instance: The URL of the instance that the template was created from.
+        :param str region: The URL of the region of a regional template.
+        :param str source_instance: The URL of the instance that the template was created from.
         :param 'SourceInstanceParams' source_instance_params: How the template was created from that instance.
         """
         pulumi.set(__self__, "name", name)
@@ -3669,8 +3669,8 @@ class LocalizedMessage(dict):
         """
         An error message in the user's language.
 
-        :param _builtins.str locale: The language, such as `en-US` (BCP 47).
-        :param _builtins.str message: The message.
+        :param str locale: The language, such as `en-US` (BCP 47).
+        :param str message: The message.
         """
         if locale is not None:
             pulumi.set(__self__, "locale", locale)
@@ -3721,7 +3721,7 @@ class LocationConstraints(dict):
         """
         Limits of one location.
 
-        :param _builtins.int max_count: The maximum number of instances in the location, such as `10`. Must be at least 0.
+        :param int max_count: The maximum number of instances in the location, such as `10`. Must be at least 0.
         """
         if max_count is not None:
             pulumi.set(__self__, "max_count", max_count)
@@ -3747,7 +3747,7 @@ class LocationOperation(dict):
         The progress in one location of a change to a project's common instance metadata.
 
         :param 'Status' error: Why the change failed in the location.
-        :param _builtins.str state: The state of the change in the location. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
+        :param str state: The state of the change in the location. One of `ABANDONED`, `DONE`, `FAILED`, `PROPAGATED`, `PROPAGATING`.
         """
         if error is not None:
             pulumi.set(__self__, "error", error)
@@ -3801,7 +3801,7 @@ class LocationPolicy(dict):
         The zones in which instances may be created. A change applies to instances that are created later.
 
         :param Mapping[str, 'LocationPolicyLocation'] locations: Preferences and limits of zones, by zone, such as `{zones/us-east1-b: {preference: DENY}}`.
-        :param _builtins.str target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
+        :param str target_shape: How the instances are spread over zones: `ANY` prefers zones with unused reservations, `ANY_SINGLE_ZONE` uses one zone for all, `BALANCED` spreads them as evenly as possible. Default: `ANY_SINGLE_ZONE`.
         :param Sequence['LocationPolicyZone'] zones: The zones to choose from, such as `[{zone: zones/us-east1-b}]`; `locations` may hold preferences for them. Google's AI zones are used only if they are listed here.
         """
         if locations is not None:
@@ -3848,7 +3848,7 @@ class LocationPolicyLocation(dict):
         Whether, and how many, instances may be created in one location.
 
         :param 'LocationConstraints' constraints: The limits of the location.
-        :param _builtins.str preference: Whether instances may be created in the location: `ALLOW` or `DENY`.
+        :param str preference: Whether instances may be created in the location: `ALLOW` or `DENY`.
         """
         if constraints is not None:
             pulumi.set(__self__, "constraints", constraints)
@@ -3882,7 +3882,7 @@ class LocationPolicyZone(dict):
         """
         A zone in which instances may be created.
 
-        :param _builtins.str zone: A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
+        :param str zone: A zone of the fleet's region, such as `zones/us-east1-b` or its URL.
         """
         pulumi.set(__self__, "zone", zone)
 
@@ -3932,11 +3932,11 @@ class LocationStatus(dict):
         """
         The status of a bulk creation in one location.
 
-        :param _builtins.int created_vm_count: The number of instances that were created.
-        :param _builtins.int deleted_vm_count: The number of instances that were deleted again when the creation was rolled back.
-        :param _builtins.int failed_to_create_vm_count: The number of instances that could not be created.
-        :param _builtins.str status: The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.
-        :param _builtins.int target_vm_count: The number of instances that were to be created.
+        :param int created_vm_count: The number of instances that were created.
+        :param int deleted_vm_count: The number of instances that were deleted again when the creation was rolled back.
+        :param int failed_to_create_vm_count: The number of instances that could not be created.
+        :param str status: The state of the creation: `CREATING`, `ROLLING_BACK` or `DONE`.
+        :param int target_vm_count: The number of instances that were to be created.
         """
         if created_vm_count is not None:
             pulumi.set(__self__, "created_vm_count", created_vm_count)
@@ -4001,8 +4001,8 @@ class LostMember(dict):
         """
         A member that no longer exists, and that the next update creates again.
 
-        :param _builtins.str name: The name of the instance.
-        :param _builtins.str zone: The name of the instance's zone, such as `us-east1-b`.
+        :param str name: The name of the instance.
+        :param str zone: The name of the instance's zone, such as `us-east1-b`.
         """
         pulumi.set(__self__, "name", name)
         pulumi.set(__self__, "zone", zone)
@@ -4057,9 +4057,9 @@ class MachineImageParams(dict):
         """
         Parameters of the creation, which Google does not store.
 
-        :param Sequence[_builtins.str] excluded_disks: Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
-        :param Sequence[_builtins.str] included_disks: Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
-        :param Mapping[str, _builtins.str] resource_manager_tags: Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
+        :param Sequence[str] excluded_disks: Device names of the disks to leave out, such as `[persistent-disk-1]`. Default: none. Conflicts with `includedDisks`.
+        :param Sequence[str] included_disks: Device names of the disks to include, such as `[persistent-disk-1]`. Default: all disks. Conflicts with `excludedDisks`.
+        :param Mapping[str, str] resource_manager_tags: Resource Manager tags of the image, such as `{tagKeys/123: tagValues/456}` or `{my-project/env: prod}`.
         """
         if excluded_disks is not None:
             pulumi.set(__self__, "excluded_disks", excluded_disks)
@@ -4135,16 +4135,16 @@ class Member(dict):
         """
         One instance of the fleet.
 
-        :param _builtins.str id: The numeric ID that Google assigned to the instance.
-        :param _builtins.str name: The instance's name.
-        :param _builtins.str self_link: The instance's URL.
-        :param _builtins.str status: The instance's state, such as `RUNNING`.
-        :param _builtins.str zone: The name of the instance's zone, such as `us-east1-b`.
-        :param _builtins.str external_address: The external IPv4 address of the first network interface; missing if the interface has none.
-        :param _builtins.int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
-        :param _builtins.str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
-        :param _builtins.str internal_address: The internal IPv4 address of the first network interface.
-        :param _builtins.str stop_reason: Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.
+        :param str id: The numeric ID that Google assigned to the instance.
+        :param str name: The instance's name.
+        :param str self_link: The instance's URL.
+        :param str status: The instance's state, such as `RUNNING`.
+        :param str zone: The name of the instance's zone, such as `us-east1-b`.
+        :param str external_address: The external IPv4 address of the first network interface; missing if the interface has none.
+        :param int fallback: The index of the element of `fallbacks` that the instance was created with, such as `0`; missing if it was created without one.
+        :param str generation: The instance's generation, which stands for the properties that it was created with or last changed to; missing if the fleet has no `updatePolicy`.
+        :param str internal_address: The internal IPv4 address of the first network interface.
+        :param str stop_reason: Why the instance is stopped: `PREEMPTED` if Google preempted it, `RUN_LIMIT` if it reached the end of its run time, `HOST_ERROR` if its host machine failed, `GUEST` if its own operating system shut it down, `REQUESTED` if someone stopped or suspended it; missing if it is not stopped, or if Google does not say why.
         """
         pulumi.set(__self__, "id", id)
         pulumi.set(__self__, "name", name)
@@ -4254,8 +4254,8 @@ class MetadataItem(dict):
         """
         One metadata entry.
 
-        :param _builtins.str key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
-        :param _builtins.str value: The value, such as the text of a script: at most 262,144 bytes in UTF-8.
+        :param str key: The key, such as `startup-script`: 1 to 128 letters, digits, hyphens and underscores. Each key must appear only once.
+        :param str value: The value, such as the text of a script: at most 262,144 bytes in UTF-8.
         """
         pulumi.set(__self__, "key", key)
         if value is not None:
@@ -4290,9 +4290,9 @@ class MetadataResponse(dict):
         """
         Metadata that the guest can read. All keys and values together must have less than 512 KB.
 
-        :param _builtins.str fingerprint: A hash of the metadata, in base64.
+        :param str fingerprint: A hash of the metadata, in base64.
         :param Sequence['MetadataItem'] items: The entries in any order, such as `[{key: team, value: web}]`.
-        :param _builtins.str kind: Always `compute#metadata`.
+        :param str kind: Always `compute#metadata`.
         """
         if fingerprint is not None:
             pulumi.set(__self__, "fingerprint", fingerprint)
@@ -4410,26 +4410,26 @@ class NetworkInterfaceResponse(dict):
         :param Sequence['AccessConfigResponse'] access_configs: The external IPv4 address, as a list of at most one element: `[{}]` gives an ephemeral address. Default: no external IPv4 address.
         :param Sequence['AliasIpRangeResponse'] alias_ip_ranges: Ranges of additional internal IPv4 addresses, such as `[{ipCidrRange: /24}]`. Only VPC networks support them.
         :param Sequence['AliasIpRangeResponse'] alias_ipv6_ranges: Ranges of additional internal IPv6 addresses, such as `[{ipCidrRange: /96}]`. Only VPC networks support them.
-        :param _builtins.bool enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
-        :param _builtins.str fingerprint: A hash of the interface, in base64.
-        :param _builtins.str igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
-        :param _builtins.int internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
+        :param bool enable_vpc_scoped_dns: Resolve DNS names over this interface. Requires `networkAttachment`.
+        :param str fingerprint: A hash of the interface, in base64.
+        :param str igmp_query: Which IGMP queries are enabled on the interface: those of version 2 (`IGMP_QUERY_V2`) or none (`IGMP_QUERY_DISABLED`).
+        :param int internal_ipv6_prefix_length: The prefix length of the primary internal IPv6 range, such as `96`; 0 to 128.
         :param Sequence['AccessConfigResponse'] ipv6_access_configs: The external IPv6 address, as a list of at most one element: `[{}]` gives an address from the subnetwork. Default: no external IPv6 address.
-        :param _builtins.str ipv6_access_type: Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork is configured.
-        :param _builtins.str ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
-        :param _builtins.str kind: Always `compute#networkInterface`.
-        :param _builtins.str mac_address: The MAC address. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str name: The interface's name, `nic0` to `nic7`.
-        :param _builtins.str network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
-        :param _builtins.str network_attachment: The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
-        :param _builtins.str network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
-        :param _builtins.str nic_type: The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
-        :param _builtins.str parent_nic_name: The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
-        :param _builtins.int queue_count: The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
-        :param _builtins.str service_class_id: The ID of the producer's service class. Requires `networkAttachment`.
-        :param _builtins.str stack_type: The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
-        :param _builtins.str subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
-        :param _builtins.int vlan: The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
+        :param str ipv6_access_type: Whether the IPv6 address can be reached from the internet: `EXTERNAL` or `INTERNAL`, as the subnetwork is configured.
+        :param str ipv6_address: The internal IPv6 address, such as `fd20::1`. A static address must be unused and in the instance's region. Default: assigned from the subnetwork.
+        :param str kind: Always `compute#networkInterface`.
+        :param str mac_address: The MAC address. Beta: a request that sets it goes to Google's beta API.
+        :param str name: The interface's name, `nic0` to `nic7`.
+        :param str network: The VPC network, such as `global/networks/my-network`. Default: the network of `subnetwork`, or `global/networks/default` without a subnetwork.
+        :param str network_attachment: The network attachment to connect to, such as `projects/123456/regions/us-east1/networkAttachments/my-attachment`, with the project's number.
+        :param str network_ip: The internal IPv4 address, such as `10.0.0.2`. Default: an unused address of the subnetwork.
+        :param str nic_type: The type of the virtual network card, such as `GVNIC`. `TIER_1` bandwidth does not work with `VIRTIO_NET`. One of `GVNIC`, `IDPF`, `IRDMA`, `MRDMA`, `VIRTIO_NET`.
+        :param str parent_nic_name: The name of the parent of a dynamic interface (one with `vlan`), such as `nic0`.
+        :param int queue_count: The number of receive queues, which is also the number of transmit queues, such as `2`; at least 0.
+        :param str service_class_id: The ID of the producer's service class. Requires `networkAttachment`.
+        :param str stack_type: The IP versions of the addresses that are assigned: `IPV4_ONLY`, `IPV4_IPV6` or `IPV6_ONLY`. Default: `IPV4_ONLY`.
+        :param str subnetwork: The subnetwork, such as `regions/us-east1/subnetworks/web`. Required in networks with custom subnet mode; legacy networks have no subnetworks.
+        :param int vlan: The VLAN tag of a dynamic interface, such as `5`; 2 to 255.
         """
         if access_configs is not None:
             pulumi.set(__self__, "access_configs", access_configs)
@@ -4690,7 +4690,7 @@ class NetworkPerformanceConfig(dict):
         """
         The bandwidth of the instances.
 
-        :param _builtins.str total_egress_bandwidth_tier: The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
+        :param str total_egress_bandwidth_tier: The tier of outgoing bandwidth: `DEFAULT`, or `TIER_1` for more. `TIER_1` does not work with `nicType: VIRTIO_NET`. Default: `DEFAULT`.
         """
         if total_egress_bandwidth_tier is not None:
             pulumi.set(__self__, "total_egress_bandwidth_tier", total_egress_bandwidth_tier)
@@ -4717,10 +4717,10 @@ class OperationError(dict):
         """
         One error of an operation.
 
-        :param _builtins.str code: The error code, such as `QUOTA_EXCEEDED`.
+        :param str code: The error code, such as `QUOTA_EXCEEDED`.
         :param Sequence['ErrorDetail'] error_details: Details of the error.
-        :param _builtins.str location: The field of the request that caused the error.
-        :param _builtins.str message: The error message.
+        :param str location: The field of the request that caused the error.
+        :param str message: The error message.
         """
         pulumi.set(__self__, "code", code)
         if error_details is not None:
@@ -4797,8 +4797,8 @@ class PerInstancePropertiesResponse(dict):
         """
         Properties of one instance. A change deletes the instance and creates it again.
 
-        :param _builtins.str hostname: The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
-        :param _builtins.str name: A temporary field of Google's API; do not use it.
+        :param str hostname: The instance's host name, fully qualified (RFC 1035), such as `web-a.example.com`. Default: a name that Google derives from the instance's name.
+        :param str name: A temporary field of Google's API; do not use it.
         """
         if hostname is not None:
             pulumi.set(__self__, "hostname", hostname)
@@ -4838,11 +4838,11 @@ class PhysicalHostTopology(dict):
         The location of the host that the instance runs on.
 
         :param 'TopologyAttributes' additional_attributes: Additional IDs of the location.
-        :param _builtins.str block: The ID of the block. The network latency within a block is low.
-        :param _builtins.str cluster: The name of the cluster.
-        :param _builtins.str host: The ID of the host.
-        :param _builtins.str machine: The ID of the machine, if it has several hosts.
-        :param _builtins.str subblock: The ID of the sub-block. The network latency within a sub-block is lower than between sub-blocks.
+        :param str block: The ID of the block. The network latency within a block is low.
+        :param str cluster: The name of the cluster.
+        :param str host: The ID of the host.
+        :param str machine: The ID of the machine, if it has several hosts.
+        :param str subblock: The ID of the sub-block. The network latency within a sub-block is lower than between sub-blocks.
         """
         if additional_attributes is not None:
             pulumi.set(__self__, "additional_attributes", additional_attributes)
@@ -4917,8 +4917,8 @@ class Placement(dict):
         """
         Groups of members, each of which shares one compact placement policy.
 
-        :param Sequence[_builtins.str] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
-        :param _builtins.int size: The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
+        :param Sequence[str] policies: The names of compact placement policies in the fleet's region, such as `[rack-1, rack-2]`. Each is one group; a group is filled before the next one begins. They are added to the `resourcePolicies` of `instanceProperties`, and replace those of a template.
+        :param int size: The maximum number of members in one group, such as `22`: at least 1, at most 1,500. What Google allows depends on the policy's maximum distance (22 with 1, 256 with 2, 1,500 with 3) and on the machine type. Default: 150.
         """
         pulumi.set(__self__, "policies", policies)
         if size is not None:
@@ -4954,10 +4954,10 @@ class Quota(dict):
         """
         One quota of a region.
 
-        :param _builtins.float limit: The limit.
-        :param _builtins.str metric: What the quota limits, such as `CPUS`.
-        :param _builtins.float usage: The current usage.
-        :param _builtins.str owner: The resource that the quota applies to.
+        :param float limit: The limit.
+        :param str metric: What the quota limits, such as `CPUS`.
+        :param float usage: The current usage.
+        :param str owner: The resource that the quota applies to.
         """
         pulumi.set(__self__, "limit", limit)
         pulumi.set(__self__, "metric", metric)
@@ -5013,12 +5013,12 @@ class QuotaExceededInfo(dict):
         """
         The quota that was exceeded.
 
-        :param Mapping[str, _builtins.str] dimensions: What the quota applies to, such as a region.
-        :param _builtins.float future_limit: The limit that is being introduced.
-        :param _builtins.float limit: The limit.
-        :param _builtins.str limit_name: The limit's name.
-        :param _builtins.str metric_name: The name of the metric that the quota limits.
-        :param _builtins.str rollout_status: `IN_PROGRESS` while another limit is being introduced.
+        :param Mapping[str, str] dimensions: What the quota applies to, such as a region.
+        :param float future_limit: The limit that is being introduced.
+        :param float limit: The limit.
+        :param str limit_name: The limit's name.
+        :param str metric_name: The name of the metric that the quota limits.
+        :param str rollout_status: `IN_PROGRESS` while another limit is being introduced.
         """
         if dimensions is not None:
             pulumi.set(__self__, "dimensions", dimensions)
@@ -5111,9 +5111,9 @@ class Readiness(dict):
         """
         When a member that was created, restarted or started is ready, so that the next batch may begin.
 
-        :param _builtins.str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
-        :param _builtins.str status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
-        :param _builtins.int within: How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
+        :param str guest_attribute: The guest attribute that the member's own software sets when it is ready, as `NAMESPACE/KEY`, with any value, or `NAMESPACE/KEY=VALUE`, such as `app/state=ready`. The instance must also be running, and its metadata must have `enable-guest-attributes: TRUE`. Guest attributes survive a restart, so the software should clear the attribute when it stops.
+        :param str status: The status that the instance must have; only `RUNNING` is allowed. Default: `RUNNING`.
+        :param int within: How many seconds the members of a batch have to become ready, such as `300`; if they take longer, the rollout fails. Default: `600`.
         """
         if guest_attribute is not None:
             pulumi.set(__self__, "guest_attribute", guest_attribute)
@@ -5168,18 +5168,18 @@ class Region(dict):
         """
         A region.
 
-        :param _builtins.str name: The region's name, such as `us-east1`.
-        :param _builtins.str self_link: The region's URL.
-        :param _builtins.str creation_timestamp: When the region was created (RFC 3339).
+        :param str name: The region's name, such as `us-east1`.
+        :param str self_link: The region's URL.
+        :param str creation_timestamp: When the region was created (RFC 3339).
         :param 'DeprecationStatus' deprecated: The deprecation state.
-        :param _builtins.str description: A description of the region.
-        :param _builtins.str id: The numeric ID that Google assigned to the region.
-        :param _builtins.str kind: Always `compute#region`.
+        :param str description: A description of the region.
+        :param str id: The numeric ID that Google assigned to the region.
+        :param str kind: Always `compute#region`.
         :param 'ApiWarning' quota_status_warning: Why `quotas` is missing, if Google could not read the quotas.
         :param Sequence['Quota'] quotas: The project's quotas in the region.
-        :param _builtins.str status: `UP` or `DOWN`.
-        :param _builtins.bool supports_pzs: Reserved by Google.
-        :param Sequence[_builtins.str] zones: The URLs of the region's zones.
+        :param str status: `UP` or `DOWN`.
+        :param bool supports_pzs: Reserved by Google.
+        :param Sequence[str] zones: The URLs of the region's zones.
         """
         pulumi.set(__self__, "name", name)
         pulumi.set(__self__, "self_link", self_link)
@@ -5330,9 +5330,9 @@ class ReservationAffinity(dict):
         """
         The reservations that instances consume.
 
-        :param _builtins.str consume_reservation_type: Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
-        :param _builtins.str key: The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
-        :param Sequence[_builtins.str] values: The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
+        :param str consume_reservation_type: Which reservations to consume: any that fits (`ANY_RESERVATION`), those that `key` and `values` select (`SPECIFIC_RESERVATION`), or none (`NO_RESERVATION`). Values with `THEN` also say what happens when these have no capacity left. Default: `ANY_RESERVATION`. One of `ANY_RESERVATION`, `ANY_RESERVATION_THEN_FAIL`, `NO_RESERVATION`, `SPECIFIC_RESERVATION`, `SPECIFIC_THEN_ANY_RESERVATION`, `SPECIFIC_THEN_NO_RESERVATION`.
+        :param str key: The label key that selects reservations; `compute.googleapis.com/reservation-name` selects them by name. Required with `SPECIFIC_RESERVATION`.
+        :param Sequence[str] values: The label values that select reservations: names such as `my-reservation`, or `projects/my-project/reservations/my-reservation` for a shared one. Required with `SPECIFIC_RESERVATION`.
         """
         if consume_reservation_type is not None:
             pulumi.set(__self__, "consume_reservation_type", consume_reservation_type)
@@ -5378,9 +5378,9 @@ class ReservationConsumptionInfo(dict):
         """
         The reservation that the instance uses.
 
-        :param _builtins.str consumed_reservation: The reservation's full resource name.
-        :param _builtins.str consumed_reservation_block: The full resource name of the reservation's block.
-        :param _builtins.str consumed_reservation_sub_block: The full resource name of the reservation's sub-block.
+        :param str consumed_reservation: The reservation's full resource name.
+        :param str consumed_reservation_block: The full resource name of the reservation's block.
+        :param str consumed_reservation_sub_block: The full resource name of the reservation's sub-block.
         """
         if consumed_reservation is not None:
             pulumi.set(__self__, "consumed_reservation", consumed_reservation)
@@ -5431,7 +5431,7 @@ class ResourceStatus(dict):
         The instance's actual values, which can differ from its settings.
 
         :param 'EffectiveInstanceMetadata' effective_instance_metadata: Values of metadata keys that Google defines.
-        :param _builtins.str physical_host: The location of the host, as an opaque ID.
+        :param str physical_host: The location of the host, as an opaque ID.
         :param 'PhysicalHostTopology' physical_host_topology: The location of the host, by its parts.
         :param 'ReservationConsumptionInfo' reservation_consumption_info: The reservation that the instance uses.
         :param 'ResourceStatusScheduling' scheduling: The scheduling options that are in effect.
@@ -5522,9 +5522,9 @@ class ResourceStatusScheduling(dict):
         """
         The scheduling options that are in effect.
 
-        :param _builtins.int availability_domain: The availability domain, such as `1`.
-        :param _builtins.str graceful_shutdown_timestamp: When the graceful shutdown begins (RFC 3339).
-        :param _builtins.str termination_timestamp: When Google will terminate the instance (RFC 3339).
+        :param int availability_domain: The availability domain, such as `1`.
+        :param str graceful_shutdown_timestamp: When the graceful shutdown begins (RFC 3339).
+        :param str termination_timestamp: When Google will terminate the instance (RFC 3339).
         """
         if availability_domain is not None:
             pulumi.set(__self__, "availability_domain", availability_domain)
@@ -5569,8 +5569,8 @@ class RolloutPolicy(dict):
         """
         When a deprecation takes effect in each zone.
 
-        :param _builtins.str default_rollout_time: When it takes effect in all other zones (RFC 3339).
-        :param Mapping[str, _builtins.str] location_rollout_policies: When it takes effect, by zone such as `zones/europe-west1-b` (RFC 3339).
+        :param str default_rollout_time: When it takes effect in all other zones (RFC 3339).
+        :param Mapping[str, str] location_rollout_policies: When it takes effect, by zone such as `zones/europe-west1-b` (RFC 3339).
         """
         if default_rollout_time is not None:
             pulumi.set(__self__, "default_rollout_time", default_rollout_time)
@@ -5650,22 +5650,22 @@ class SavedAttachedDiskResponse(dict):
         """
         A disk of the source instance, as it was attached.
 
-        :param _builtins.bool auto_delete: Whether the disk is deleted when its instance is deleted.
-        :param _builtins.bool boot: Whether it is the boot disk.
-        :param _builtins.str device_name: The disk's device name on the source instance.
+        :param bool auto_delete: Whether the disk is deleted when its instance is deleted.
+        :param bool boot: Whether it is the boot disk.
+        :param str device_name: The disk's device name on the source instance.
         :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that the disk is encrypted with.
-        :param _builtins.int disk_size_gb: The disk's size in GB (2^30 bytes).
-        :param _builtins.str disk_type: The URL of the disk type.
+        :param int disk_size_gb: The disk's size in GB (2^30 bytes).
+        :param str disk_type: The URL of the disk type.
         :param Sequence['GuestOsFeature'] guest_os_features: Features that the disk's operating system supports.
-        :param _builtins.int index: The disk's index on the source instance; 0 is the boot disk.
-        :param _builtins.str interface: The interface by which the disk was attached. One of `NVME`, `SCSI`.
-        :param _builtins.str kind: Always `compute#attachedDisk`.
-        :param Sequence[_builtins.str] licenses: URLs of the disk's licenses.
-        :param _builtins.str mode: How the disk was attached. One of `READ_ONLY`, `READ_WRITE`.
-        :param _builtins.str source: The URL of the disk.
-        :param _builtins.int storage_bytes: The storage that the disk uses in the image, in bytes.
-        :param _builtins.str storage_bytes_status: Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
-        :param _builtins.str type: `SCRATCH` for a local SSD, otherwise `PERSISTENT`.
+        :param int index: The disk's index on the source instance; 0 is the boot disk.
+        :param str interface: The interface by which the disk was attached. One of `NVME`, `SCSI`.
+        :param str kind: Always `compute#attachedDisk`.
+        :param Sequence[str] licenses: URLs of the disk's licenses.
+        :param str mode: How the disk was attached. One of `READ_ONLY`, `READ_WRITE`.
+        :param str source: The URL of the disk.
+        :param int storage_bytes: The storage that the disk uses in the image, in bytes.
+        :param str storage_bytes_status: Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
+        :param str type: `SCRATCH` for a local SSD, otherwise `PERSISTENT`.
         """
         if auto_delete is not None:
             pulumi.set(__self__, "auto_delete", auto_delete)
@@ -5864,11 +5864,11 @@ class SavedDisk(dict):
         """
         A disk in the image.
 
-        :param _builtins.str source_disk: The URL of the disk that the image contains.
-        :param _builtins.str architecture: The processor architecture of the disk. One of `ARM64`, `X86_64`.
-        :param _builtins.str kind: Always `compute#savedDisk`.
-        :param _builtins.int storage_bytes: The storage that the disk uses in the image, in bytes.
-        :param _builtins.str storage_bytes_status: Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
+        :param str source_disk: The URL of the disk that the image contains.
+        :param str architecture: The processor architecture of the disk. One of `ARM64`, `X86_64`.
+        :param str kind: Always `compute#savedDisk`.
+        :param int storage_bytes: The storage that the disk uses in the image, in bytes.
+        :param str storage_bytes_status: Whether `storageBytes` is final (`UP_TO_DATE`) or still changing (`UPDATING`).
         """
         pulumi.set(__self__, "source_disk", source_disk)
         if architecture is not None:
@@ -5932,8 +5932,8 @@ class SbomInfo(dict):
         """
         The versions of a resource's components.
 
-        :param Mapping[str, _builtins.str] current_component_versions: The current version of each component.
-        :param Mapping[str, _builtins.str] target_component_versions: The planned version of each component.
+        :param Mapping[str, str] current_component_versions: The current version of each component.
+        :param Mapping[str, str] target_component_versions: The planned version of each component.
         """
         if current_component_versions is not None:
             pulumi.set(__self__, "current_component_versions", current_component_versions)
@@ -6039,26 +6039,26 @@ class Scheduling(dict):
         """
         When and where instances run, and how they are stopped.
 
-        :param _builtins.bool automatic_restart: Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
-        :param _builtins.int availability_domain: The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
-        :param _builtins.bool expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
+        :param bool automatic_restart: Restart the instance when Compute Engine terminates it, but never when a user does. Default: true; false for Spot and preemptible instances, which cannot be restarted.
+        :param int availability_domain: The availability domain to run in, such as `1`: from 1 to the number of domains in the spread placement policy.
+        :param bool expose_host_topology: Show the hashed ID of the physical host in the `resourceStatus` of the instance.
         :param 'SchedulingGracefulShutdown' graceful_shutdown: Whether instances shut down gracefully, such as `{enabled: true, maxDuration: {seconds: 600}}`.
-        :param _builtins.int host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
+        :param int host_error_timeout_seconds: How many seconds the detection of a host error may take, such as `120`: 90 to 330, in steps of 30. Default: Compute Engine's standard recovery. Beta: a request that sets it goes to Google's beta API.
+        :param str instance_termination_action: What happens to a Spot instance on preemption, and to any instance at the end of `maxRunDuration` or at `terminationTime`: `STOP` or `DELETE`. On standard instances, it requires `maxRunDuration` or `terminationTime`. Default: `STOP`.
         :param 'Duration' local_ssd_recovery_timeout: How long to try to recover the data of local SSDs, such as `{seconds: 7200}`: a whole number of hours, 0 to 168. Default: 1 hour.
-        :param _builtins.str location_hint: An opaque hint for placing the instance near other resources, for internal tools.
-        :param _builtins.int maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.str maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
+        :param str location_hint: An opaque hint for placing the instance near other resources, for internal tools.
+        :param int maintenance_freeze_duration_hours: For how many hours after the creation no maintenance is scheduled, such as `24`; at least 0. Beta: a request that sets it goes to Google's beta API.
+        :param str maintenance_interval: How often planned maintenance happens: as soon as updates are available (`AS_NEEDED`), at intervals (`PERIODIC`), or at intervals on third-generation machines (`RECURRENT`). Beta: a request that sets it goes to Google's beta API.
         :param 'Duration' max_run_duration: How long the instance runs before it is stopped or deleted (`instanceTerminationAction`), such as `{seconds: 86400}`. Conflicts with `terminationTime`. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.int min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
+        :param int min_node_cpus: The minimum number of virtual CPUs that the instance uses on a sole-tenant node, such as `2`; at least 0.
         :param Sequence['SchedulingNodeAffinity'] node_affinities: Conditions on the sole-tenant nodes to run on, such as `[{key: workload, operator: IN, values: [frontend]}]`. They override `reservationAffinity`. Bulk creation does not support them.
-        :param _builtins.str on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
+        :param str on_host_maintenance: What host maintenance does with the instance: `MIGRATE` moves it while it runs, `TERMINATE` stops it. Default: `MIGRATE`; `TERMINATE` for Spot and preemptible instances and those with GPUs, which cannot be migrated.
         :param 'SchedulingOnInstanceStopAction' on_instance_stop_action: What happens when the instance is stopped at the end of `maxRunDuration` or at `terminationTime`, such as `{discardLocalSsd: true}`. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.bool preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
+        :param bool preemptible: Create preemptible instances, which are neither migrated nor restarted. Default: false; true with `provisioningModel: SPOT`.
         :param 'Duration' preemption_notice_duration: The time between the notice of a preemption, which the guest can read from the metadata server, and the signal to shut down, such as `{seconds: 60}`. For Spot instances only. Default: none.
-        :param _builtins.str provisioning_model: How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
-        :param _builtins.bool skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
-        :param _builtins.str termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
+        :param str provisioning_model: How capacity is provisioned: `STANDARD` without a time limit, `SPOT` at a discount and without a guaranteed run time, `FLEX_START` with a limited run time, `RESERVATION_BOUND` for as long as the reservation. Default: `STANDARD`.
+        :param bool skip_guest_os_shutdown: Stop the instance without giving the guest time to shut down. Default: false, which gives it 120 seconds, or 30 on Spot instances.
+        :param str termination_time: When the instance is stopped or deleted (`instanceTerminationAction`), in RFC 3339 format, such as `2026-12-31T23:59:59Z`. Conflicts with `maxRunDuration`. Beta: a request that sets it goes to Google's beta API.
         """
         if automatic_restart is not None:
             pulumi.set(__self__, "automatic_restart", automatic_restart)
@@ -6290,7 +6290,7 @@ class SchedulingGracefulShutdown(dict):
         """
         Whether instances shut down gracefully, and how long that may take.
 
-        :param _builtins.bool enabled: Give the guest time to finish its work before the instance stops.
+        :param bool enabled: Give the guest time to finish its work before the instance stops.
         :param 'Duration' max_duration: The longest time that a graceful shutdown may take, such as `{seconds: 600}`; after that, the instance is stopped.
         """
         if enabled is not None:
@@ -6327,9 +6327,9 @@ class SchedulingNodeAffinity(dict):
         """
         A condition on the labels of the sole-tenant nodes that instances run on.
 
-        :param _builtins.str key: The key of the node's label, such as `workload`.
-        :param _builtins.str operator: `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
-        :param Sequence[_builtins.str] values: Values of the node's label, such as `[frontend]`.
+        :param str key: The key of the node's label, such as `workload`.
+        :param str operator: `IN` to run on nodes whose label has one of `values`, `NOT_IN` to avoid them.
+        :param Sequence[str] values: Values of the node's label, such as `[frontend]`.
         """
         if key is not None:
             pulumi.set(__self__, "key", key)
@@ -6390,7 +6390,7 @@ class SchedulingOnInstanceStopAction(dict):
         """
         What happens when an instance is stopped at the end of `maxRunDuration` or at `terminationTime`.
 
-        :param _builtins.bool discard_local_ssd: Discard the data on local SSDs. Default: false, which preserves it.
+        :param bool discard_local_ssd: Discard the data on local SSDs. Default: false, which preserves it.
         """
         if discard_local_ssd is not None:
             pulumi.set(__self__, "discard_local_ssd", discard_local_ssd)
@@ -6415,8 +6415,8 @@ class ServiceAccount(dict):
         """
         The service account that instances run as.
 
-        :param _builtins.str email: The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
-        :param Sequence[_builtins.str] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
+        :param str email: The service account's e-mail address, such as `name@my-project.iam.gserviceaccount.com`.
+        :param Sequence[str] scopes: OAuth 2.0 scopes of the access tokens that the guest can get, such as `[https://www.googleapis.com/auth/cloud-platform]`.
         """
         if email is not None:
             pulumi.set(__self__, "email", email)
@@ -6473,9 +6473,9 @@ class ShieldedInstanceConfig(dict):
         """
         Shielded VM options.
 
-        :param _builtins.bool enable_integrity_monitoring: Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
-        :param _builtins.bool enable_secure_boot: Enable Secure Boot, which boots only signed software. Default: false.
-        :param _builtins.bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Default: true.
+        :param bool enable_integrity_monitoring: Monitor the integrity of the boot process. Requires `enableVtpm`. Default: true.
+        :param bool enable_secure_boot: Enable Secure Boot, which boots only signed software. Default: false.
+        :param bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Default: true.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -6519,7 +6519,7 @@ class ShieldedInstanceIntegrityPolicy(dict):
         """
         How the baseline of the boot integrity is updated.
 
-        :param _builtins.bool update_auto_learn_policy: Whether the most recent boot becomes the baseline.
+        :param bool update_auto_learn_policy: Whether the most recent boot becomes the baseline.
         """
         if update_auto_learn_policy is not None:
             pulumi.set(__self__, "update_auto_learn_policy", update_auto_learn_policy)
@@ -6566,9 +6566,9 @@ class ShieldedVmConfig(dict):
         """
         Shielded VM options in their deprecated form; use `shieldedInstanceConfig`.
 
-        :param _builtins.bool enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.bool enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
-        :param _builtins.bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
+        :param bool enable_integrity_monitoring: Monitor the integrity of the boot process. Beta: a request that sets it goes to Google's beta API.
+        :param bool enable_secure_boot: Enable Secure Boot, which boots only signed software. Beta: a request that sets it goes to Google's beta API.
+        :param bool enable_vtpm: Give instances a virtual Trusted Platform Module (vTPM). Beta: a request that sets it goes to Google's beta API.
         """
         if enable_integrity_monitoring is not None:
             pulumi.set(__self__, "enable_integrity_monitoring", enable_integrity_monitoring)
@@ -6612,7 +6612,7 @@ class ShieldedVmIntegrityPolicy(dict):
         """
         How the baseline for boot integrity is updated, under its deprecated name.
 
-        :param _builtins.bool update_auto_learn_policy: Whether the most recent boot becomes the baseline.
+        :param bool update_auto_learn_policy: Whether the most recent boot becomes the baseline.
         """
         if update_auto_learn_policy is not None:
             pulumi.set(__self__, "update_auto_learn_policy", update_auto_learn_policy)
@@ -6660,12 +6660,12 @@ class Shortfall(dict):
         """
         Instances that could not be created for one reason.
 
-        :param _builtins.str cause: Why the instances could not be created: `STOCK_OUT` if the zone has no capacity, `QUOTA` if a quota is used up, `ADDRESSES` if the subnetwork has no free address, `PERMISSION` if a permission is missing, `OTHER` for every other reason.
-        :param _builtins.int count: The number of instances that could not be created.
-        :param _builtins.str machine_type: The machine type of the instances; missing if it is not known.
-        :param _builtins.str message: Why the instances could not be created, and what to do next.
-        :param _builtins.str zone: The name of the zone; missing if it is not known.
-        :param Sequence[_builtins.str] zones_with_room: The names of the zones that have capacity, according to Google; empty if it names none.
+        :param str cause: Why the instances could not be created: `STOCK_OUT` if the zone has no capacity, `QUOTA` if a quota is used up, `ADDRESSES` if the subnetwork has no free address, `PERMISSION` if a permission is missing, `OTHER` for every other reason.
+        :param int count: The number of instances that could not be created.
+        :param str machine_type: The machine type of the instances; missing if it is not known.
+        :param str message: Why the instances could not be created, and what to do next.
+        :param str zone: The name of the zone; missing if it is not known.
+        :param Sequence[str] zones_with_room: The names of the zones that have capacity, according to Google; empty if it names none.
         """
         if cause is not None:
             pulumi.set(__self__, "cause", cause)
@@ -6743,9 +6743,9 @@ class ShutdownDetails(dict):
         The shutdown that is in progress.
 
         :param 'Duration' max_duration: The longest time that a graceful shutdown may take.
-        :param _builtins.str request_timestamp: When the current stop state began (RFC 3339).
-        :param _builtins.str stop_state: `PENDING_STOP` during a graceful shutdown, then `STOPPING`.
-        :param _builtins.str target_state: The state after the shutdown. One of `DELETED`, `STOPPED`.
+        :param str request_timestamp: When the current stop state began (RFC 3339).
+        :param str stop_state: `PENDING_STOP` during a graceful shutdown, then `STOPPING`.
+        :param str target_state: The state after the shutdown. One of `DELETED`, `STOPPED`.
         """
         if max_duration is not None:
             pulumi.set(__self__, "max_duration", max_duration)
@@ -6820,7 +6820,7 @@ class SourceDiskEncryptionKeyResponse(dict):
         The encryption key of one disk of the source instance.
 
         :param 'CustomerEncryptionKeyResponse' disk_encryption_key: The key that the disk is encrypted with.
-        :param _builtins.str source_disk: The disk, such as `zones/us-east1-b/disks/data`, or its URL.
+        :param str source_disk: The disk, such as `zones/us-east1-b/disks/data`, or its URL.
         """
         if disk_encryption_key is not None:
             pulumi.set(__self__, "disk_encryption_key", disk_encryption_key)
@@ -6942,18 +6942,18 @@ class SourceInstancePropertiesResponse(dict):
         """
         The source instance's properties, in the format of earlier versions of the API.
 
-        :param _builtins.bool can_ip_forward: Whether the instance could send and receive packets for other addresses.
-        :param _builtins.bool deletion_protection: Whether the instance was protected against deletion.
-        :param _builtins.str description: The instance's description.
+        :param bool can_ip_forward: Whether the instance could send and receive packets for other addresses.
+        :param bool deletion_protection: Whether the instance was protected against deletion.
+        :param str description: The instance's description.
         :param Sequence['SavedAttachedDiskResponse'] disks: The instance's disks.
         :param Sequence['AcceleratorConfig'] guest_accelerators: The instance's GPUs and other accelerators.
-        :param _builtins.str key_revocation_action_type: What happens to the instance when the key of one of its disks is revoked. One of `NONE`, `STOP`.
-        :param Mapping[str, _builtins.str] labels: The instance's labels.
-        :param _builtins.str machine_type: The instance's machine type.
+        :param str key_revocation_action_type: What happens to the instance when the key of one of its disks is revoked. One of `NONE`, `STOP`.
+        :param Mapping[str, str] labels: The instance's labels.
+        :param str machine_type: The instance's machine type.
         :param 'MetadataResponse' metadata: The instance's metadata.
-        :param _builtins.str min_cpu_platform: The oldest CPU platform that the instance accepted.
+        :param str min_cpu_platform: The oldest CPU platform that the instance accepted.
         :param Sequence['NetworkInterfaceResponse'] network_interfaces: The instance's network interfaces.
-        :param _builtins.str post_key_revocation_action_type: What happens to the instance after the key of one of its disks is revoked. One of `NOOP`, `SHUTDOWN`.
+        :param str post_key_revocation_action_type: What happens to the instance after the key of one of its disks is revoked. One of `NOOP`, `SHUTDOWN`.
         :param 'Scheduling' scheduling: The instance's scheduling options.
         :param Sequence['ServiceAccount'] service_accounts: The instance's service accounts.
         :param 'TagsResponse' tags: The instance's network tags.
@@ -7122,9 +7122,9 @@ class Status(dict):
         """
         An error in one location.
 
-        :param _builtins.int code: The gRPC status code, such as `7`.
+        :param int code: The gRPC status code, such as `7`.
         :param Sequence[Mapping[str, Any]] details: Details of the error, each with its `@type`.
-        :param _builtins.str message: The error message.
+        :param str message: The error message.
         """
         if code is not None:
             pulumi.set(__self__, "code", code)
@@ -7193,8 +7193,8 @@ class TagsResponse(dict):
         """
         Network tags, by which firewall rules select instances.
 
-        :param _builtins.str fingerprint: A hash of the tags, in base64.
-        :param Sequence[_builtins.str] items: The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
+        :param str fingerprint: A hash of the tags, in base64.
+        :param Sequence[str] items: The tags in any order, such as `[web, ssh]`: 1 to 63 lower-case letters, digits and hyphens each (RFC 1035).
         """
         if fingerprint is not None:
             pulumi.set(__self__, "fingerprint", fingerprint)
@@ -7229,8 +7229,8 @@ class TopologyAttributes(dict):
         """
         Additional IDs of a host's location.
 
-        :param Mapping[str, _builtins.str] accelerator_topology_ids: Location IDs by accelerator topology, such as `2x2x2`.
-        :param Mapping[str, _builtins.str] network_topology_ids: Location IDs by network topology.
+        :param Mapping[str, str] accelerator_topology_ids: Location IDs by accelerator topology, such as `2x2x2`.
+        :param Mapping[str, str] network_topology_ids: Location IDs by network topology.
         """
         if accelerator_topology_ids is not None:
             pulumi.set(__self__, "accelerator_topology_ids", accelerator_topology_ids)
@@ -7271,14 +7271,14 @@ class UpcomingMaintenance(dict):
         """
         The maintenance that is planned for the instance.
 
-        :param _builtins.bool can_reschedule: Whether you can start the maintenance at another time.
-        :param _builtins.str latest_window_start_time: The latest time that the maintenance window can start (RFC 3339).
-        :param _builtins.bool maintenance_on_shutdown: Whether the maintenance happens when the instance is shut down.
-        :param Sequence[_builtins.str] maintenance_reasons: The reasons for the maintenance.
-        :param _builtins.str maintenance_status: Whether the maintenance has begun. One of `ONGOING`, `PENDING`, `UNKNOWN`.
-        :param _builtins.str type: Whether the maintenance is `SCHEDULED` or `UNSCHEDULED`, such as in an emergency. One of `MULTIPLE`, `SCHEDULED`, `UNKNOWN_TYPE`, `UNSCHEDULED`.
-        :param _builtins.str window_end_time: When the maintenance window ends (RFC 3339).
-        :param _builtins.str window_start_time: When the maintenance window starts (RFC 3339).
+        :param bool can_reschedule: Whether you can start the maintenance at another time.
+        :param str latest_window_start_time: The latest time that the maintenance window can start (RFC 3339).
+        :param bool maintenance_on_shutdown: Whether the maintenance happens when the instance is shut down.
+        :param Sequence[str] maintenance_reasons: The reasons for the maintenance.
+        :param str maintenance_status: Whether the maintenance has begun. One of `ONGOING`, `PENDING`, `UNKNOWN`.
+        :param str type: Whether the maintenance is `SCHEDULED` or `UNSCHEDULED`, such as in an emergency. One of `MULTIPLE`, `SCHEDULED`, `UNKNOWN_TYPE`, `UNSCHEDULED`.
+        :param str window_end_time: When the maintenance window ends (RFC 3339).
+        :param str window_start_time: When the maintenance window starts (RFC 3339).
         """
         if can_reschedule is not None:
             pulumi.set(__self__, "can_reschedule", can_reschedule)
@@ -7409,15 +7409,15 @@ class UpdatePolicy(dict):
         """
         How changes of `instanceProperties` and `sourceInstanceTemplate` reach the members.
 
-        :param _builtins.bool keep_names: Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
-        :param Union[_builtins.int, _builtins.str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
-        :param Union[_builtins.int, _builtins.str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
-        :param _builtins.str minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
-        :param _builtins.str most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
-        :param _builtins.str on_failure: What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
-        :param Union[_builtins.int, _builtins.str] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
+        :param bool keep_names: Give a member that replaces another one the same name, in the same zone. The old one is then deleted first, so `maxSurge` must be 0. Fleets with `perInstanceProperties` always keep names. Default: false.
+        :param Union[int, str] max_surge: How many members beyond `count` may exist during a rollout: a number, such as `2`, or a percentage of `count`, such as `20%`, rounded up. Default: `0`.
+        :param Union[int, str] max_unavailable: How many members may be missing, stopped or not ready during a rollout: a number, such as `1`, or a percentage of `count`, such as `20%`, rounded down, but at least 1 without `maxSurge`. Default: `1`, or `0` with `maxSurge`.
+        :param str minimal_action: The least that is done to every member that does not have the new properties yet: `REFRESH` changes it while it runs, `RESTART` stops, changes and starts it, `REPLACE` deletes it and creates another one. Default: `REFRESH`.
+        :param str most_disruptive_action: The most that may be done to a member: `REFRESH`, `RESTART` or `REPLACE`. A change that needs more is refused. Default: `REPLACE`.
+        :param str on_failure: What happens after a failed batch: `STOP` leaves the members as they are, and the next `pulumi up` goes on from there; `ROLL_BACK` restores the previous properties of the members that were already changed. Default: `STOP`.
+        :param Union[int, str] pause_after: Pause a rollout when this many members have the new properties: a number, such as `1`, or a percentage of `count`, rounded up. The rollout goes on when this number is raised or removed. Default: no pause.
         :param 'Readiness' ready: When a changed member is ready, such as `{guestAttribute: app/state=ready, within: 300}`.
-        :param _builtins.str strategy: `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
+        :param str strategy: `REPLACE_ALL` replaces the whole fleet if a changed property cannot change on running instances; `ROLLING` keeps the fleet and changes its members in batches. Default: `REPLACE_ALL`.
         """
         if keep_names is not None:
             pulumi.set(__self__, "keep_names", keep_names)
@@ -7546,8 +7546,8 @@ class WarningData(dict):
         """
         One detail of a warning.
 
-        :param _builtins.str key: What the detail is about, such as `scope`.
-        :param _builtins.str value: The detail, such as `zones/us-east1-b`.
+        :param str key: What the detail is about, such as `scope`.
+        :param str value: The detail, such as `zones/us-east1-b`.
         """
         pulumi.set(__self__, "key", key)
         pulumi.set(__self__, "value", value)
@@ -7600,9 +7600,9 @@ class WorkloadIdentityConfig(dict):
         """
         The workload identity of the instances.
 
-        :param _builtins.str identity: The identity of the instances.
-        :param _builtins.bool identity_certificate_enabled: Give instances a certificate for the identity.
-        :param _builtins.str identity_type: The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
+        :param str identity: The identity of the instances.
+        :param bool identity_certificate_enabled: Give instances a certificate for the identity.
+        :param str identity_type: The type of the identity: `AGENT_IDENTITY` or `SERVICE_ACCOUNT`.
         """
         if identity is not None:
             pulumi.set(__self__, "identity", identity)

@@ -14,17 +14,17 @@ else:
     from typing_extensions import NotRequired, TypedDict, TypeAlias
 from .. import _utilities
 
-accessToken: Optional[str]
+access_token: Optional[str]
 """
 An OAuth 2.0 access token, such as the output of `gcloud auth print-access-token`. It is used as is and never refreshed. Conflicts with `credentials`.
 """
 
-billingProject: Optional[str]
+billing_project: Optional[str]
 """
 The ID of the project that pays for calls and whose quota they use, such as `my-billing-project`, if `userProjectOverride` is true. Default: `project`.
 """
 
-computeCustomEndpoint: Optional[str]
+compute_custom_endpoint: Optional[str]
 """
 The base URL of the Compute API, with or without the API's path and version. Default: `https://compute.googleapis.com`.
 """
@@ -34,27 +34,27 @@ credentials: Optional[str]
 The path of a credentials file, or its content as JSON: a service account key, an authorized user, an external account or an impersonated service account. Default: Application Default Credentials. Conflicts with `accessToken`.
 """
 
-emulatorHost: Optional[str]
+emulator_host: Optional[str]
 """
 The host and port of a `gcpx-emulator`, such as `127.0.0.1:8095`, or its URL. All API calls go there, without credentials. Default: none; calls go to Google.
 """
 
-impersonateServiceAccount: Optional[str]
+impersonate_service_account: Optional[str]
 """
 The e-mail address of a service account to impersonate, such as `deployer@my-project.iam.gserviceaccount.com`. Default: none; calls use the credentials directly.
 """
 
-impersonateServiceAccountDelegates: Optional[str]
+impersonate_service_account_delegates: Optional[str]
 """
 The e-mail addresses of the service accounts in the delegation chain, from the credentials to `impersonateServiceAccount`. Each must be allowed to create tokens for the next. Default: none.
 """
 
-oauth2CustomEndpoint: Optional[str]
+oauth2_custom_endpoint: Optional[str]
 """
 The base URL of the OAuth 2.0 API, with or without the API's path and version. Default: `https://oauth2.googleapis.com`.
 """
 
-osLoginCustomEndpoint: Optional[str]
+os_login_custom_endpoint: Optional[str]
 """
 The base URL of the OS Login API, with or without the API's path and version. Default: `https://oslogin.googleapis.com`.
 """
@@ -64,7 +64,7 @@ project: Optional[str]
 The ID or number of the default project, such as `my-project`, for resources and functions that set no project of their own.
 """
 
-pubsubCustomEndpoint: Optional[str]
+pubsub_custom_endpoint: Optional[str]
 """
 The base URL of the Pub/Sub API, with or without the API's path and version. Default: `https://pubsub.googleapis.com`.
 """
@@ -74,12 +74,12 @@ region: Optional[str]
 The default region, such as `europe-west1`, for resources and functions that set no region of their own.
 """
 
-requestReason: Optional[str]
+request_reason: Optional[str]
 """
 A reason that Cloud Audit Logs record with every call, such as `ticket 1234`. One line of ASCII characters.
 """
 
-requestTimeout: Optional[str]
+request_timeout: Optional[str]
 """
 The longest time that one HTTP request may take, such as `500ms`, `30s` or `2m`. Default: `120s`. At most `24h`.
 """
@@ -89,22 +89,22 @@ scopes: Optional[str]
 The OAuth 2.0 scopes to request, such as `https://www.googleapis.com/auth/cloud-platform`. Default: for each API, the narrowest scope that its calls accept.
 """
 
-storageCustomEndpoint: Optional[str]
+storage_custom_endpoint: Optional[str]
 """
 The base URL of the Cloud Storage API, with or without the API's path and version. Default: `https://storage.googleapis.com`.
 """
 
-universeDomain: Optional[str]
+universe_domain: Optional[str]
 """
 The domain that the host names of all APIs end in, such as `googleapis.com` in `compute.googleapis.com`. Default: `googleapis.com`.
 """
 
-userProjectOverride: Optional[bool]
+user_project_override: Optional[bool]
 """
 Whether calls use the quota of `billingProject` instead of that of the credentials' own project. Default: false.
 """
 
-validateOnline: Optional[bool]
+validate_online: Optional[bool]
 """
 Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.
 """

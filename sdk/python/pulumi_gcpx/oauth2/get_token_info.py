@@ -169,7 +169,7 @@ class AwaitableGetTokenInfoResult(GetTokenInfoResult):
             typ=self.typ)
 
 
-def get_token_info(id_token: Optional[_builtins.str] = None,
+def get_token_info(id_token: _builtins.str,
                    opts: Optional[pulumi.InvokeOptions] = None) -> AwaitableGetTokenInfoResult:
     """
     Asks Google for the claims of an ID token. A token that is not valid is an error.
@@ -194,7 +194,7 @@ def get_token_info(id_token: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str id_token: The ID token to inspect, an OpenID Connect JWT. It is a secret.
+    :param str id_token: The ID token to inspect, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
     __args__['idToken'] = id_token
@@ -213,7 +213,7 @@ def get_token_info(id_token: Optional[_builtins.str] = None,
         kid=pulumi.get(__ret__, 'kid'),
         sub=pulumi.get(__ret__, 'sub'),
         typ=pulumi.get(__ret__, 'typ'))
-def get_token_info_output(id_token: pulumi.Input[Optional[_builtins.str]] = None,
+def get_token_info_output(id_token: pulumi.Input[_builtins.str],
                           opts: Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]] = None) -> pulumi.Output[GetTokenInfoResult]:
     """
     Asks Google for the claims of an ID token. A token that is not valid is an error.
@@ -238,7 +238,7 @@ def get_token_info_output(id_token: pulumi.Input[Optional[_builtins.str]] = None
     ```
 
 
-    :param _builtins.str id_token: The ID token to inspect, an OpenID Connect JWT. It is a secret.
+    :param str id_token: The ID token to inspect, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
     __args__['idToken'] = id_token

@@ -30,11 +30,11 @@ class SshKeyArgs:
         """
         The set of arguments for constructing a SshKey resource.
 
-        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
-        :param pulumi.Input[_builtins.str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID.
-        :param pulumi.Input[_builtins.str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
-        :param pulumi.Input[_builtins.str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
+        :param pulumi.Input[str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
+        :param pulumi.Input[str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID.
+        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
+        :param pulumi.Input[str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
         """
         pulumi.set(__self__, "key", key)
         pulumi.set(__self__, "user", user)
@@ -147,10 +147,10 @@ class SshKey(pulumi.CustomResource):
                  resource_name: str,
                  opts: Optional[pulumi.ResourceOptions] = None,
                  expiration_time_usec: pulumi.Input[Optional[_builtins.str]] = None,
-                 key: pulumi.Input[Optional[_builtins.str]] = None,
+                 *, key: pulumi.Input[_builtins.str],
                  project_id: pulumi.Input[Optional[_builtins.str]] = None,
                  regions: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
-                 user: pulumi.Input[Optional[_builtins.str]] = None,
+                 user: pulumi.Input[_builtins.str],
                  __props__=None):
         """
         An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
@@ -189,11 +189,11 @@ class SshKey(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
-        :param pulumi.Input[_builtins.str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
-        :param pulumi.Input[_builtins.str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
-        :param pulumi.Input[_builtins.str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID.
+        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
+        :param pulumi.Input[str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
+        :param pulumi.Input[str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
+        :param pulumi.Input[str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID.
         """
         ...
     @overload
@@ -242,6 +242,15 @@ class SshKey(pulumi.CustomResource):
         """
         ...
     def __init__(__self__, resource_name: str, *args, **kwargs):
+        """
+        :param str resource_name: The name of the resource.
+        :param pulumi.ResourceOptions opts: Options for the resource.
+        :param pulumi.Input[str] expiration_time_usec: The time at which the key expires, in microseconds since 1970, such as `1924991999000000`. Default: never. Changes in place.
+        :param pulumi.Input[str] key: The public key in OpenSSH's format `TYPE BASE64 [COMMENT]`, such as `ssh-ed25519 AAAAC3... laptop`. A different comment or spacing is not a change.
+        :param pulumi.Input[str] project_id: The ID of a project in which to set up the user's POSIX account with the key, such as `my-project`. Default: none; no account is set up. Changes in place.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] regions: The regions that must have the POSIX account before the key counts as created, such as `[us-east1]`. Default: all regions. Requires `projectId`. Changes in place.
+        :param pulumi.Input[str] user: The e-mail address of the user, such as `me@example.com`, or the user's account ID.
+        """
         resource_args, opts = _utilities.get_resource_args_opts(SshKeyArgs, pulumi.ResourceOptions, *args, **kwargs)
         if resource_args is not None:
             __self__._internal_init(resource_name, opts, **resource_args.__dict__)

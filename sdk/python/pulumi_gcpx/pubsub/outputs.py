@@ -35,14 +35,14 @@ class PushTokenClaims(dict):
         """
         The claims of a valid token.
 
-        :param _builtins.str aud: The audience that the token is for.
-        :param _builtins.str email: The e-mail address of the account.
-        :param _builtins.int exp: The time at which the token expires, in seconds since 1970.
-        :param _builtins.str iss: The issuer, such as `https://accounts.google.com`.
-        :param _builtins.str azp: The authorized party: the numeric ID of the account that the token was issued to.
-        :param _builtins.bool email_verified: Whether the e-mail address is verified.
-        :param _builtins.int iat: The time at which the token was issued, in seconds since 1970.
-        :param _builtins.str sub: The numeric ID of the account.
+        :param str aud: The audience that the token is for.
+        :param str email: The e-mail address of the account.
+        :param int exp: The time at which the token expires, in seconds since 1970.
+        :param str iss: The issuer, such as `https://accounts.google.com`.
+        :param str azp: The authorized party: the numeric ID of the account that the token was issued to.
+        :param bool email_verified: Whether the e-mail address is verified.
+        :param int iat: The time at which the token was issued, in seconds since 1970.
+        :param str sub: The numeric ID of the account.
         """
         pulumi.set(__self__, "aud", aud)
         pulumi.set(__self__, "email", email)

@@ -74,12 +74,12 @@ class AwaitableVerifyPushTokenResult(VerifyPushTokenResult):
             valid=self.valid)
 
 
-def verify_push_token(audience: Optional[_builtins.str] = None,
+def verify_push_token(audience: _builtins.str,
                       certificates: Optional[Mapping[str, _builtins.str]] = None,
                       clock_skew_seconds: Optional[_builtins.int] = None,
                       identity_aware_proxy: Optional[_builtins.bool] = None,
-                      service_account_email: Optional[_builtins.str] = None,
-                      token: Optional[_builtins.str] = None,
+                      *, service_account_email: _builtins.str,
+                      token: _builtins.str,
                       opts: Optional[pulumi.InvokeOptions] = None) -> AwaitableVerifyPushTokenResult:
     """
     Verifies the token of an authenticated push: its signature, issuer, audience, service account and times. A token that is not valid is a result, not an error.
@@ -104,12 +104,12 @@ def verify_push_token(audience: Optional[_builtins.str] = None,
     ```
 
 
-    :param _builtins.str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.
-    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google.
-    :param _builtins.int clock_skew_seconds: The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.
-    :param _builtins.bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
-    :param _builtins.str service_account_email: The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.
-    :param _builtins.str token: The token to verify, an OpenID Connect JWT. It is a secret.
+    :param str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.
+    :param Mapping[str, str] certificates: The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google.
+    :param int clock_skew_seconds: The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.
+    :param bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
+    :param str service_account_email: The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.
+    :param str token: The token to verify, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
     __args__['audience'] = audience
@@ -125,12 +125,12 @@ def verify_push_token(audience: Optional[_builtins.str] = None,
         claims=pulumi.get(__ret__, 'claims'),
         reason=pulumi.get(__ret__, 'reason'),
         valid=pulumi.get(__ret__, 'valid'))
-def verify_push_token_output(audience: pulumi.Input[Optional[_builtins.str]] = None,
+def verify_push_token_output(audience: pulumi.Input[_builtins.str],
                              certificates: pulumi.Input[Optional[Optional[Mapping[str, _builtins.str]]]] = None,
                              clock_skew_seconds: pulumi.Input[Optional[Optional[_builtins.int]]] = None,
                              identity_aware_proxy: pulumi.Input[Optional[Optional[_builtins.bool]]] = None,
-                             service_account_email: pulumi.Input[Optional[_builtins.str]] = None,
-                             token: pulumi.Input[Optional[_builtins.str]] = None,
+                             *, service_account_email: pulumi.Input[_builtins.str],
+                             token: pulumi.Input[_builtins.str],
                              opts: Optional[Union[pulumi.InvokeOptions, pulumi.InvokeOutputOptions]] = None) -> pulumi.Output[VerifyPushTokenResult]:
     """
     Verifies the token of an authenticated push: its signature, issuer, audience, service account and times. A token that is not valid is a result, not an error.
@@ -155,12 +155,12 @@ def verify_push_token_output(audience: pulumi.Input[Optional[_builtins.str]] = N
     ```
 
 
-    :param _builtins.str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.
-    :param Mapping[str, _builtins.str] certificates: The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google.
-    :param _builtins.int clock_skew_seconds: The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.
-    :param _builtins.bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
-    :param _builtins.str service_account_email: The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.
-    :param _builtins.str token: The token to verify, an OpenID Connect JWT. It is a secret.
+    :param str audience: The audience that the subscription sets, such as `https://example.com/push`. If the subscription sets none, its push endpoint.
+    :param Mapping[str, str] certificates: The issuer's certificates or public keys, to verify without network access: PEM by key ID, such as `{KEY_ID: PEM}`. Default: they are fetched from Google.
+    :param int clock_skew_seconds: The number of seconds by which the clocks of the issuer and of this machine may differ, such as `30`: 0 to 300. Default: 10.
+    :param bool identity_aware_proxy: Whether the token is the assertion of an Identity-Aware Proxy, from the header `x-svc-iap-jwt-assertion`. Default: false.
+    :param str service_account_email: The e-mail address of the service account that the subscription uses for push authentication, such as `pusher@my-project.iam.gserviceaccount.com`.
+    :param str token: The token to verify, an OpenID Connect JWT. It is a secret.
     """
     __args__ = dict()
     __args__['audience'] = audience

@@ -32,13 +32,13 @@ class NotificationConfigArgs:
         """
         The set of arguments for constructing a NotificationConfig resource.
 
-        :param pulumi.Input[_builtins.str] bucket: The bucket's name, such as `my-uploads`.
-        :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
-        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
-        :param pulumi.Input[_builtins.str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
-        :param pulumi.Input[_builtins.str] user_project: The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
+        :param pulumi.Input[str] bucket: The bucket's name, such as `my-uploads`.
+        :param pulumi.Input[str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] custom_attributes: Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] event_types: The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        :param pulumi.Input[str] object_name_prefix: Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
+        :param pulumi.Input[str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
+        :param pulumi.Input[str] user_project: The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
         """
         pulumi.set(__self__, "bucket", bucket)
         pulumi.set(__self__, "topic", topic)
@@ -179,12 +179,12 @@ class NotificationConfig(pulumi.CustomResource):
     def __init__(__self__,
                  resource_name: str,
                  opts: Optional[pulumi.ResourceOptions] = None,
-                 bucket: pulumi.Input[Optional[_builtins.str]] = None,
+                 *, bucket: pulumi.Input[_builtins.str],
                  custom_attributes: pulumi.Input[Optional[Mapping[str, pulumi.Input[_builtins.str]]]] = None,
                  event_types: pulumi.Input[Optional[Sequence[pulumi.Input[_builtins.str]]]] = None,
                  object_name_prefix: pulumi.Input[Optional[_builtins.str]] = None,
                  payload_format: pulumi.Input[Optional[_builtins.str]] = None,
-                 topic: pulumi.Input[Optional[_builtins.str]] = None,
+                 topic: pulumi.Input[_builtins.str],
                  user_project: pulumi.Input[Optional[_builtins.str]] = None,
                  __props__=None):
         """
@@ -225,13 +225,13 @@ class NotificationConfig(pulumi.CustomResource):
 
         :param str resource_name: The name of the resource.
         :param pulumi.ResourceOptions opts: Options for the resource.
-        :param pulumi.Input[_builtins.str] bucket: The bucket's name, such as `my-uploads`.
-        :param pulumi.Input[Mapping[str, pulumi.Input[_builtins.str]]] custom_attributes: Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
-        :param pulumi.Input[Sequence[pulumi.Input[_builtins.str]]] event_types: The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
-        :param pulumi.Input[_builtins.str] object_name_prefix: Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
-        :param pulumi.Input[_builtins.str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
-        :param pulumi.Input[_builtins.str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
-        :param pulumi.Input[_builtins.str] user_project: The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
+        :param pulumi.Input[str] bucket: The bucket's name, such as `my-uploads`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] custom_attributes: Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] event_types: The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        :param pulumi.Input[str] object_name_prefix: Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
+        :param pulumi.Input[str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
+        :param pulumi.Input[str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
+        :param pulumi.Input[str] user_project: The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
         """
         ...
     @overload
@@ -281,6 +281,17 @@ class NotificationConfig(pulumi.CustomResource):
         """
         ...
     def __init__(__self__, resource_name: str, *args, **kwargs):
+        """
+        :param str resource_name: The name of the resource.
+        :param pulumi.ResourceOptions opts: Options for the resource.
+        :param pulumi.Input[str] bucket: The bucket's name, such as `my-uploads`.
+        :param pulumi.Input[Mapping[str, pulumi.Input[str]]] custom_attributes: Attributes that are added to every message, such as `{team: web}`: at most 5. Default: none.
+        :param pulumi.Input[Sequence[pulumi.Input[str]]] event_types: The types of events to publish, such as `[OBJECT_FINALIZE]`. Default: all types. One of `OBJECT_ARCHIVE`, `OBJECT_DELETE`, `OBJECT_FINALIZE`, `OBJECT_METADATA_UPDATE`.
+        :param pulumi.Input[str] object_name_prefix: Publish only events about objects whose names begin with this prefix, such as `images/`: at most 1,024 characters. Default: all objects.
+        :param pulumi.Input[str] payload_format: What a message contains: `JSON_API_V1` for the object's metadata as JSON, `NONE` for attributes only. Default: `JSON_API_V1`.
+        :param pulumi.Input[str] topic: The Pub/Sub topic to publish to: `TOPIC` in the provider's project, `projects/PROJECT/topics/TOPIC`, or `//pubsub.googleapis.com/projects/PROJECT/topics/TOPIC`.
+        :param pulumi.Input[str] user_project: The ID of the project to bill for the calls, such as `my-project`. Default: none. Required for a bucket with Requester Pays.
+        """
         resource_args, opts = _utilities.get_resource_args_opts(NotificationConfigArgs, pulumi.ResourceOptions, *args, **kwargs)
         if resource_args is not None:
             __self__._internal_init(resource_name, opts, **resource_args.__dict__)

@@ -1,0 +1,113 @@
+"""Check the types of the Python programs in `examples` with mypy and pyright, each as strict as it can be."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+from workspace import ROOT, SCRIPTS
+
+_SOURCES: Final = (ROOT / "sdk" / "python", ROOT / "provider")
+"""Where mypy finds the SDK and gcpx-push, because it follows no editable installations; pyright has its own setting."""
+_MYPY: Final = (
+    "--strict",
+    "--config-file=",
+    f"--cache-dir={ROOT / '.mypy_cache' / 'programs'}",
+    "--follow-imports=silent",  # the SDK's own errors are not those of a program
+    "--untyped-calls-exclude=google.auth",  # it says that it has types, but not all of it does
+    "--explicit-package-bases",
+    "--output=json",
+    "--no-error-summary",
+)
+
+
+@attrs.frozen(order=True)
+class Finding:
+    """What a type checker reports about a line of a program."""
+
+    path: Path
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        """Write the finding as compilers do."""
+        return f"{os.path.relpath(self.path)}:{self.line}: {self.message}"
+
+
+def mypy(programs: list[Path]) -> list[Finding]:
+    """Check programs with mypy.
+
+    Raises:
+        RuntimeError: if mypy itself fails.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        copies = {str(_module(path)): path for path in programs}
+        for copy, path in copies.items():
+            (Path(scratch) / copy).parent.mkdir(exist_ok=True)
+            shutil.copy2(path, Path(scratch) / copy)  # with its time, which the cache goes by
+        variables = {"MYPYPATH": os.pathsep.join(map(str, _SOURCES))}
+        said = _run([sys.executable, "-m", "mypy", *_MYPY, *copies], Path(scratch), variables)
+    reports = map(json.loads, said.splitlines())
+    return sorted(
+        Finding(copies[report["file"]], report["line"], f"{report['message']} [{report['code']}]")
+        for report in reports
+        if report["severity"] == "error"
+    )
+
+
+def _module(program: Path) -> Path:
+    """Return a relative path by which mypy can import a program: many have the same name, in folders with hyphens."""
+    return Path(program.parent.name.replace("-", "_")) / program.name
+
+
+def pyright(programs: list[Path]) -> list[Finding]:
+    """Check programs with pyright, in the distribution that can be installed with pip alone.
+
+    Raises:
+        RuntimeError: if pyright itself fails.
+    """
+    command = [str(SCRIPTS / "basedpyright"), "--outputjson", f"--pythonpath={sys.executable}", *map(str, programs)]
+    report: dict[str, Any] = json.loads(_run(command, ROOT, {}))
+    return sorted(
+        Finding(Path(found["file"]), found["range"]["start"]["line"] + 1, f"{found['message']} [{found.get('rule')}]")
+        for found in report["generalDiagnostics"]
+        if found["severity"] == "error"
+    )
+
+
+def _run(command: list[str], folder: Path, variables: dict[str, str]) -> str:
+    """Run a type checker, which exits with 1 if it finds errors; return its output."""
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    if done.returncode not in {0, 1} or done.stderr:
+        raise RuntimeError(f"{command[0]} failed:\n{done.stdout}\n{done.stderr}")
+    return done.stdout
+
+
+def examples() -> Iterator[Path]:
+    """Yield the Python programs of all examples."""
+    yield from sorted((ROOT / "examples").rglob("*.py"))
+
+
+def main() -> None:
+    """Check all examples and print what is found; exit with 1 if anything is."""
+    programs, checks = list(examples()), {"mypy": mypy, "pyright": pyright}
+    with ThreadPoolExecutor() as pool:  # each runs a process of its own
+        results = dict(zip(checks, pool.map(lambda check: check(programs), checks.values()), strict=True))
+    for name, found in results.items():
+        print(f"errors that {name} finds in {len(programs)} files of the examples: {len(found)}", *found, sep="\n")
+    sys.exit(any(results.values()))
+
+
+if __name__ == "__main__":
+    main()
