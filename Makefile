@@ -54,8 +54,8 @@ format: $(READY) ## Fix style where that can be done automatically
 schema: $(READY) ## Write schema.json, RULES.md and the tables of README.md from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-sdk: schema setup ## Write what `make schema` writes, and sdk/python with Pulumi's own generator
-	PYTHONPATH=tools $(BIN)/python -m generate sdk
+sdk: schema setup ## Write what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK
+	PYTHONPATH=tools $(BIN)/python -m generate sdk $(or $(LANGUAGES),$(LANGUAGE))
 
 check-generated: setup ## Fail if a generated file is out of date
 	PYTHONPATH=tools $(BIN)/python -m generate check

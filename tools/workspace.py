@@ -20,10 +20,18 @@ PROJECT: Final = "demo-project"
 _LONGEST: Final = 1200
 
 
-def pulumi_folder() -> Path:
-    """Find the folder of the Pulumi CLI, and build the CLI if necessary, as `make setup` does."""
-    command = [sys.executable, str(ROOT / "tools" / "pulumi" / "setup.py")]
-    return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+def pulumi_setup(*arguments: str) -> str:
+    """Run the set-up of the Pulumi CLI, which builds what is missing; returns what it prints."""
+    command = [sys.executable, str(ROOT / "tools" / "pulumi" / "setup.py"), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def pulumi_folder(*languages: str) -> Path:
+    """Find the folder of the Pulumi CLI, with language hosts other than Python's and YAML's if they are named.
+
+    What is missing is built, as `make setup` does.
+    """
+    return Path(pulumi_setup(*languages))
 
 
 def environment(folder: Path, home: Path, state: Path) -> dict[str, str]:
