@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,8 @@ ROOT: Final = Path(__file__).parents[1]
 SCRIPTS: Final = Path(sys.executable).parent
 PROJECT: Final = "demo-project"
 _LONGEST: Final = 1200
+_RUNTIME: Final = re.compile(r"\bruntime\W+(?:name\W+)?(\w+)")
+"""A program's language in Pulumi.yaml: `runtime: go`, or `name` in the lines below `runtime:`."""
 
 
 def pulumi_setup(*arguments: str) -> str:
@@ -27,10 +30,7 @@ def pulumi_setup(*arguments: str) -> str:
 
 
 def pulumi_folder(*languages: str) -> Path:
-    """Find the folder of the Pulumi CLI, with language hosts other than Python's and YAML's if they are named.
-
-    What is missing is built, as `make setup` does.
-    """
+    """Find the folder of the Pulumi CLI and of the hosts of these languages; what is missing is built."""
     return Path(pulumi_setup(*languages))
 
 
@@ -81,9 +81,10 @@ class Workspace:
         """
         root.mkdir(parents=True, exist_ok=True)
         program, state = root / "program", root / "state"
-        shutil.copytree(source, program)
+        shutil.copytree(source, program, ignore=shutil.ignore_patterns("node_modules", "sdks"))
         state.mkdir()
-        variables = environment(pulumi_folder(), home or root / "home", state)
+        language = _RUNTIME.findall((source / "Pulumi.yaml").read_text())[0]
+        variables = environment(pulumi_folder(language), home or root / "home", state)
         made = cls(program, {**variables, "GCPX_EMULATOR_HOST": host, "GOOGLE_PROJECT": PROJECT})
         if home is None:
             made.install_plugin(root)

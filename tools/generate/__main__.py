@@ -21,7 +21,7 @@ def write_sdks(languages: list[str]) -> None:
     if unknown:
         sys.exit(f"no SDK can be written in {', '.join(unknown)}; the languages are {', '.join(sdk.LANGUAGES)}")
     for language in languages:
-        sdk.write(sdk.FOLDERS / language, language)
+        sdk.write(sdk.FOLDERS / language, language=language)
 
 
 def check() -> None:

@@ -36,5 +36,6 @@ LANGUAGES: Final[dict[str, dict[str, Any]]] = {
         "packageName": "pulumi-gcpx",
         "packageDescription": "The SDK of gcpx, a Pulumi provider for parts of Google Cloud.",
         "respectSchemaVersion": True,
+        "typescriptVersion": "^5.0.0",  # as in the programs that `pulumi new` writes, so that both share one
     },
 }

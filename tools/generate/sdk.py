@@ -20,8 +20,8 @@ FOLDERS: Final = ROOT / "sdk"
 FOLDER: Final = FOLDERS / "python"
 
 
-def write(folder: Path, language: str = "python") -> None:
-    """Write the SDK of a language into a folder, which is emptied first.
+def write(folder: Path, schema: Path = ROOT / "schema.json", language: str = "python") -> None:
+    """Write the SDK of a schema in a language into a folder, which is emptied first.
 
     The SDK is in the form that programs use from a folder, without a package registry.
 
@@ -29,7 +29,7 @@ def write(folder: Path, language: str = "python") -> None:
         subprocess.CalledProcessError: if the generator fails; it has printed why.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    _generate(folder, language)
+    _generate(folder, schema, language)
     if language == "python":
         add_docstrings(folder)
 
@@ -44,8 +44,8 @@ def outdated() -> Iterator[str]:
                 yield f"{FOLDER.relative_to(ROOT)}/{path}"
 
 
-def _generate(folder: Path, language: str) -> None:
-    program, schema = Path(pulumi_setup("--generator")), ROOT / "schema.json"
+def _generate(folder: Path, schema: Path, language: str) -> None:
+    program = Path(pulumi_setup("--generator"))
     if program.name != "pulumi":
         subprocess.run([str(program), language, str(schema), str(folder)], check=True)
         return

@@ -1,6 +1,6 @@
 """Find or install the Pulumi CLI and its language hosts, and print the folder that contains them.
 
-Usage: `setup.py [LANGUAGE ...]`. The hosts of Python and YAML are always there; `go` and `nodejs` add theirs.
+Usage: `setup.py [LANGUAGE ...]`. Python's and YAML's hosts are always installed; `go` and `nodejs` add theirs.
 `setup.py --generator` prints the program that writes SDKs instead: `pulumi` of a complete installation, or `sdkgen`.
 
 It takes the first of these that works:
@@ -28,12 +28,16 @@ from typing import Final
 HERE: Final = Path(__file__).parent
 _EXEC: Final = "pulumi-language-python-exec"
 VERSION: Final = re.findall(r"pulumi/pkg/v3 v([\d.]+)", (HERE / "cli" / "go.mod").read_text())[0]
-CLI: Final = ("pulumi", "pulumi-language-python", _EXEC, "pulumi-language-yaml")
+HOSTS: Final = {
+    "go": ("pulumi-language-go",),
+    "nodejs": ("pulumi-language-nodejs",),
+    "python": ("pulumi-language-python", _EXEC),
+    "yaml": ("pulumi-language-yaml",),
+}
+"""The programs that the CLI needs to run programs of a language."""
 _SOURCES: Final = (HERE / "cli" / "go.mod", *sorted((HERE / "cli" / "sdkgen").iterdir()))
 SDKGEN: Final = "sdkgen-" + hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:8]
 """The generator of SDKs, where it was built here. Its name changes with its source, so that it is built again."""
-HOSTS: Final = {"go": "pulumi-language-go", "nodejs": "pulumi-language-nodejs"}
-"""The language hosts that only some tests need, by language."""
 PROGRAMS: Final = {
     "pulumi": ("cli", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     "pulumi-language-yaml": ("cli", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"),
@@ -128,8 +132,8 @@ def _copy_exec(compiler: str, folder: Path) -> None:
 
 
 def prepare(languages: Iterable[str]) -> Path:
-    """Find or install the CLI and the hosts of these languages in addition; returns their folder."""
-    programs = [*CLI, *(HOSTS[language] for language in languages)]
+    """Find or install the CLI, with the hosts of these languages beside those of every installation."""
+    programs = ["pulumi", *(name for language in sorted({"python", "yaml", *languages}) for name in HOSTS[language])]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     root = cache / "gcpx" / f"pulumi-{VERSION}"
     folder = on_path(programs) or root / "bin"
