@@ -6,6 +6,7 @@ import json
 
 import attrs
 import pytest
+from documented import program
 from generate import sdk
 from workspace import ROOT, Workspace
 
@@ -14,27 +15,31 @@ pytestmark = [pytest.mark.languages, pytest.mark.pulumi]
 
 @attrs.frozen
 class Language:
-    """How a program gets its SDK.
+    """A quickstart, and what has to happen before the CLI can run it.
 
     Attributes:
         example: the folder in `examples`.
         sdk: the language of the SDK below `sdks/gcpx`, where `pulumi package add` would write it; empty for none.
-        prepare: commands that install dependencies and check the program before the CLI runs it.
+        documented: the file to write the document's program of that language to, which is checked but not run.
+        prepare: commands that install dependencies and check the programs.
     """
 
     example: str
     sdk: str = ""
+    documented: str = ""
     prepare: tuple[tuple[str, ...], ...] = ()
 
 
 _GENERATED = {"fleetId", "name"}
 """The inputs that get a random suffix."""
 _NPM = ("npm", "install", "--no-audit", "--no-fund", "--no-package-lock")
+_TSC = ("npx", "--no-install", "tsc", "--noEmit")
 LANGUAGES = [
-    Language("quickstart-go", "go", (("go", "vet", "."), ("go", "build", "-o", "quickstart", "."))),
-    Language("quickstart-typescript", "nodejs", (_NPM, ("npx", "--no-install", "tsc", "--noEmit"))),
+    Language("quickstart-go", "go", "documented/main.go", (("go", "vet", "./...", "gcpx.dev/sdk/go/..."),)),
+    Language("quickstart-typescript", "nodejs", "documented.ts", (_NPM, _TSC, (*_TSC, "--strict", "documented.ts"))),
     Language("quickstart-yaml"),
 ]
+FENCES = {"documented/main.go": "go", "documented.ts": "typescript"}
 
 
 def _planned(workspace):
@@ -55,9 +60,14 @@ def prepared(cloud, tmp_path, pulumi_home, run):
     cloud.make_instance()
 
     def make(language: Language) -> Workspace:
-        made = Workspace.make(ROOT / "examples" / language.example, tmp_path / language.example, cloud.host, pulumi_home)
+        made = Workspace.make(
+            ROOT / "examples" / language.example, tmp_path / language.example, cloud.host, pulumi_home
+        )
         if language.sdk:
             sdk.write(made.program / "sdks" / "gcpx", language=language.sdk)
+            documented = made.program / language.documented
+            documented.parent.mkdir(exist_ok=True)
+            documented.write_text(program("docs/languages.md", FENCES[language.documented]))
         for command in language.prepare:
             run(*command, folder=made.program)
         return made
@@ -81,3 +91,18 @@ def test_a_quickstart_creates_what_pythons_does_shows_no_change_and_is_destroyed
     assert all(outputs.values())
     workspace.run("destroy", "--yes", "--skip-preview")
     assert cloud.emulator.store.counts() == before
+
+
+def test_the_documented_programs_in_python_and_yaml_plan_the_same(cloud, tmp_path, pulumi_home):
+    (tmp_path / "python").mkdir()
+    (tmp_path / "python" / "Pulumi.yaml").write_text("name: workers\nruntime: python\n")
+    (tmp_path / "python" / "__main__.py").write_text(program("docs/languages.md", "python"))
+    (tmp_path / "yaml").mkdir()
+    (tmp_path / "yaml" / "Pulumi.yaml").write_text(program("docs/languages.md", "yaml"))
+    python, yaml = (
+        _planned(Workspace.make(tmp_path / name, tmp_path / f"{name}-stack", cloud.host, pulumi_home))
+        for name in ("python", "yaml")
+    )
+
+    assert len(python) == 1
+    assert python == yaml
