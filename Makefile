@@ -66,8 +66,8 @@ check-generated: setup ## Fail if a generated file is out of date
 setup: $(READY) ## Create .venv, and find or build the Pulumi CLI
 	@$(BIN)/python tools/pulumi/setup.py > /dev/null
 
-env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand
-	@$(BIN)/python tools/environment.py
+env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand; LANGUAGE=go or nodejs: also programs in it
+	@$(BIN)/python tools/environment.py $(or $(LANGUAGES),$(LANGUAGE))
 
 emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=...
 	@$(BIN)/gcpx-emulator --port $(PORT)

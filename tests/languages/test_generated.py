@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from documented import program
+from documented import commands, program
 from generate import sdk
 from generate.languages import LANGUAGES
 from workspace import ROOT
@@ -24,14 +24,15 @@ DOCUMENT = "docs/languages.md"
 
 
 def test_the_java_sdk_and_the_documented_program_compile(tmp_path, run):
-    sdk.write(tmp_path / "java", language="java")
-    shutil.copy(Path(__file__).parent / "java" / "pom.xml", tmp_path / "java")
-    app = tmp_path / "java" / "src" / "main" / "java" / "workers" / "App.java"
-    app.parent.mkdir()
+    sdk.write(tmp_path / "gcpx" / "sdk" / "java", language="java")
+    app = tmp_path / "project" / "src" / "main" / "java" / "workers" / "App.java"
+    app.parent.mkdir(parents=True)
     app.write_text(program(DOCUMENT, "java"))
-    run("mvn", "--quiet", "--batch-mode", "compile", folder=tmp_path / "java")
+    shutil.copy(Path(__file__).parent / "java" / "pom.xml", tmp_path / "project")
+    run("bash", "-euc", commands(DOCUMENT, "Java"), folder=tmp_path / "project")
+    run("mvn", "--quiet", "--batch-mode", "compile", folder=tmp_path / "project")
 
-    assert (tmp_path / "java" / "target" / "classes" / "workers" / "App.class").exists()
+    assert (tmp_path / "project" / "target" / "classes" / "workers" / "App.class").exists()
 
 
 @pytest.fixture(scope="module")

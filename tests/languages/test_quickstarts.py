@@ -6,11 +6,14 @@ import json
 
 import attrs
 import pytest
-from documented import program
+from documented import commands, program
 from generate import sdk
 from workspace import ROOT, Workspace
 
 pytestmark = [pytest.mark.languages, pytest.mark.pulumi]
+
+
+DOCUMENT = "docs/languages.md"
 
 
 @attrs.frozen
@@ -19,27 +22,36 @@ class Language:
 
     Attributes:
         example: the folder in `examples`.
-        sdk: the language of the SDK below `sdks/gcpx`, where `pulumi package add` would write it; empty for none.
-        documented: the file to write the document's program of that language to, which is checked but not run.
-        prepare: commands that install dependencies and check the programs.
+        heading: the section of the document whose commands install the SDK; empty for none.
+        sdk: the name of the SDK.
+        documented: the name of the document's program, and the file to write it to; it is checked but not run.
+        check: commands that check both programs.
     """
 
     example: str
+    heading: str = ""
     sdk: str = ""
-    documented: str = ""
-    prepare: tuple[tuple[str, ...], ...] = ()
+    documented: tuple[str, str] = ("", "")
+    check: tuple[tuple[str, ...], ...] = ()
 
 
 _GENERATED = {"fleetId", "name"}
 """The inputs that get a random suffix."""
-_NPM = ("npm", "install", "--no-audit", "--no-fund", "--no-package-lock")
 _TSC = ("npx", "--no-install", "tsc", "--noEmit")
+PYTHON = Language("quickstart")
 LANGUAGES = [
-    Language("quickstart-go", "go", "documented/main.go", (("go", "vet", "./...", "gcpx.dev/sdk/go/..."),)),
-    Language("quickstart-typescript", "nodejs", "documented.ts", (_NPM, _TSC, (*_TSC, "--strict", "documented.ts"))),
+    Language(
+        "quickstart-go", "Go", "go", ("go", "documented/main.go"), (("go", "vet", "./...", "gcpx.dev/sdk/go/..."),)
+    ),
+    Language(
+        "quickstart-typescript",
+        "TypeScript and JavaScript",
+        "nodejs",
+        ("typescript", "documented.ts"),
+        (_TSC, (*_TSC, "--strict", "--skipLibCheck", "documented.ts")),
+    ),
     Language("quickstart-yaml"),
 ]
-FENCES = {"documented/main.go": "go", "documented.ts": "typescript"}
 
 
 def _planned(workspace):
@@ -64,11 +76,12 @@ def prepared(cloud, tmp_path, pulumi_home, run):
             ROOT / "examples" / language.example, tmp_path / language.example, cloud.host, pulumi_home
         )
         if language.sdk:
-            sdk.write(made.program / "sdks" / "gcpx", language=language.sdk)
-            documented = made.program / language.documented
-            documented.parent.mkdir(exist_ok=True)
-            documented.write_text(program("docs/languages.md", FENCES[language.documented]))
-        for command in language.prepare:
+            sdk.write(made.program.parent / "gcpx" / "sdk" / language.sdk, language=language.sdk)
+            fence, path = language.documented
+            (made.program / path).parent.mkdir(exist_ok=True)
+            (made.program / path).write_text(program(DOCUMENT, fence))
+            run("bash", "-euc", commands(DOCUMENT, language.heading), folder=made.program)
+        for command in language.check:
             run(*command, folder=made.program)
         return made
 
@@ -78,7 +91,7 @@ def prepared(cloud, tmp_path, pulumi_home, run):
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.example)
 def test_a_quickstart_creates_what_pythons_does_shows_no_change_and_is_destroyed(language, cloud, prepared):
     before = cloud.emulator.store.counts()
-    pythons = _planned(prepared(Language("quickstart")))
+    pythons = _planned(prepared(PYTHON))
     workspace = prepared(language)
 
     assert _planned(workspace) == pythons
@@ -96,9 +109,9 @@ def test_a_quickstart_creates_what_pythons_does_shows_no_change_and_is_destroyed
 def test_the_documented_programs_in_python_and_yaml_plan_the_same(cloud, tmp_path, pulumi_home):
     (tmp_path / "python").mkdir()
     (tmp_path / "python" / "Pulumi.yaml").write_text("name: workers\nruntime: python\n")
-    (tmp_path / "python" / "__main__.py").write_text(program("docs/languages.md", "python"))
+    (tmp_path / "python" / "__main__.py").write_text(program(DOCUMENT, "python"))
     (tmp_path / "yaml").mkdir()
-    (tmp_path / "yaml" / "Pulumi.yaml").write_text(program("docs/languages.md", "yaml"))
+    (tmp_path / "yaml" / "Pulumi.yaml").write_text(program(DOCUMENT, "yaml"))
     python, yaml = (
         _planned(Workspace.make(tmp_path / name, tmp_path / f"{name}-stack", cloud.host, pulumi_home))
         for name in ("python", "yaml")
