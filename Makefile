@@ -66,7 +66,7 @@ check-generated: setup ## Fail if a generated file is out of date
 setup: $(READY) ## Create .venv, and find or build the Pulumi CLI
 	@$(BIN)/python tools/pulumi/setup.py > /dev/null
 
-env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand; LANGUAGE=go or nodejs: also programs in it
+env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand; LANGUAGE=go, java or nodejs: also its programs
 	@$(BIN)/python tools/environment.py $(or $(LANGUAGES),$(LANGUAGE))
 
 emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=...

@@ -1,17 +1,15 @@
-"""The SDKs of Java and .NET, whose programs are not run here, and what is common to all SDKs."""
+"""The SDK of .NET, whose programs cannot be compiled or run here, and the choice of languages."""
 
 from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from documented import commands, program
+from documented import program
 from generate import sdk
 from generate.languages import LANGUAGES
 from workspace import ROOT
@@ -21,18 +19,6 @@ from gcpx.provider import FUNCTIONS, RESOURCES
 
 pytestmark = pytest.mark.languages
 DOCUMENT = "docs/languages.md"
-
-
-def test_the_java_sdk_and_the_documented_program_compile(tmp_path, run):
-    sdk.write(tmp_path / "gcpx" / "sdk" / "java", language="java")
-    app = tmp_path / "project" / "src" / "main" / "java" / "workers" / "App.java"
-    app.parent.mkdir(parents=True)
-    app.write_text(program(DOCUMENT, "java"))
-    shutil.copy(Path(__file__).parent / "java" / "pom.xml", tmp_path / "project")
-    run("bash", "-euc", commands(DOCUMENT, "Java"), folder=tmp_path / "project")
-    run("mvn", "--quiet", "--batch-mode", "compile", folder=tmp_path / "project")
-
-    assert (tmp_path / "project" / "target" / "classes" / "workers" / "App.class").exists()
 
 
 @pytest.fixture(scope="module")

@@ -43,6 +43,7 @@ LANGUAGES = [
     Language(
         "quickstart-go", "Go", "go", ("go", "documented/main.go"), (("go", "vet", "./...", "gcpx.dev/sdk/go/..."),)
     ),
+    Language("quickstart-java", "Java", "java", ("java", "src/main/java/workers/App.java")),
     Language(
         "quickstart-typescript",
         "TypeScript and JavaScript",
@@ -78,7 +79,7 @@ def prepared(cloud, tmp_path, pulumi_home, run):
         if language.sdk:
             sdk.write(made.program.parent / "gcpx" / "sdk" / language.sdk, language=language.sdk)
             fence, path = language.documented
-            (made.program / path).parent.mkdir(exist_ok=True)
+            (made.program / path).parent.mkdir(parents=True, exist_ok=True)
             (made.program / path).write_text(program(DOCUMENT, fence))
             run("bash", "-euc", commands(DOCUMENT, language.heading), folder=made.program)
         for command in language.check:

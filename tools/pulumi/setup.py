@@ -1,6 +1,6 @@
 """Find or install the Pulumi CLI and its language hosts, and print the folder that contains them.
 
-Usage: `setup.py [LANGUAGE ...]`. Python's and YAML's hosts are always installed; `go` and `nodejs` add theirs.
+Usage: `setup.py [LANGUAGE ...]`. Python's and YAML's hosts are always installed; `go`, `java` and `nodejs` add theirs.
 `setup.py --generator` prints the program that writes SDKs instead: `pulumi` of a complete installation, or `sdkgen`.
 
 It takes the first of these that works:
@@ -30,6 +30,7 @@ _EXEC: Final = "pulumi-language-python-exec"
 VERSION: Final = re.findall(r"pulumi/pkg/v3 v([\d.]+)", (HERE / "cli" / "go.mod").read_text())[0]
 HOSTS: Final = {
     "go": ("pulumi-language-go",),
+    "java": ("pulumi-language-java",),
     "nodejs": ("pulumi-language-nodejs",),
     "python": ("pulumi-language-python", _EXEC),
     "yaml": ("pulumi-language-yaml",),
@@ -41,6 +42,7 @@ SDKGEN: Final = "sdkgen-" + hashlib.sha256(b"".join(path.read_bytes() for path i
 PROGRAMS: Final = {
     "pulumi": ("cli", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     "pulumi-language-yaml": ("cli", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"),
+    "pulumi-language-java": ("cli", "github.com/pulumi/pulumi-java/pkg/cmd/pulumi-language-java"),
     SDKGEN: ("cli", "./sdkgen"),
     "pulumi-language-python": ("host", "github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python"),
     "pulumi-language-go": ("host-nodejs-go", "github.com/pulumi/pulumi/sdk/v3/go/pulumi-language-go"),

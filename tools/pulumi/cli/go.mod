@@ -3,6 +3,7 @@ module gcpx.dev/tools/pulumi/cli
 go 1.25.11
 
 tool (
+	github.com/pulumi/pulumi-java/pkg/cmd/pulumi-language-java
 	github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml
 	github.com/pulumi/pulumi/pkg/v3/cmd/pulumi
 )
