@@ -10,7 +10,7 @@ DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.t
 PORT ?= 8095
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo test coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
+.PHONY: help demo test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,13 +19,16 @@ demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack 
 	@$(BIN)/python tools/demo.py
 
 test: setup ## Run every test, those with the real Pulumi CLI included
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4
+	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages"
 
 coverage: setup ## Run the tests without the real CLI in random order, and measure code coverage; SEED=... repeats an order
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not pulumi" $(RANDOM_ORDER)
+	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not pulumi and not languages" $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+test-languages: setup ## Build a release, and run programs in every language
+	$(BIN)/python -m pytest -m languages -n 2
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
@@ -37,7 +40,7 @@ soak: $(READY) ## Run random programs, faults, cancellations and crashes for hal
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools GRPC_VERBOSITY=NONE $(BIN)/python tools/soak.py
 
 shuffle: setup ## Run every test in random order; SEED=... repeats an order
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 $(RANDOM_ORDER)
+	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages" $(RANDOM_ORDER)
 
 repeat: setup ## Run the new and changed tests several times, in random order
 	$(BIN)/python tools/repeat.py
@@ -59,8 +62,8 @@ format: $(READY) ## Fix style where that can be done automatically
 schema: $(READY) ## Write schema.json, RULES.md and the tables of README.md from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-sdk: schema setup ## Write what `make schema` writes, and sdk/python with Pulumi's own generator
-	PYTHONPATH=tools $(BIN)/python -m generate sdk
+sdk: schema setup ## Write what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK
+	PYTHONPATH=tools $(BIN)/python -m generate sdk $(or $(LANGUAGES),$(LANGUAGE))
 
 check-generated: setup ## Fail if a generated file is out of date
 	PYTHONPATH=tools $(BIN)/python -m generate check
@@ -68,8 +71,8 @@ check-generated: setup ## Fail if a generated file is out of date
 setup: $(READY) ## Create .venv, and find or build the Pulumi CLI
 	@$(BIN)/python tools/pulumi/setup.py > /dev/null
 
-env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand
-	@$(BIN)/python tools/environment.py
+env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand; LANGUAGE=go, java or nodejs: also its programs
+	@$(BIN)/python tools/environment.py $(or $(LANGUAGES),$(LANGUAGE))
 
 emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=...
 	@$(BIN)/gcpx-emulator --port $(PORT)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import coverage
 import driver
@@ -10,6 +11,7 @@ import search
 from hurried import HurriedProvider
 from hypothesis import settings
 from programs import PROJECT
+from workspace import ROOT, Workspace
 
 settings.register_profile("gcpx", search.examples(steady=100, searched=1000))
 settings.load_profile("gcpx")
@@ -38,6 +40,14 @@ def cloud(_emulator: emulated.Emulated) -> emulated.Emulated:
     _emulator.make_bucket()
     _emulator.make_topics()
     return _emulator
+
+
+@pytest.fixture(scope="session")
+def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A PULUMI_HOME with the plugin installed, which all tests share."""
+    folder = tmp_path_factory.mktemp("home")
+    made = Workspace.make(ROOT / "examples" / "quickstart", folder, "127.0.0.1:1")
+    return Path(made.variables["PULUMI_HOME"])
 
 
 @pytest.fixture

@@ -1,8 +1,12 @@
-"""Print the exports with which `pulumi` uses the plugin of this checkout: `eval "$(make -s env)"`."""
+"""Print the exports with which `pulumi` uses the plugin of this checkout: `eval "$(make -s env)"`.
+
+Usage: `environment.py [LANGUAGE ...]`. Programs in Python and YAML can always be run; other languages must be named.
+"""
 
 from __future__ import annotations
 
 import shlex
+import sys
 
 from workspace import ROOT, Workspace, environment, pulumi_folder
 
@@ -11,7 +15,7 @@ def main() -> None:
     """Prepare the folder `.work`, and print the exports."""
     folder = ROOT / ".work"
     (folder / "state").mkdir(parents=True, exist_ok=True)
-    variables = environment(pulumi_folder(), folder / "home", folder / "state")
+    variables = environment(pulumi_folder(*sys.argv[1:]), folder / "home", folder / "state")
     if not list((folder / "home" / "plugins").glob("resource-gcpx-*")):
         Workspace(ROOT, variables).install_plugin(folder)
     path = variables.pop("PATH").split(":")[:2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,13 +20,19 @@ ROOT: Final = Path(__file__).parents[1]
 SCRIPTS: Final = Path(sys.executable).parent
 PROJECT: Final = "demo-project"
 _LONGEST: Final = 1200
+_RUNTIME: Final = re.compile(r"\bruntime\W+(?:name\W+)?(\w+)")
+"""A program's language in Pulumi.yaml: `runtime: go`, or `name` in the lines below `runtime:`."""
 
 
-@functools.cache
-def pulumi_folder() -> Path:
-    """Find the folder of the Pulumi CLI, and build the CLI if necessary, as `make setup` does."""
-    command = [sys.executable, str(ROOT / "tools" / "pulumi" / "setup.py")]
-    return Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+def pulumi_setup(*arguments: str) -> str:
+    """Run the set-up of the Pulumi CLI, which builds what is missing; returns what it prints."""
+    command = [sys.executable, str(ROOT / "tools" / "pulumi" / "setup.py"), *arguments]
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+
+
+def pulumi_folder(*languages: str) -> Path:
+    """Find the folder of the Pulumi CLI and of the hosts of these languages; what is missing is built."""
+    return Path(pulumi_setup(*languages))
 
 
 def environment(folder: Path, home: Path, state: Path) -> dict[str, str]:
@@ -75,9 +82,10 @@ class Workspace:
         """
         root.mkdir(parents=True, exist_ok=True)
         program, state = root / "program", root / "state"
-        shutil.copytree(source, program)
+        shutil.copytree(source, program, ignore=shutil.ignore_patterns("node_modules", "sdks"))
         state.mkdir()
-        variables = environment(pulumi_folder(), home or root / "home", state)
+        language = _RUNTIME.findall((source / "Pulumi.yaml").read_text())[0]
+        variables = environment(pulumi_folder(language), home or root / "home", state)
         made = cls(program, {**variables, "GCPX_EMULATOR_HOST": host, "GOOGLE_PROJECT": PROJECT})
         if home is None:
             made.install_plugin(root)

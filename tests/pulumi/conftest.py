@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from emulated import Emulated
-from workspace import ROOT, Workspace
+from programs import PROJECT
 from yaml_program import Stack
 
 
@@ -18,14 +18,6 @@ def _no_coverage_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     code in their own process, and `tests/test_plugin.py` covers the start of the plugin.
     """
     monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
-
-
-@pytest.fixture(scope="session")
-def pulumi_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A PULUMI_HOME with the plugin installed, which all tests share."""
-    folder = tmp_path_factory.mktemp("home")
-    made = Workspace.make(ROOT / "examples" / "quickstart", folder, "127.0.0.1:1")
-    return Path(made.variables["PULUMI_HOME"])
 
 
 @pytest.fixture

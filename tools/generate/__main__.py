@@ -1,4 +1,7 @@
-"""Write what follows from the declarations, or check that it is current: `python -m generate documents|sdk|check`."""
+"""Write what follows from the declarations, or check that it is current.
+
+`python -m generate documents`, `python -m generate sdk [LANGUAGE ...]`, or `python -m generate check`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,15 @@ from workspace import ROOT
 from generate import documents, sdk
 
 _USAGE: Final = "usage: python -m generate documents|sdk|check"
+
+
+def write_sdks(languages: list[str]) -> None:
+    """Write the SDKs of these languages into `sdk`; exits with an error if a language has no generator."""
+    unknown = sorted(set(languages) - set(sdk.LANGUAGES))
+    if unknown:
+        sys.exit(f"no SDK can be written in {', '.join(unknown)}; the languages are {', '.join(sdk.LANGUAGES)}")
+    for language in languages:
+        sdk.write(sdk.FOLDERS / language, language=language)
 
 
 def check() -> None:
@@ -26,8 +38,8 @@ def main(arguments: list[str]) -> None:
     match arguments:
         case ["documents"]:
             documents.write()
-        case ["sdk"]:
-            sdk.write(sdk.FOLDER)
+        case ["sdk", *languages]:
+            write_sdks(languages or ["python"])
         case ["check"]:
             check()
         case _:

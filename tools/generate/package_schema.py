@@ -16,6 +16,7 @@ from gcpx.model.function import Function
 from gcpx.model.resource import Resource
 from gcpx.model.values import is_below
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
+from generate.languages import LANGUAGES
 from generate.schema_types import Json, Side, Types, always_present, required_inputs
 
 _FROM_ENVIRONMENT: Final = ("project", "region", "zone")
@@ -28,6 +29,8 @@ _PACKAGE: Final[Json] = {
     "keywords": ["pulumi", "gcp", "google cloud", "compute engine", "category/cloud", "kind/native"],
     "license": "Apache-2.0",
     "publisher": "gcpx",
+    # SDKs are complete packages in their languages: Go's, for example, has a go.mod.
+    "meta": {"supportPack": True},
 }
 _PYTHON: Final[Json] = {
     "inputTypes": "classes-and-dicts",  # the default, but other packages use our dicts only if it is written
@@ -56,7 +59,7 @@ def package() -> Json:
     functions = {token: _function(function_class(token), types) for token in FUNCTIONS}
     return {
         **_PACKAGE,
-        "language": {"python": _PYTHON},
+        "language": {**LANGUAGES, "python": _PYTHON},
         "config": {"variables": settings},
         "provider": {"description": _PROVIDER, "inputProperties": settings},
         "resources": resources,

@@ -1,4 +1,4 @@
-"""The Python SDK, written by Pulumi's own generator from schema.json."""
+"""The SDKs, written by Pulumi's own generators from schema.json. Only Python's is committed."""
 
 from __future__ import annotations
 
@@ -12,24 +12,28 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from workspace import ROOT, pulumi_folder
+from workspace import ROOT, pulumi_setup
 
 from generate.class_docs import add_docstrings
 from generate.input_types import correct_input_types
 
-FOLDER: Final = ROOT / "sdk" / "python"
+LANGUAGES: Final = ("dotnet", "go", "java", "nodejs", "python")
+FOLDERS: Final = ROOT / "sdk"
+FOLDER: Final = FOLDERS / "python"
 
 
-def write(folder: Path) -> None:
-    """Write the SDK into a folder, which is emptied first.
+def write(folder: Path, schema: Path = ROOT / "schema.json", language: str = "python") -> None:
+    """Write the SDK of a schema in a language into a folder, which is emptied first.
+
+    The SDK is in the form that programs use from a folder, without a package registry.
 
     Raises:
         subprocess.CalledProcessError: if the generator fails; it has printed why.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    _generate(folder)
-    correct_input_types(folder, json.loads((ROOT / "schema.json").read_text()))
-    add_docstrings(folder)
+    _generate(folder, schema, language)
+    if language == "python":
+        add_docstrings(folder)
 
 
 def outdated() -> Iterator[str]:
@@ -42,16 +46,16 @@ def outdated() -> Iterator[str]:
                 yield f"{FOLDER.relative_to(ROOT)}/{path}"
 
 
-def _generate(folder: Path) -> None:
-    tools, schema = pulumi_folder(), ROOT / "schema.json"
-    if (tools / "sdkgen").exists():
-        subprocess.run([str(tools / "sdkgen"), str(schema), str(folder)], check=True)
+def _generate(folder: Path, schema: Path, language: str) -> None:
+    program = Path(pulumi_setup("--generator"))
+    if program.name != "pulumi":
+        subprocess.run([str(program), language, str(schema), str(folder)], check=True)
         return
-    # An official installation has the complete language host, which generates by itself.
+    # An official installation has the complete language hosts, which generate by themselves.
     with tempfile.TemporaryDirectory() as scratch:
-        command = [str(tools / "pulumi"), "package", "gen-sdk", str(schema), "--language", "python", "--out", scratch]
+        command = [str(program), "package", "gen-sdk", str(schema), "--local", "--language", language, "--out", scratch]
         subprocess.run(command, check=True, env={**os.environ, "PULUMI_SKIP_UPDATE_CHECK": "true"})
-        shutil.copytree(Path(scratch) / "python", folder)
+        shutil.copytree(Path(scratch) / language, folder)
 
 
 def _files(folder: Path) -> set[Path]:

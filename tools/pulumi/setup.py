@@ -1,5 +1,8 @@
 """Find or install the Pulumi CLI and its language hosts, and print the folder that contains them.
 
+Usage: `setup.py [LANGUAGE ...]`. Python's and YAML's hosts are always installed; `go`, `java` and `nodejs` add theirs.
+`setup.py --generator` prints the program that writes SDKs instead: `pulumi` of a complete installation, or `sdkgen`.
+
 It takes the first of these that works:
 
 1. a `pulumi` on PATH with its language hosts in the same folder
@@ -12,22 +15,38 @@ It installs into a cache of the user, with a folder for each version.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
 HERE: Final = Path(__file__).parent
+_EXEC: Final = "pulumi-language-python-exec"
 VERSION: Final = re.findall(r"pulumi/pkg/v3 v([\d.]+)", (HERE / "cli" / "go.mod").read_text())[0]
-HOSTS: Final = ("pulumi-language-python", "pulumi-language-python-exec", "pulumi-language-yaml")
+HOSTS: Final = {
+    "go": ("pulumi-language-go",),
+    "java": ("pulumi-language-java",),
+    "nodejs": ("pulumi-language-nodejs",),
+    "python": ("pulumi-language-python", _EXEC),
+    "yaml": ("pulumi-language-yaml",),
+}
+"""The programs that the CLI needs to run programs of a language."""
+_SOURCES: Final = (HERE / "cli" / "go.mod", *sorted((HERE / "cli" / "sdkgen").iterdir()))
+SDKGEN: Final = "sdkgen-" + hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:8]
+"""The generator of SDKs, where it was built here. Its name changes with its source, so that it is built again."""
 PROGRAMS: Final = {
     "pulumi": ("cli", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     "pulumi-language-yaml": ("cli", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"),
-    "sdkgen": ("cli", "./sdkgen"),
+    "pulumi-language-java": ("cli", "github.com/pulumi/pulumi-java/pkg/cmd/pulumi-language-java"),
+    SDKGEN: ("cli", "./sdkgen"),
     "pulumi-language-python": ("host", "github.com/pulumi/pulumi/sdk/v3/python/cmd/pulumi-language-python"),
+    "pulumi-language-go": ("host-nodejs-go", "github.com/pulumi/pulumi/sdk/v3/go/pulumi-language-go"),
+    "pulumi-language-nodejs": ("host-nodejs-go", "github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs"),
 }
 
 
@@ -36,20 +55,22 @@ def say(text: str) -> None:
     print(f"pulumi: {text}", file=sys.stderr, flush=True)
 
 
-def complete(folder: Path) -> bool:
-    """Tell whether a folder contains the CLI and its language hosts."""
-    return all((folder / name).exists() for name in ("pulumi", *HOSTS))
+def complete(folder: Path, programs: Iterable[str]) -> bool:
+    """Tell whether a folder contains programs, and generates SDKs in every language."""
+    # Pulumi's own distribution has a host for .NET, and hosts that generate SDKs; what is built here has sdkgen.
+    generators = ("pulumi-language-dotnet", SDKGEN)
+    return all((folder / name).exists() for name in programs) and any((folder / name).exists() for name in generators)
 
 
-def on_path() -> Path | None:
-    """Find the folder of a complete installation on PATH."""
+def on_path(programs: Iterable[str]) -> Path | None:
+    """Find the folder of an installation on PATH that has all programs."""
     found = shutil.which("pulumi")
     folder = Path(found).resolve().parent if found else None
-    return folder if folder is not None and complete(folder) else None
+    return folder if folder is not None and complete(folder, programs) else None
 
 
-def official(root: Path) -> bool:
-    """Try Pulumi's own installer; tells whether the installation in `root` is complete."""
+def official(root: Path) -> None:
+    """Try Pulumi's own installer, which installs into `root`."""
     from pulumi.automation import PulumiCommand  # noqa: PLC0415 - only needed here
     from semver import VersionInfo  # noqa: PLC0415 - as above
 
@@ -58,7 +79,6 @@ def official(root: Path) -> bool:
         PulumiCommand.install(root=str(root), version=VersionInfo.parse(VERSION))
     except Exception as error:  # noqa: BLE001 - whatever the error is, the build from source is tried next
         say(f"the installer is not available here ({type(error).__name__}); building from source instead")
-    return complete(root / "bin")
 
 
 def go() -> str:
@@ -77,47 +97,68 @@ def go() -> str:
     return found
 
 
-def build(folder: Path) -> None:
-    """Build the CLI, the language hosts and the SDK generator from the Go modules."""
+def build(folder: Path, programs: Iterable[str]) -> None:
+    """Build those of the programs from the Go modules that the folder lacks."""
     compiler = go()
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (module, package) in PROGRAMS.items():
-        target = folder / name
-        if target.exists():
+    for name in programs:
+        if (folder / name).exists():
             continue
-        say(f"building {name} (this takes some minutes)" if name == "pulumi" else f"building {name}")
-        flag = f"-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{VERSION}"
-        unfinished = folder / f".{name}"
-        subprocess.run(
-            [compiler, "build", "-buildvcs=false", "-ldflags", flag, "-o", str(unfinished), package],
-            cwd=HERE / module,
-            check=True,
-        )
-        unfinished.rename(target)
-    _copy_exec(compiler, folder)
+        if name == _EXEC:
+            _copy_exec(compiler, folder)
+        else:
+            _build_program(compiler, folder, name)
+
+
+def _build_program(compiler: str, folder: Path, name: str) -> None:
+    say(f"building {name} (this takes some minutes)" if name == "pulumi" else f"building {name}")
+    module, package = PROGRAMS[name]
+    flag = f"-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{VERSION}"
+    # Several processes may build the same program at the same time.
+    unfinished = folder / f".{name}.{os.getpid()}"
+    subprocess.run(
+        [compiler, "build", "-buildvcs=false", "-ldflags", flag, "-o", str(unfinished), package],
+        cwd=HERE / module,
+        check=True,
+    )
+    unfinished.rename(folder / name)
 
 
 def _copy_exec(compiler: str, folder: Path) -> None:
     """Copy the script that runs a Python program into the folder of the language host, which starts it."""
     where = [compiler, "list", "-m", "-f", "{{.Dir}}", "github.com/pulumi/pulumi/sdk/v3"]
     module = subprocess.run(where, cwd=HERE / "cli", check=True, capture_output=True, text=True).stdout.strip()
-    target = folder / "pulumi-language-python-exec"
-    shutil.copyfile(Path(module) / "python" / "cmd" / "pulumi-language-python-exec", target)
+    target = folder / _EXEC
+    shutil.copyfile(Path(module) / "python" / "cmd" / _EXEC, target)
     target.chmod(0o755)
 
 
-def main() -> None:
-    """Find or install the CLI."""
+def prepare(languages: Iterable[str]) -> Path:
+    """Find or install the CLI, with the hosts of these languages beside those of every installation."""
+    programs = ["pulumi", *(name for language in sorted({"python", "yaml", *languages}) for name in HOSTS[language])]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     root = cache / "gcpx" / f"pulumi-{VERSION}"
-    folder = on_path() or root / "bin"
-    if not complete(folder) and not official(root):
-        build(folder)
-    print(folder)
+    folder = on_path(programs) or root / "bin"
+    if not (folder / "pulumi").exists():
+        official(root)
+    if not complete(folder, programs):
+        build(folder, [*programs, SDKGEN])
+    return folder
+
+
+def main(arguments: list[str]) -> None:
+    """Prepare what the arguments ask for, and print where it is; exits with an error for an unknown argument."""
+    if arguments == ["--generator"]:
+        folder = prepare(())
+        print(folder / (SDKGEN if (folder / SDKGEN).exists() else "pulumi"))
+    elif set(arguments) <= HOSTS.keys():
+        print(prepare(arguments))
+    else:
+        sys.exit(f"usage: setup.py [--generator | LANGUAGE ...], where LANGUAGE is one of {', '.join(HOSTS)}")
 
 
 if __name__ == "__main__":
     try:
-        main()
+        main(sys.argv[1:])
     except subprocess.CalledProcessError as error:
         sys.exit(f"pulumi: the build failed ({' '.join(error.cmd[:2])}); the compiler's message is above")

@@ -141,7 +141,7 @@ class BulkInstancesModel(Record):
         write_only=True,
     )
     instance_properties: InstanceProperties = field(
-        "The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Write nulls in a Python dict, because typed classes and YAML programs drop them. `labels`, `tags` and `metadata` change in place.",
+        "The properties of the instances. Required without `sourceInstanceTemplate`; with it, they override the template's properties by JSON Merge Patch (RFC 7396), so a null removes a property of the template. Nulls can be written in Python, in a dict; typed classes of the SDKs and programs in YAML drop them. `labels`, `tags` and `metadata` change in place.",
         write_only=True,
         patches="sourceInstanceTemplate",
     )

@@ -1,46 +1,104 @@
-// Command sdkgen writes a package's Python SDK with Pulumi's own generator.
+// Command sdkgen writes a package's SDK in one language with Pulumi's own generators, in the form that
+// `pulumi package gen-sdk --local` writes: a folder that programs can use without publishing it.
 //
-// It serves where the full Python language host, which `pulumi package gen-sdk` needs, cannot be installed.
-// Usage: sdkgen SCHEMA_FILE OUTPUT_FOLDER
+// It serves where the full language hosts, which `pulumi package gen-sdk` needs, cannot be installed.
+// Usage: sdkgen LANGUAGE SCHEMA_FILE OUTPUT_FOLDER
 package main
 
 import (
+	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
+	dotnet "github.com/pulumi/pulumi-dotnet/pulumi-language-dotnet/v3/codegen"
+	"github.com/pulumi/pulumi-java/pkg/codegen/java"
+	golang "github.com/pulumi/pulumi/pkg/v3/codegen/go"
+	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/schema"
 )
 
+const (
+	tool  = "gcpx" // whom the first line of every file names as its generator
+	local = true
+)
+
+//go:embed logo.png
+var images embed.FS
+
+var generators = map[string]func(*schema.Package) (map[string][]byte, error){
+	"dotnet": func(pkg *schema.Package) (map[string][]byte, error) {
+		useEmbeddedLogo(pkg)
+		return dotnet.GeneratePackage(tool, pkg, nil, nil)
+	},
+	"go": func(pkg *schema.Package) (map[string][]byte, error) {
+		return golang.GeneratePackage(tool, pkg, nil)
+	},
+	"java": func(pkg *schema.Package) (map[string][]byte, error) {
+		return java.GeneratePackage(tool, pkg, nil, nil, local, false)
+	},
+	"nodejs": func(pkg *schema.Package) (map[string][]byte, error) {
+		return nodejs.GeneratePackage(tool, pkg, nil, nil, local, nil)
+	},
+	"python": func(pkg *schema.Package) (map[string][]byte, error) {
+		return python.GeneratePackage(tool, pkg, nil, nil)
+	},
+}
+
 func main() {
-	if err := generate(os.Args[1], os.Args[2]); err != nil {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "usage: sdkgen LANGUAGE SCHEMA_FILE OUTPUT_FOLDER")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
 		fmt.Fprintln(os.Stderr, "sdkgen:", err)
 		os.Exit(1)
 	}
 }
 
-func generate(schemaFile, folder string) error {
-	text, err := os.ReadFile(schemaFile)
+func run(language, schemaFile, folder string) error {
+	generate, known := generators[language]
+	if !known {
+		languages := slices.Sorted(maps.Keys(generators))
+		return fmt.Errorf("no generator for %q; the languages are %s", language, strings.Join(languages, ", "))
+	}
+	pkg, err := bind(schemaFile)
 	if err != nil {
 		return err
+	}
+	files, err := generate(pkg)
+	if err != nil {
+		return err
+	}
+	return write(files, folder)
+}
+
+func bind(schemaFile string) (*schema.Package, error) {
+	text, err := os.ReadFile(schemaFile)
+	if err != nil {
+		return nil, err
 	}
 	var spec schema.PackageSpec
 	if err := json.Unmarshal(text, &spec); err != nil {
-		return err
+		return nil, err
 	}
 	pkg, diagnostics, err := schema.BindSpec(spec, schema.NewPluginLoader(nil), schema.ValidationOptions{})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if diagnostics.HasErrors() {
-		return diagnostics
+		return nil, diagnostics
 	}
-	files, err := python.GeneratePackage("gcpx", pkg, nil, nil)
-	if err != nil {
-		return err
-	}
+	return pkg, nil
+}
+
+func write(files map[string][]byte, folder string) error {
 	for name, content := range files {
 		path := filepath.Join(folder, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -51,4 +109,10 @@ func generate(schemaFile, folder string) error {
 		}
 	}
 	return nil
+}
+
+// useEmbeddedLogo keeps the .NET generator, which downloads the package's logo, off the network.
+func useEmbeddedLogo(pkg *schema.Package) {
+	http.DefaultTransport.(*http.Transport).RegisterProtocol("file", http.NewFileTransportFS(images))
+	pkg.LogoURL = "file:///logo.png"
 }
