@@ -9,7 +9,7 @@ READY := .venv/.ready
 DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
 
-.PHONY: help demo test search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
+.PHONY: help demo test search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,7 +73,10 @@ bench: setup ## Measure speed and memory, as ratios to a provider that does noth
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
 
 build: $(READY) ## Build every wheel into dist
-	@$(BIN)/python tools/build.py dist
+	@PYTHONPATH=tools $(BIN)/python tools/build.py dist
+
+dist: setup ## Build a release into dist: wheels, the plugin's archive for this machine, checksums; DOWNLOAD_URL=...
+	@PYTHONPATH=tools $(BIN)/python tools/dist.py dist $(DOWNLOAD_URL)
 
 clean: ## Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache

@@ -18,14 +18,14 @@ from generate.class_docs import add_docstrings
 FOLDER: Final = ROOT / "sdk" / "python"
 
 
-def write(folder: Path) -> None:
-    """Write the SDK into a folder, which is emptied first.
+def write(folder: Path, schema: Path = ROOT / "schema.json") -> None:
+    """Write the SDK of a schema into a folder, which is emptied first.
 
     Raises:
         subprocess.CalledProcessError: if the generator fails; it has printed why.
     """
     shutil.rmtree(folder, ignore_errors=True)
-    _generate(folder)
+    _generate(folder, schema)
     add_docstrings(folder)
 
 
@@ -39,8 +39,8 @@ def outdated() -> Iterator[str]:
                 yield f"{FOLDER.relative_to(ROOT)}/{path}"
 
 
-def _generate(folder: Path) -> None:
-    tools, schema = pulumi_folder(), ROOT / "schema.json"
+def _generate(folder: Path, schema: Path) -> None:
+    tools = pulumi_folder()
     if (tools / "sdkgen").exists():
         subprocess.run([str(tools / "sdkgen"), str(schema), str(folder)], check=True)
         return
