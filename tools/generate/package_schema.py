@@ -42,9 +42,9 @@ _PROVIDER: Final = (
 )
 
 
-def text() -> str:
+def text(download_url: str = "") -> str:
     """Return the text of `schema.json`; keys are sorted, so that the same declarations always give the same file."""
-    return json.dumps(package(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(package(download_url), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def package(download_url: str = "") -> Json:
