@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from release_notes import SOURCE, declared_version, sections
 from release_problem import Problem
 
-_SOURCE: Final = "provider/gcpx/__init__.py"
 _RECORDING: Final = ("session.jsonl", "program.json", "state.json")
 _NAMED: Final = re.compile(r"\bgcpx(?: |==|@|-)v?(\d+\.\d+\.\d+[\w.-]*?)(?=[`\s.,)'\"-]|$)", re.MULTILINE)
 """A version after the name of gcpx, as in commands and names of files."""
@@ -27,16 +27,10 @@ def problems(root: Path, tag: str) -> Iterator[Problem]:
     yield from _documents(root, version)
 
 
-def declared_version(root: Path) -> str:
-    """Read the version, which is declared in one place."""
-    found = re.search(r'^__version__ = "([^"]+)"$', (root / _SOURCE).read_text(), re.MULTILINE)
-    return found[1] if found else ""
-
-
 def _tag(version: str, tag: str) -> Iterator[Problem]:
     if tag and tag != f"v{version}":
         yield Problem(
-            f"the tag {tag} is not v{version}, which follows from {_SOURCE}",
+            f"the tag {tag} is not v{version}, which follows from {SOURCE}",
             f"tag the commit as v{version}, or set __version__",
         )
 
@@ -58,16 +52,15 @@ def _versions(root: Path, version: str) -> Iterator[Problem]:
 
 
 def _changelog(root: Path, version: str) -> Iterator[Problem]:
-    text = (root / "CHANGELOG.md").read_text()
-    sections = dict(re.findall(r"^## (\S+).*?$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL))
-    if not sections.get(version, "").strip():
+    found = sections(root)
+    if not found.get(version):
         yield Problem(
             f"CHANGELOG.md has no section {version}, or an empty one", f"rename its section Unreleased to {version}"
         )
-    elif sections.get("Unreleased", "").strip():
+    elif found.get("Unreleased"):
         yield Problem(
             "CHANGELOG.md has entries in the section Unreleased",
-            f"set __version__ in {_SOURCE} to the next version and rename the section to it, "
+            f"set __version__ in {SOURCE} to the next version and rename the section to it, "
             f"or move the entries to the section {version}",
         )
 

@@ -88,14 +88,17 @@ def test_a_slash_at_the_end_of_a_url_is_left_out():
         "https://example.com/gcpx\n",
     ],
 )
-def test_other_urls_are_refused_before_anything_is_built(url, tmp_path):
-    command = [sys.executable, str(ROOT / "tools" / "dist.py"), str(tmp_path / "dist"), url]
+def test_other_urls_are_refused(url):
+    with pytest.raises(download_url.InvalidDownloadUrlError, match="is not a URL that plugins are downloaded from"):
+        download_url.checked(url)
+
+
+def test_a_refused_url_says_what_to_write_before_anything_is_built(tmp_path):
+    command = [sys.executable, str(ROOT / "tools" / "dist.py"), str(tmp_path / "dist"), "ftp://example.com/gcpx"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
-    assert done.stderr.startswith(
-        f"make dist: DOWNLOAD_URL={url} is not a URL that plugins are downloaded from. Write "
-    )
+    assert done.stderr.startswith("make dist: DOWNLOAD_URL=ftp://example.com/gcpx is not a URL that plugins ")
     assert "https://HOST/PATH" in done.stderr
     assert "github://api.github.com/OWNER/REPOSITORY" in done.stderr
     assert not (tmp_path / "dist").exists()

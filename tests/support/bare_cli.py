@@ -33,6 +33,7 @@ class BareCli:
             (folder / "bin" / name).symlink_to(pulumi_folder() / name)
         variables = {
             "HOME": str(folder),
+            "PULUMI_HOME": str(folder / ".pulumi"),  # the CLI may take the home of the account, whatever HOME is
             "PATH": str(folder / "bin"),
             "PULUMI_BACKEND_URL": f"file://{folder / 'state'}",
             "PULUMI_CONFIG_PASSPHRASE": "demo",
