@@ -38,7 +38,7 @@ def dist(folder: Path, download_url: str = "") -> list[Path]:
 
 
 def _size(path: Path) -> str:
-    return f"{path.stat().st_size / 1e6:5.1f} MB  {path}"
+    return f"{path.stat().st_size / 1e6:7.2f} MB  {path}"
 
 
 def main(arguments: list[str]) -> None:
