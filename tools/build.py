@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Final
 
@@ -40,9 +41,9 @@ def build(folder: Path, schema: str | None = None) -> None:
 
 def _copy_plugin(folder: Path, schema: str | None) -> Path:
     """Copy what the plugin's wheel is built from, with the schema that it is to give."""
-    shutil.copytree(
-        ROOT / "provider" / "gcpx", folder / "provider" / "gcpx", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for package in settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("LICENSE", "README.md", "pyproject.toml", "schema.json"):
         shutil.copy(ROOT / name, folder)
     if schema is not None:
