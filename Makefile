@@ -10,7 +10,7 @@ DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.t
 PORT ?= 8095
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
+.PHONY: help demo test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,7 +81,13 @@ bench: setup ## Measure speed and memory, as ratios to a provider that does noth
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
 
 build: $(READY) ## Build every wheel into dist
-	@$(BIN)/python tools/build.py dist
+	@PYTHONPATH=tools $(BIN)/python tools/build.py dist
+
+dist: setup ## Build a release into dist: wheels, the plugin's archive for this machine, checksums; DOWNLOAD_URL=...
+	@PYTHONPATH=tools $(BIN)/python tools/dist.py dist '$(DOWNLOAD_URL)'
+
+release-check: setup ## Build a release into dist, and list everything that keeps it from being published; DOWNLOAD_URL=... TAG=...
+	@PYTHONPATH=tools $(BIN)/python tools/release_check.py dist '$(DOWNLOAD_URL)' '$(TAG)'
 
 clean: ## Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache

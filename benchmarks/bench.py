@@ -14,16 +14,21 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+import archive_check
 import attrs
 import checks
 import fleets
 import lookups
+import plugin_archive
+from generate import package_schema
 from plugin_process import Process
 from workspace import ROOT, SCRIPTS, Workspace, emulator
 
+from gcpx import __version__
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
 
+_SCRIPT: Final = SCRIPTS / "pulumi-resource-gcpx"
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"
 _PROGRAM: Final = """
 import pulumi
@@ -75,21 +80,44 @@ def _preview_one_template(process: Process) -> None:
 
 def processes(rounds: int) -> tuple[Row, Row]:
     """Compare the start time and the memory."""
-    commands = {"ours": [str(SCRIPTS / "pulumi-resource-gcpx")], "nothing": [sys.executable, str(_here("noop.py"))]}
-    starts: dict[str, list[float]] = {name: [] for name in commands}
-    sizes: dict[str, list[float]] = {name: [] for name in commands}
+    ours, nothing = _measured(rounds, [str(_SCRIPT)], [sys.executable, str(_here("noop.py"))])
+    return (
+        Row("plugin start to Handshake", ours.start, nothing.start, 1.5, "ms"),
+        Row("plugin memory after a preview's calls", ours.memory, nothing.memory, 1.3, "MiB"),
+    )
+
+
+def archive(root: Path, rounds: int) -> Iterator[object]:
+    """Build the archive, compare the start of its plugin with that of the wheel's script, and tell its size."""
+    root.mkdir()
+    packed = plugin_archive.write(root, package_schema.text())
+    archive_check.unpack(packed, root / "unpacked")
+    frozen, wheel = _measured(rounds, [str(root / "unpacked" / plugin_archive.NAME)], [str(_SCRIPT)])
+    yield "The plugin of the archive beside the script of the wheel:"
+    yield Row("plugin start to Handshake", frozen.start, wheel.start, 1.2, "ms")
+    yield Row("plugin memory after a preview's calls", frozen.memory, wheel.memory, 1.3, "MiB")
+    size = sum(path.stat().st_size for path in (root / "unpacked").rglob("*") if path.is_file())
+    yield f"{'archive':<38}{packed.stat().st_size / 1e6:9.1f} MB  {size / 1e6:9.1f} MB unpacked"
+
+
+@attrs.frozen
+class Measured:
+    """The medians of a plugin's measurements: milliseconds, and MiB."""
+
+    start: float
+    memory: float
+
+
+def _measured(rounds: int, *commands: list[str]) -> list[Measured]:
+    """Start plugins in turn, and make the calls of a preview."""
+    found: list[list[tuple[float, float]]] = [[] for _ in commands]
     for _ in range(rounds):
-        for name, command in commands.items():
+        for command, measurements in zip(commands, found, strict=True):
             process = Process(*command)
             _preview_one_template(process)
-            starts[name].append(process.start)
-            sizes[name].append(process.memory())
+            measurements.append((process.start, process.memory()))
             process.close()
-    middle = statistics.median
-    return (
-        Row("plugin start to Handshake", middle(starts["ours"]), middle(starts["nothing"]), 1.5, "ms"),
-        Row("plugin memory after a preview's calls", middle(sizes["ours"]), middle(sizes["nothing"]), 1.3, "MiB"),
-    )
+    return [Measured(*map(statistics.median, zip(*measurements, strict=True))) for measurements in found]
 
 
 def previews(root: Path, count: int, rounds: int) -> Row:
@@ -114,13 +142,13 @@ def _workspace(root: Path, count: int, plugin: Callable[[Path], None]) -> Worksp
     (root / "plugin").mkdir()
     plugin(root / "plugin" / "pulumi-resource-gcpx")
     workspace = Workspace.make(program, root, "127.0.0.1:1", root / "home")
-    workspace.run("plugin", "install", "resource", "gcpx", "0.1.0", "--file", str(root / "plugin"))
+    workspace.run("plugin", "install", "resource", "gcpx", __version__, "--file", str(root / "plugin"))
     workspace.run("config", "set", "count", str(count))
     return workspace
 
 
 def _ours(path: Path) -> None:
-    shutil.copy(SCRIPTS / "pulumi-resource-gcpx", path)
+    shutil.copy(_SCRIPT, path)
 
 
 def _nothing(path: Path) -> None:
@@ -135,7 +163,7 @@ def _here(name: str) -> Path:
 def look_ups() -> Iterator[str]:
     """Time lists against a separate emulator."""
     with emulator() as host:
-        process = Process(str(SCRIPTS / "pulumi-resource-gcpx"))
+        process = Process(str(_SCRIPT))
         yield from lookups.lists(process.stub, host)
         process.close()
 
@@ -150,6 +178,9 @@ def main() -> None:
         print(previews(Path(folder) / "many", 1000, 3), flush=True)
     for line in (*fleets.fleets(), *look_ups(), *lookups.tokens(), *checks.checks()):
         print(line, flush=True)
+    with tempfile.TemporaryDirectory(prefix="gcpx-bench-") as folder:
+        for row in archive(Path(folder) / "archive", 15):
+            print(row, flush=True)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,8 @@ import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, provider_pb2_grpc
 
+from gcpx import __version__
+
 SCHEMA = Path(__file__).parents[1] / "schema.json"
 
 
@@ -27,7 +29,7 @@ class Nothing(provider_pb2_grpc.ResourceProviderServicer):
 
     def GetPluginInfo(self, _: Any, __: Any) -> Any:
         """Return the version of gcpx."""
-        return plugin_pb2.PluginInfo(version="0.1.0")
+        return plugin_pb2.PluginInfo(version=__version__)
 
     def GetSchema(self, _: Any, __: Any) -> Any:
         """Return the schema of gcpx."""

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
+from typing import Final
 
+from generate import sdk
 from workspace import ROOT
 
+REPRODUCIBLE: Final = {"PYTHONHASHSEED": "0", "SOURCE_DATE_EPOCH": "315532800"}
+"""Environment variables that make builds of equal sources equal; the time is the first that zip files can have."""
 
-def build(folder: Path) -> None:
+
+def build(folder: Path, schema: str | None = None) -> None:
     """Replace the wheels in a folder by newly built ones, with the build backends that are installed here.
+
+    With the text of a schema, the plugin gives that schema, and the SDK is generated from it; otherwise both are the
+    committed ones.
 
     Raises:
         subprocess.CalledProcessError: if a wheel cannot be built; pip has printed why.
@@ -21,15 +31,37 @@ def build(folder: Path) -> None:
         wheel.unlink()
     libraries = [path.parent for path in sorted(ROOT.glob("provider/*/pyproject.toml"))]
     with tempfile.TemporaryDirectory() as scratch:
-        sdk = _copy_sdk(Path(scratch) / "sdk")
+        plugin = _copy_plugin(Path(scratch) / "plugin", schema)
+        generated = _copy_sdk(_sdk(Path(scratch), schema), Path(scratch) / "sdk")
         command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
         options = ["--no-build-isolation", "--no-index", "--wheel-dir", str(folder)]
-        subprocess.run([*command, *options, *map(str, (ROOT, *libraries, sdk))], check=True)
+        sources = map(str, (plugin, *libraries, generated))
+        subprocess.run([*command, *options, *sources], check=True, env={**os.environ, **REPRODUCIBLE})
 
 
-def _copy_sdk(folder: Path) -> Path:
+def _copy_plugin(folder: Path, schema: str | None) -> Path:
+    """Copy what the plugin's wheel is built from, with the schema that it is to give."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for package in settings["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("LICENSE", "README.md", "pyproject.toml", "schema.json"):
+        shutil.copy(ROOT / name, folder)
+    if schema is not None:
+        (folder / "schema.json").write_text(schema)
+    return folder
+
+
+def _sdk(scratch: Path, schema: str | None) -> Path:
+    """Return a folder with the SDK of a schema."""
+    if schema is None:
+        return sdk.FOLDER
+    (scratch / "schema.json").write_text(schema)
+    sdk.write(scratch / "generated", scratch / "schema.json")
+    return scratch / "generated"
+
+
+def _copy_sdk(source: Path, folder: Path) -> Path:
     """Copy the SDK, because setuptools writes into the folder that it builds, and builds what it left there before."""
-    source = ROOT / "sdk" / "python"
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("build", "*.egg-info", "__pycache__"))
     # Pulumi's generator puts the README into the package, but its pyproject.toml expects it in the root.
     shutil.copy(source / "pulumi_gcpx" / "README.md", folder)

@@ -24,6 +24,7 @@ _RUNTIME: Final = re.compile(r"\bruntime\W+(?:name\W+)?(\w+)")
 """A program's language in Pulumi.yaml: `runtime: go`, or `name` in the lines below `runtime:`."""
 
 
+@functools.cache
 def pulumi_setup(*arguments: str) -> str:
     """Run the set-up of the Pulumi CLI, which builds what is missing; returns what it prints."""
     command = [sys.executable, str(ROOT / "tools" / "pulumi" / "setup.py"), *arguments]

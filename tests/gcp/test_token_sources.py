@@ -90,6 +90,16 @@ def test_an_external_account_exchanges_the_token_of_a_url(cloud, tokens, pem):
     assert tokens.asked[1].body["subject_token"] == "subject-of-url"
 
 
+def test_an_external_user_exchanges_the_refresh_token(cloud, tokens):
+    names = {"client_id": "c", "client_secret": "s", "refresh_token": "refresh", "token_url": f"{tokens.url}/sts"}
+    user = {"type": "external_account_authorized_user", **names, "token_info_url": f"{tokens.url}/info"}
+    with _engine(cloud, user) as made:
+        made.create(TEMPLATE, "web", template())
+
+    (asked,) = tokens.asked
+    assert (asked.path, asked.body["refresh_token"]) == ("/sts", "refresh")
+
+
 @pytest.mark.parametrize("place", ["variable", "well-known file"])
 def test_application_default_credentials_are_found(cloud, tokens, tmp_path, monkeypatch, place, pem):
     folder = tmp_path / "gcloud"

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from emulated import Emulated
-from programs import PROJECT
 from yaml_program import Stack
 
 

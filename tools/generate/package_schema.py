@@ -46,19 +46,23 @@ _PROVIDER: Final = (
 )
 
 
-def text() -> str:
+def text(download_url: str = "") -> str:
     """Return the text of `schema.json`; keys are sorted, so that the same declarations always give the same file."""
-    return json.dumps(package(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(package(download_url), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 
-def package() -> Json:
-    """Describe the whole package in the form of Pulumi's package schema."""
+def package(download_url: str = "") -> Json:
+    """Describe the whole package in the form of Pulumi's package schema.
+
+    `download_url` is where SDKs and the CLI download the plugin from; it is known when a release is built.
+    """
     types = Types(str(_PACKAGE["name"]))
     settings = _settings(types)
     resources = {token: _resource(resource_class(token), types) for token in RESOURCES}
     functions = {token: _function(function_class(token), types) for token in FUNCTIONS}
     return {
         **_PACKAGE,
+        **({"pluginDownloadURL": download_url} if download_url else {}),
         "language": {**LANGUAGES, "python": _PYTHON},
         "config": {"variables": settings},
         "provider": {"description": _PROVIDER, "inputProperties": settings},

@@ -33,6 +33,7 @@ def write(folder: Path, schema: Path = ROOT / "schema.json", language: str = "py
     shutil.rmtree(folder, ignore_errors=True)
     _generate(folder, schema, language)
     if language == "python":
+        correct_input_types(folder, json.loads(schema.read_text()))
         add_docstrings(folder)
 
 

@@ -274,7 +274,7 @@ def _impersonated(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
 def _external_account_authorized_user(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
     from google.auth import external_account_authorized_user  # noqa: PLC0415 - as above
 
-    return external_account_authorized_user.Credentials.from_info(info, scopes=scopes)
+    return external_account_authorized_user.Credentials.from_info({**info, "scopes": list(scopes)})
 
 
 _LOADERS: Final[dict[str, Callable[[dict[str, Any], tuple[str, ...]], Any]]] = {

@@ -1,0 +1,104 @@
+"""`make dist`: everything in a release agrees, and can be built again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import tarfile
+
+import dist
+import download_url
+import pytest
+import wheel_check
+from generate import package_schema
+from workspace import ROOT
+
+
+@pytest.mark.languages
+def test_the_checksums_of_a_release_are_those_of_its_files(release):
+    lines = (release.folder / "SHA256SUMS").read_text().splitlines()
+    sums = {name: total for total, name in (line.split("  ") for line in lines)}
+
+    assert sums == {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in release.folder.iterdir()
+        if path.name != "SHA256SUMS"
+    }
+    assert len(sums) == 6
+
+
+@pytest.mark.languages
+def test_wheels_and_archive_know_where_the_plugin_is_downloaded_from(release):
+    assert list(wheel_check.problems(release.folder, package_schema.text(release.url))) == []
+    with tarfile.open(release.archive) as tar:
+        (name,) = [name for name in tar.getnames() if name.endswith("/schema.json")]
+        assert json.load(tar.extractfile(name)) == package_schema.package(release.url)
+
+
+@pytest.mark.languages
+def test_building_again_gives_the_same_files(release, tmp_path):
+    (tmp_path / f"pulumi-resource-gcpx-v0.0.1-{dist.plugin_archive.target()}.tar.gz").write_text(
+        "of an earlier release"
+    )
+    (tmp_path / "gcpx_push-0.0.1-py3-none-any.whl").write_text("as above")
+    dist.dist(tmp_path, release.url)
+
+    assert (tmp_path / "SHA256SUMS").read_text() == (release.folder / "SHA256SUMS").read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in release.folder.iterdir()}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "https://downloads.example.com/gcpx",
+        "https://example.com:8443/gcpx/v${VERSION}/${OS}-${ARCH}",
+        "https://example.com",
+        "http://127.0.0.1:8000",
+        "http://localhost/gcpx",
+        "github://api.github.com/example/gcpx",
+    ],
+)
+def test_urls_that_plugins_are_downloaded_from_are_accepted(url):
+    assert download_url.checked(url) == url
+
+
+def test_a_slash_at_the_end_of_a_url_is_left_out():
+    assert download_url.checked("https://example.com/gcpx/") == "https://example.com/gcpx"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "example.com/gcpx",
+        "http://example.com/gcpx",
+        "http://127.0.0.1.example.com/gcpx",
+        "ftp://example.com/gcpx",
+        "https://",
+        "https:///gcpx",
+        "https://example.com/gcpx?token=a",
+        "https://example.com/gcpx#a",
+        "https://me:secret@example.com/gcpx",
+        "https://example.com/a b",
+        "https://example.com/$VERSION",
+        "github://api.github.com/example",
+        "github://example/gcpx/releases/latest",
+        "https://example.com/gcpx\n",
+    ],
+)
+def test_other_urls_are_refused(url):
+    with pytest.raises(download_url.InvalidDownloadUrlError, match="is not a URL that plugins are downloaded from"):
+        download_url.checked(url)
+
+
+def test_a_refused_url_says_what_to_write_before_anything_is_built(tmp_path):
+    command = [sys.executable, str(ROOT / "tools" / "dist.py"), str(tmp_path / "dist"), "ftp://example.com/gcpx"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith("make dist: DOWNLOAD_URL=ftp://example.com/gcpx is not a URL that plugins ")
+    assert "https://HOST/PATH" in done.stderr
+    assert "github://api.github.com/OWNER/REPOSITORY" in done.stderr
+    assert not (tmp_path / "dist").exists()

@@ -1,0 +1,157 @@
+"""`make release-check` finds everything that is wrong with a release that was built, and lists all causes at once."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import checksums
+import frozen_plugin
+import plugin_archive
+import pytest
+import release_check
+from workspace import ROOT
+
+from gcpx import __version__
+
+AROUND = shutil.ignore_patterns(
+    ".*_cache", ".git", ".venv", ".work", "__pycache__", "build", "dist", "node_modules", "*.egg-info"
+)
+NEXT = "99.0.0"
+
+
+@pytest.fixture
+def built(release, tmp_path):
+    """A copy of the files of a release."""
+    folder = tmp_path / "dist"
+    shutil.copytree(release.folder, folder)
+    return folder
+
+
+def _problems(folder, release):
+    return [str(problem) for problem in release_check.built_problems(folder, release.url)]
+
+
+@pytest.mark.languages
+def test_a_release_that_was_built_well_has_no_problem(built, release):
+    assert _problems(built, release) == []
+
+
+@pytest.mark.languages
+def test_a_file_that_changed_after_it_was_built_is_found(built, release):
+    (wheel,) = built.glob("gcpx_push-*.whl")
+    wheel.write_bytes(wheel.read_bytes() + b"more")
+    (built / "more.txt").write_text("more")
+
+    assert [problem.partition(";")[0] for problem in _problems(built, release)] == [
+        f"{wheel.name} is not the file whose checksum is in SHA256SUMS",
+        "more.txt is not in SHA256SUMS",
+    ]
+
+
+@pytest.mark.languages
+def test_missing_files_are_found(built, release):
+    for path in built.iterdir():
+        path.unlink()
+    found = "\n".join(_problems(built, release))
+
+    assert "SHA256SUMS is missing" in found
+    assert f"{plugin_archive.path_in(built).name} is missing" in found
+    assert len(re.findall(r"-py3-none-any\.whl is missing", found)) == 5
+
+
+def _replace_archive(built, script):
+    """Replace the archive by one whose plugin is a script."""
+    with tarfile.open(plugin_archive.path_in(built), "w:gz") as tar:
+        member = tarfile.TarInfo(frozen_plugin.NAME)
+        member.size, member.mode = len(script), 0o755
+        tar.addfile(member, io.BytesIO(script))
+    checksums.write(built)
+
+
+@pytest.mark.languages
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (b"#!/bin/sh\necho one library is missing >&2\nexit 1\n", "does not start: one library is missing"),
+        (b"#!/bin/sh\nexit 0\n", "does not start: it prints no port"),
+        (b"\x7fELF of another machine", "does not start: [Errno 8] Exec format error"),
+    ],
+)
+def test_an_archive_whose_plugin_does_not_start_is_found(built, release, script, reason):
+    _replace_archive(built, script)
+    (problem,) = _problems(built, release)
+
+    assert reason in problem
+
+
+@pytest.mark.languages
+def test_wheels_and_an_archive_of_another_url_are_found(built):
+    found = [str(problem) for problem in release_check.built_problems(built, "https://example.com/another")]
+
+    assert len(found) == 3
+    assert "does not give the schema of this checkout: pluginDownloadURL" in found[0]
+    assert "contains another schema" in found[1]
+    assert "pulumi_gcpx-" in found[2]
+    assert "https://example.com/another" in found[2]
+
+
+def _check(root, *arguments):
+    """Run `make release-check` in another checkout."""
+    paths = os.pathsep.join(str(root / name) for name in ("provider", "tools", "sdk/python"))
+    command = [sys.executable, str(root / "tools" / "release_check.py"), *arguments]
+    return subprocess.run(command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of this checkout in which the version was raised, and nothing else was done."""
+    root = tmp_path / "checkout"
+    shutil.copytree(ROOT, root, ignore=AROUND)
+    source = root / "provider" / "gcpx" / "__init__.py"
+    source.write_text(source.read_text().replace(f'"{__version__}"', f'"{NEXT}"'))
+    return root
+
+
+def test_all_causes_are_listed_at_once(checkout, tmp_path):
+    done = _check(checkout, str(tmp_path / "dist"), "ftp://example.com", "v1.0.0")
+
+    assert done.returncode == 1
+    first, *lines = done.stderr.splitlines()
+    assert first == f"make release-check: {NEXT} cannot be released yet"
+    assert all(line.startswith("- ") and "; " in line for line in lines)
+    for cause in (
+        "the tag v1.0.0 is not v99.0.0", "schema.json has the version", "CHANGELOG.md has no section 99.0.0", "tests/recorded/99.0.0 lacks", "README.md names gcpx",
+        "out of date: schema.json", "the release cannot be built: DOWNLOAD_URL=ftp://example.com is not",
+    ):  # fmt: skip
+        assert any(cause in line for line in lines), (cause, lines)
+
+
+def _prepare(root):
+    """Do what RELEASING.md says, with the recording of this version in place of a new one."""
+    paths = os.pathsep.join(str(root / name) for name in ("provider", "tools"))
+    for what in ("documents", "sdk"):
+        command = [sys.executable, "-m", "generate", what]
+        subprocess.run(command, cwd=root, env={**os.environ, "PYTHONPATH": paths}, check=True)
+    shutil.copytree(root / "tests" / "recorded" / __version__, root / "tests" / "recorded" / NEXT)
+    changelog = root / "CHANGELOG.md"
+    changelog.write_text(re.sub(r"^## \S+", f"## {NEXT}", changelog.read_text(), count=1, flags=re.MULTILINE))
+    for path in (root / "README.md", *(root / "docs").glob("*.md")):
+        path.write_text(path.read_text().replace(__version__, NEXT))
+
+
+@pytest.mark.languages
+def test_a_raised_version_can_be_released(checkout, tmp_path):
+    _prepare(checkout)
+    done = _check(checkout, str(tmp_path / "dist"), "https://downloads.example.com/gcpx", f"v{NEXT}")
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(f"{NEXT} can be released; its files are in {tmp_path / 'dist'}\n")
+    with zipfile.ZipFile(tmp_path / "dist" / f"pulumi_gcpx-{NEXT}-py3-none-any.whl") as wheel:
+        assert f'"version": "{NEXT}"' in wheel.read("pulumi_gcpx/pulumi-plugin.json").decode()

@@ -1,0 +1,76 @@
+"""The plugin as a folder with its own CPython, made by PyInstaller.
+
+The folder has one file for each module: a single executable would unpack itself at every start, and modules in a
+compressed archive take a fifth longer to load.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import attrs
+from build import REPRODUCIBLE
+from workspace import ROOT
+
+NAME: Final = "pulumi-resource-gcpx"
+PACKAGES: Final = ("gcpx", "gcpx_filter", "gcpx_push")
+"""Our packages that the plugin consists of."""
+_START: Final = "from gcpx.__main__ import main\n\nmain()\n"
+_MESSAGES: Final = ("engine_pb2", "engine_pb2_grpc", "plugin_pb2", "provider_pb2", "provider_pb2_grpc")
+"""The modules of Pulumi's protocol, which `gcpx.protocol.proto` loads by name."""
+_LEFT_OUT: Final = (
+    *("opentelemetry", "wrapt", "yaml", "dill", "debugpy", "semver", "pip", "setuptools", "pkg_resources"),
+    *("pulumi.automation", "pulumi.dynamic", "pulumi.policy", "pulumi.provider", "pulumi.output", "pulumi.resource"),
+    *("httpx._main", "click", "rich", "pygments", "anyio.pytest_plugin", "pytest", "_pytest"),
+    *("curses", "doctest", "pdb", "pydoc", "readline", "sqlite3", "tkinter", "unittest"),
+)
+"""What other packages import, or the standard library, and the plugin never loads."""
+
+
+@attrs.frozen
+class FrozenPlugin:
+    """The plugin's folder.
+
+    Attributes:
+        folder: the folder, with the executable in it.
+        origins: for each file below it, by its path with slashes, the file that it was copied or compiled from.
+    """
+
+    folder: Path
+    origins: Mapping[str, Path]
+
+
+def freeze(scratch: Path, schema: str) -> FrozenPlugin:
+    """Make the folder below a scratch folder, with the text of the schema that the plugin gives.
+
+    Raises:
+        subprocess.CalledProcessError: PyInstaller failed; it has printed why.
+    """
+    (scratch / "start.py").write_text(_START)
+    (scratch / "schema.json").write_text(schema)
+    command = [sys.executable, "-m", "PyInstaller", *_options(scratch), str(scratch / "start.py")]
+    subprocess.run(command, check=True, env={**os.environ, **REPRODUCIBLE})
+    listed = ast.literal_eval((scratch / "work" / NAME / "COLLECT-00.toc").read_text())[0]
+    origins = {Path(name).as_posix(): Path(origin) for name, origin, _ in listed}
+    return FrozenPlugin(scratch / NAME, origins)
+
+
+def _options(scratch: Path) -> list[str]:
+    return [
+        *("--noconfirm", "--log-level", "ERROR", "--onedir", "--debug", "noarchive", "--optimize", "1"),
+        *("--name", NAME, "--distpath", str(scratch), "--workpath", str(scratch / "work"), "--specpath", str(scratch)),
+        *(["--strip"] if platform.system() == "Linux" else []),
+        *("--paths", str(ROOT / "provider"), "--add-data", f"{scratch / 'schema.json'}:gcpx"),
+        *(f"--hidden-import=pulumi.runtime.proto.{name}" for name in _MESSAGES),
+        "--hidden-import=google.rpc.status_pb2",
+        *(option for name in PACKAGES for option in ("--collect-submodules", name, "--collect-data", name)),
+        *("--collect-data", "lark"),
+        *(f"--exclude-module={name}" for name in _LEFT_OUT),
+    ]

@@ -1,0 +1,70 @@
+"""Check everything of a release that needs no network: `release_check.py FOLDER [DOWNLOAD_URL [TAG]]`.
+
+It builds the release into the folder, and lists everything that keeps it from being published, each with the next step.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import archive_check
+import checksums
+import dist
+import plugin_archive
+import release_files
+import wheel_check
+from archive_licenses import MissingLicenseError
+from download_url import InvalidDownloadUrlError, checked
+from generate import documents, package_schema, sdk
+from release_problem import Problem
+from workspace import ROOT
+
+from gcpx import __version__
+
+
+def problems(folder: Path, download_url: str, tag: str) -> Iterator[Problem]:
+    """Find everything that keeps this checkout from being released."""
+    yield from release_files.problems(ROOT, tag)
+    outdated = documents.outdated() or list(sdk.outdated())
+    if outdated:
+        yield Problem(f"out of date: {', '.join(outdated)}", "run `make sdk` and commit the result")
+    try:
+        dist.dist(folder, download_url)
+    except (InvalidDownloadUrlError, MissingLicenseError) as error:
+        yield Problem(f"the release cannot be built: {error}", "correct this and run `make release-check` again")
+    except subprocess.CalledProcessError as error:
+        yield Problem(
+            f"the release cannot be built: `{' '.join(map(str, error.cmd[:4]))} ...` failed",
+            "read the tool's message above, and run `make dist` to repeat it",
+        )
+    else:
+        yield from built_problems(folder, checked(download_url))
+
+
+def built_problems(folder: Path, download_url: str) -> Iterator[Problem]:
+    """Find what is wrong with the files of a release in a folder."""
+    schema = package_schema.text(download_url)
+    yield from (Problem(found, "run `make dist` again") for found in checksums.problems(folder))
+    yield from (
+        Problem(found, "see `tools/frozen_plugin.py` for what is packed, and run `make dist` again")
+        for found in archive_check.problems(plugin_archive.path_in(folder), schema)
+    )
+    yield from (Problem(found, "run `make dist` again") for found in wheel_check.problems(folder, schema))
+
+
+def main(arguments: list[str]) -> None:
+    """Exit with an error that lists the problems, or say that there are none."""
+    folder, download_url, tag = (*arguments, "", "")[:3]
+    found = list(problems(Path(folder), download_url, tag))
+    if found:
+        sys.exit(
+            "\n".join([f"make release-check: {__version__} cannot be released yet", *(f"- {one}" for one in found)])
+        )
+    print(f"{__version__} can be released; its files are in {folder}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

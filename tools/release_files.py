@@ -1,0 +1,84 @@
+"""Whether the files of a checkout are ready for the release of its version."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from release_notes import SOURCE, declared_version, sections
+from release_problem import Problem
+
+_RECORDING: Final = ("session.jsonl", "program.json", "state.json")
+_NAMED: Final = re.compile(r"\bgcpx(?: |==|@|-)v?(\d+\.\d+\.\d+[\w.-]*?)(?=[`\s.,)'\"-]|$)", re.MULTILINE)
+"""A version after the name of gcpx, as in commands and names of files."""
+
+
+def problems(root: Path, tag: str) -> Iterator[Problem]:
+    """Find what the release of a checkout lacks; the tag is empty if there is none yet."""
+    version = declared_version(root)
+    yield from _tag(version, tag)
+    yield from _versions(root, version)
+    yield from _changelog(root, version)
+    yield from _recordings(root, version)
+    yield from _documents(root, version)
+
+
+def _tag(version: str, tag: str) -> Iterator[Problem]:
+    if tag and tag != f"v{version}":
+        yield Problem(
+            f"the tag {tag} is not v{version}, which follows from {SOURCE}",
+            f"tag the commit as v{version}, or set __version__",
+        )
+
+
+def _versions(root: Path, version: str) -> Iterator[Problem]:
+    """Compare the version with those in generated files."""
+    found = {
+        "schema.json": json.loads((root / "schema.json").read_text()).get("version"),
+        "sdk/python/pyproject.toml": tomllib.loads((root / "sdk/python/pyproject.toml").read_text())["project"][
+            "version"
+        ],
+        "sdk/python/pulumi_gcpx/pulumi-plugin.json": json.loads(
+            (root / "sdk/python/pulumi_gcpx/pulumi-plugin.json").read_text()
+        ).get("version"),
+    }
+    for name, other in found.items():
+        if other != version:
+            yield Problem(f"{name} has the version {other}, not {version}", "run `make sdk` and commit the result")
+
+
+def _changelog(root: Path, version: str) -> Iterator[Problem]:
+    found = sections(root)
+    if not found.get(version):
+        yield Problem(
+            f"CHANGELOG.md has no section {version}, or an empty one", f"rename its section Unreleased to {version}"
+        )
+    elif found.get("Unreleased"):
+        yield Problem(
+            "CHANGELOG.md has entries in the section Unreleased",
+            f"set __version__ in {SOURCE} to the next version and rename the section to it, "
+            f"or move the entries to the section {version}",
+        )
+
+
+def _recordings(root: Path, version: str) -> Iterator[Problem]:
+    folder = root / "tests" / "recorded" / version
+    missing = [name for name in _RECORDING if not (folder / name).is_file()]
+    if missing:
+        yield Problem(
+            f"tests/recorded/{version} lacks {', '.join(missing)}",
+            "remove the folder if it exists, run `.venv/bin/python tools/record.py` and commit the result",
+        )
+
+
+def _documents(root: Path, version: str) -> Iterator[Problem]:
+    """Compare the version with those in the commands that users copy."""
+    for path in (root / "README.md", *sorted((root / "docs").glob("*.md"))):
+        for other in sorted(set(_NAMED.findall(path.read_text())) - {version}):
+            yield Problem(
+                f"{path.relative_to(root)} names gcpx {other}, not {version}", "update the commands in this file"
+            )

@@ -1,0 +1,26 @@
+"""Print the section of the changelog about the version of this checkout; a release shows it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+SOURCE: Final = "provider/gcpx/__init__.py"
+
+
+def declared_version(root: Path) -> str:
+    """Read the version from the one place where it is declared; empty if it is not there."""
+    found = re.search(r'^__version__ = "([^"]+)"$', (root / SOURCE).read_text(), re.MULTILINE)
+    return found[1] if found else ""
+
+
+def sections(root: Path) -> dict[str, str]:
+    """Return the text of each section of the changelog, by its version."""
+    found = re.findall(r"^## (\S+).*?$(.*?)(?=^## |\Z)", (root / "CHANGELOG.md").read_text(), re.MULTILINE | re.DOTALL)
+    return {version: text.strip() for version, text in found}
+
+
+if __name__ == "__main__":
+    print(sections(ROOT)[declared_version(ROOT)])
