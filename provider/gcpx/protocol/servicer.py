@@ -45,8 +45,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Agree on how values travel: secrets marked, references as IDs, autonaming wanted."""
-        if request.engine_address:
-            self._log.connect(request.engine_address)
+        self._log.connect(request.engine_address)
+        self._log.require_cli()
         return proto.provider.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
 
     @guarded
@@ -94,6 +94,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Configure(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Take the configuration."""
+        self._log.require_cli()  # again: CLIs before 3.171.0 send no Handshake, or ignore its errors
         args = decode(request.args) or messages.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
         self._memory = StackMemory(request.id)
