@@ -405,26 +405,28 @@ TOO_OLD = {
 }
 
 
+FIRST_CALLS = {
+    "GetSchema": rpc.GetSchemaRequest(),
+    "CheckConfig": rpc.CheckRequest(urn="urn:pulumi:dev::p::pulumi:providers:gcpx::default"),
+    "Configure": rpc.ConfigureRequest(),
+}
+"""One of these comes first, whatever the CLI does."""
+
+
+@pytest.mark.parametrize("method", FIRST_CALLS)
 @pytest.mark.parametrize(("answer", "words"), TOO_OLD.items(), ids=("older", "named"))
-def test_a_cli_that_is_too_old_is_refused_in_the_handshake(engine, answer, words):
+def test_a_cli_that_is_too_old_is_refused(engine, answer, words, method):
     engine.log.too_old = answer
+    engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=engine.log.address))
     with failing() as found:
-        engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=engine.log.address))
+        getattr(engine.stub, method)(FIRST_CALLS[method])
 
     assert found[0].code is grpc.StatusCode.INVALID_ARGUMENT
     assert f"gcpx needs the Pulumi CLI {OLDEST_CLI} or {words}" in found[0].message
     assert "https://www.pulumi.com/docs/install" in found[0].message
 
 
-def test_a_cli_that_ignores_the_handshake_is_refused_when_the_provider_is_configured(engine):
-    engine.log.too_old = next(iter(TOO_OLD))
-    with failing():
-        engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=engine.log.address))
-    with failing() as found:
-        engine.configure()
-
-    assert "gcpx needs the Pulumi CLI" in found[0].message
-
-
 def test_an_engine_that_does_not_answer_is_served(engine):
-    assert engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address="127.0.0.1:1")).accept_secrets
+    engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address="127.0.0.1:1"))
+
+    assert engine.stub.GetSchema(rpc.GetSchemaRequest()).schema

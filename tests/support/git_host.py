@@ -53,6 +53,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection = self._secure.wrap_socket(self.connection, server_side=True)
         self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", buffering=0)
 
+    def finish(self) -> None:
+        super().finish()
+        self.connection.close()
+
     def _connect(self, host: str, port: int) -> None:
         self.close_connection = True
         with socket.create_connection((host, port)) as other:

@@ -37,7 +37,7 @@ def test_a_git_address_is_added_and_runs(user, hosted, live):
     networked = with_variables(user, **hosted.variables)
     networked.run("package", "add", f"{ADDRESS}@v{__version__}")
 
-    assert _packages(user) == {"gcpx": {"source": ADDRESS, "version": __version__}}
+    assert _packages(user) == {"gcpx": f"{ADDRESS}@v{__version__}"}
     assert any(path.startswith("/acme/gcpx.git/info/refs") for path in hosted.asked)
     live(user)
 
