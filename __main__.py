@@ -36,7 +36,7 @@ def _stop(reason: str) -> NoReturn:
     else:
         repair = f"run `pulumi package add {ROOT}` in your project, which makes a virtual environment in that folder"
     sys.exit(
-        f"gcpx cannot start: {reason}. This is Python {version} in {sys.prefix}.\n"
+        f"\ngcpx cannot start: {reason}. This is Python {version} in {sys.prefix}.\n"
         f"What to do: {repair}.\n"
         "Or install the plugin archive, which needs no Python: see docs/installation.md."
     )
