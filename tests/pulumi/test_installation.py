@@ -1,4 +1,4 @@
-"""A CLI, a plugin and a program that do not fit: the messages that docs/installation.md quotes, and what to do next."""
+"""What docs/installation.md says is so: the check of an installation, and the messages if something does not fit."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from gcpx.protocol.cli_version import OLDEST_CLI
 
 pytestmark = pytest.mark.pulumi
 NEWER = "9.0.0"
-SECTION = re.sub(
-    r"\s+", " ", (ROOT / "docs" / "installation.md").read_text().split("## When something does not fit")[1]
-)
+DOCUMENT = (ROOT / "docs" / "installation.md").read_text()
+SECTION = re.sub(r"\s+", " ", DOCUMENT.split("## When something does not fit")[1])
 NAME = "pulumi-resource-gcpx"
 
 
@@ -76,6 +75,15 @@ def assert_quoted(words, output):
     """Assert that the CLI prints a message, and that the documentation quotes it."""
     assert words in output, output
     assert f"`{words}`" in SECTION
+
+
+def test_the_program_that_checks_the_installation(user, tmp_path, cloud):
+    install(user, plugin(tmp_path / "plugin"))
+    (user.program / "Pulumi.yaml").write_text(DOCUMENT.split("<<'END'\n")[1].split("END\n")[0])
+    user.run("stack", "init", "check")
+
+    assert "Version: " + __version__ in user.run("package", "info", "gcpx").stdout
+    assert "+ 2 created" in user.run("up", "--yes").stdout
 
 
 def test_a_plugin_that_is_not_installed(user):
