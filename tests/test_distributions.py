@@ -38,6 +38,8 @@ WRITTEN = [name for name in PACKAGES if name != "pulumi-gcpx"]
 """Those that are written here; Pulumi's generator writes the requirements of the SDK."""
 LOADED_BY_NAME = {"gcpx-emulator": {"google-api-python-client"}, "pulumi-gcpx-provider": {"pulumi"}}
 """What a package uses without an import statement: Google's API descriptions, and the messages of the protocol."""
+BESIDE = {"pulumi-gcpx-provider": {"pulumi_gcpx_provider/pulumi-plugin.json"}}
+"""Files outside the package; this one is found by the distribution's name."""
 AROUND = {"LICENSE", "README.md", "pyproject.toml"}
 """Files in a package's folder that describe the distribution."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -83,7 +85,8 @@ def test_a_wheel_holds_its_whole_package_and_nothing_else(wheels, distribution):
 
     assert inside == source | ({"gcpx/schema.json"} if package == "gcpx" else set())
     assert f"{package}/py.typed" in inside
-    assert {name.partition("/")[0] for name in names - inside} == {
+    assert BESIDE.get(distribution, set()) <= names
+    assert {name.partition("/")[0] for name in names - inside - BESIDE.get(distribution, set())} == {
         f"{distribution.replace('-', '_')}-{__version__}.dist-info"
     }
 
@@ -229,6 +232,18 @@ def test_the_plugin_gives_its_schema(installed):
     assert answer.schema == (ROOT / "schema.json").read_text()
     assert "PushVerifier" in installed.run("import gcpx.push, json; print(json.dumps(gcpx.push.__all__))")
     assert not installed.distributions() & {"gcpx-emulator", "google-api-python-client", "starlette", "uvicorn"}
+
+
+PLUGIN_FILE = """
+import importlib.util, json, pathlib, sys
+(folder,) = importlib.util.find_spec(sys.argv[1]).submodule_search_locations
+print(pathlib.Path(folder, "pulumi-plugin.json").read_text())
+"""
+
+
+@alone("pulumi-gcpx-provider")
+def test_a_program_beside_the_plugin_requires_no_plugin_named_like_the_distribution(installed):
+    assert installed.run(PLUGIN_FILE, "pulumi_gcpx_provider") == {"resource": False}
 
 
 @alone("pulumi-gcpx")

@@ -15,11 +15,12 @@ from gcpx.compute.instance_properties.declaration import InstanceProperties
 from gcpx.compute.instance_properties.scheduling import Scheduling
 from gcpx.config import KIND
 from gcpx.model.fields import object_type
+from gcpx.protocol.cli_version import OLDEST_CLI
 from gcpx.provider import FUNCTIONS, RESOURCES
 
 LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
 DOCUMENTS = [
-    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELIABILITY.md", "RULES.md", "RELEASING.md", "docs/fleets.md", "docs/languages.md", "BENCHMARKS.md", *(f"{name}/README.md" for name in LIBRARIES),
+    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELIABILITY.md", "RULES.md", "RELEASING.md", "docs/fleets.md", "docs/installation.md", "docs/languages.md", "BENCHMARKS.md", *(f"{name}/README.md" for name in LIBRARIES),
 ]  # fmt: skip
 PLUGIN = ROOT / "provider" / "gcpx"
 FOLDERS = "|".join(
@@ -84,6 +85,22 @@ def test_the_tables_of_the_readme_are_current():
     assert text == readme_tables.text()
     assert re.findall(r"<!-- table: (\w+) -->", text) == ["resources", "functions", "ids", "settings"]
     assert all(f"| `{name}` |" in text for name in (*RESOURCES, *FUNCTIONS, *KIND.inputs))
+
+
+def test_the_oldest_cli_is_the_same_everywhere():
+    required = {
+        "docs/installation.md": f"the Pulumi CLI, {OLDEST_CLI} or later",
+        "PulumiPlugin.yaml": f'requiredPulumiVersion: ">={OLDEST_CLI}"',
+    }
+
+    for name, words in required.items():
+        assert words in (ROOT / name).read_text(), name
+
+
+def test_the_oldest_python_of_a_checkout_is_that_of_the_wheel():
+    oldest = re.search(r'requires-python = ">=(\d+)\.(\d+)"', (ROOT / "pyproject.toml").read_text())
+
+    assert f"OLDEST = ({oldest[1]}, {oldest[2]})" in (ROOT / "__main__.py").read_text()
 
 
 def test_the_changelog_begins_with_what_is_unreleased_or_with_this_version():

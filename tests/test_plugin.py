@@ -50,3 +50,30 @@ def test_a_request_of_several_megabytes_is_accepted(plugin):
         answer = _stub(channel).CheckConfig(request, wait_for_ready=True, timeout=HANGS)
 
     assert answer.inputs == news
+
+
+def _start(*arguments):
+    return subprocess.Popen(
+        [str(SCRIPTS / "pulumi-resource-gcpx"), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_someone_who_starts_it_by_hand_is_told_what_it_is_and_how_to_debug_it():
+    with _start() as process:
+        port = int(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+
+    assert port
+    assert f"pulumi-resource-gcpx {__version__} is a plugin: the Pulumi CLI starts it" in said
+    assert "docs/installation.md" in said
+    assert "PULUMI_DEBUG_PROVIDERS=gcpx:PORT pulumi up" in said
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_an_option_prints_and_ends(option):
+    with _start(option) as process:
+        said, errors = process.communicate(timeout=HANGS)
+
+    assert said.startswith(f"pulumi-resource-gcpx {__version__}")
+    assert (process.returncode, errors) == (0, "")

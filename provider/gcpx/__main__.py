@@ -3,24 +3,39 @@
 from __future__ import annotations
 
 import sys
+from typing import Final
 
 from gcpx import __version__
 from gcpx.protocol.server import serve
 from gcpx.protocol.standard_error import hide_values
 from gcpx.provider import Provider
 
+_VERSION: Final = f"pulumi-resource-gcpx {__version__}\n"
+_ABOUT: Final = f"""\
+{_VERSION.strip()} is a plugin: the Pulumi CLI starts it for each program that uses gcpx, with the engine's address.
+To use it, install it with `pulumi plugin install` or `pulumi package add`: docs/installation.md says how.
+"""
+_BY_HAND: Final = f"""\
+{_ABOUT}
+Now it serves without an engine, on the port printed below, until you press ^C. To debug it, run in another shell:
+    PULUMI_DEBUG_PROVIDERS=gcpx:PORT pulumi up
+"""
+
 
 def main() -> None:
     """Serve the provider to the engine whose address is the last argument; the engine's flags are ignored.
 
-    With `--version`, print the version instead.
+    With `--version` or `--help`, print the version or what this program is instead.
     """
     arguments = sys.argv[1:]
-    if "--version" in arguments:
-        sys.stdout.write(f"pulumi-resource-gcpx {__version__}\n")
-        return
+    for option, text in (("--version", _VERSION), ("--help", _ABOUT)):
+        if option in arguments:
+            sys.stdout.write(text)
+            return
     hide_values()
     addresses = [argument for argument in arguments if not argument.startswith("-")]
+    if not addresses:
+        sys.stderr.write(_BY_HAND)
     serve(Provider(), addresses[-1] if addresses else None)
 
 

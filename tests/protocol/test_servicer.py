@@ -27,6 +27,8 @@ from programs import (
     template,
 )
 
+from gcpx.protocol.cli_version import OLDEST_CLI
+
 
 def test_the_handshake_asks_for_secrets_and_autonaming(engine):
     answer = engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address="127.0.0.1:1"))
@@ -395,3 +397,36 @@ def test_a_generated_name_becomes_explicit_when_the_program_sets_it(engine):
     named = {**template(description="another"), "name": created.outputs["name"]}
 
     assert engine.diff(created, named).deleteBeforeReplace
+
+
+TOO_OLD = {
+    (grpc.StatusCode.UNIMPLEMENTED, "unknown method RequirePulumiVersion"): "later: this one is older.",
+    (grpc.StatusCode.UNKNOWN, "Pulumi CLI version 3.1.0 does not satisfy it"): "later: Pulumi CLI version 3.1.0 does",
+}
+
+
+FIRST_CALLS = {
+    "GetSchema": rpc.GetSchemaRequest(),
+    "CheckConfig": rpc.CheckRequest(urn="urn:pulumi:dev::p::pulumi:providers:gcpx::default"),
+    "Configure": rpc.ConfigureRequest(),
+}
+"""One of these comes first, whatever the CLI does."""
+
+
+@pytest.mark.parametrize("method", FIRST_CALLS)
+@pytest.mark.parametrize(("answer", "words"), TOO_OLD.items(), ids=("older", "named"))
+def test_a_cli_that_is_too_old_is_refused(engine, answer, words, method):
+    engine.log.too_old = answer
+    engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=engine.log.address))
+    with failing() as found:
+        getattr(engine.stub, method)(FIRST_CALLS[method])
+
+    assert found[0].code is grpc.StatusCode.INVALID_ARGUMENT
+    assert f"gcpx needs the Pulumi CLI {OLDEST_CLI} or {words}" in found[0].message
+    assert "https://www.pulumi.com/docs/install" in found[0].message
+
+
+def test_an_engine_that_does_not_answer_is_served(engine):
+    engine.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address="127.0.0.1:1"))
+
+    assert engine.stub.GetSchema(rpc.GetSchemaRequest()).schema

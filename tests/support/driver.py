@@ -61,10 +61,17 @@ def reasons(failures: Any) -> dict[str, str]:
 
 
 class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
-    """Records the messages that the plugin logs."""
+    """Records the messages that the plugin logs.
+
+    Attributes:
+        address: where the plugin reaches it.
+        too_old: the status with which the engine answers if the plugin asks for a newer one.
+    """
 
     def __init__(self) -> None:
         self.messages: list[tuple[str, str, str]] = []
+        self.address = ""
+        self.too_old: tuple[grpc.StatusCode, str] | tuple[()] = ()
         self._arrived = threading.Condition()
 
     def Log(self, request: Any, _: Any) -> Any:  # noqa: N802 - the protocol's name
@@ -73,6 +80,11 @@ class EngineLog(proto.engine_grpc.EngineServicer):  # type: ignore[misc]
             self.messages.append((severity, request.urn, request.message))
             self._arrived.notify_all()
         return empty_pb2.Empty()
+
+    def RequirePulumiVersion(self, request: Any, context: Any) -> Any:  # noqa: N802 - the protocol's name
+        if self.too_old:
+            context.abort(*self.too_old)
+        return proto.engine.RequirePulumiVersionResponse()
 
     def wait_for(self, count: int, urn: str) -> list[str]:
         """Wait until `count` messages about a resource have arrived; return them sorted.
@@ -279,14 +291,14 @@ def engine(provider: Provider | None = None, /, **config: Any) -> Iterator[Engin
     """Start a plugin and an engine's log service, connect them, and configure the plugin."""
     log, host = EngineLog(), grpc.server(ThreadPoolExecutor(4))
     proto.engine_grpc.add_EngineServicer_to_server(log, host)
-    address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
+    log.address = f"127.0.0.1:{host.add_insecure_port('127.0.0.1:0')}"
     host.start()
     provider = provider or Provider()
     server, port = start(provider, None, Sender(HANGS))
     try:
         with grpc.insecure_channel(f"127.0.0.1:{port}", options=ENGINE_LIMITS) as channel:
             made = Engine(proto.provider_grpc.ResourceProviderStub(channel), log)
-            made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=address))
+            made.stub.Handshake(rpc.ProviderHandshakeRequest(engine_address=log.address))
             made.configure(**config)
             yield made
     finally:

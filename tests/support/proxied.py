@@ -42,18 +42,17 @@ class Proxied:
     refusal: int = 0
 
 
-def _certificates(folder: Path) -> tuple[Path, Path]:
-    """Write a self-signed certificate for the hosts of Google, and the same with its key."""
+def certificates(folder: Path, *hosts: str) -> tuple[Path, Path]:
+    """Write a self-signed certificate for hosts, and the same with its key."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "gcpx test authority")])
     now = dt.datetime.now(dt.UTC)
-    hosts = [x509.DNSName(host) for host in ("*.googleapis.com", "*.example.invalid")]
     made = (
         x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
         .not_valid_before(now - dt.timedelta(days=1))
         .not_valid_after(now + dt.timedelta(days=1))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(x509.SubjectAlternativeName(hosts), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host) for host in hosts]), critical=False)
         .sign(key, hashes.SHA256())
     )
     public = made.public_bytes(serialization.Encoding.PEM)
@@ -123,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def proxied(folder: Path, emulator: str) -> Iterator[Proxied]:
     """Run a proxy that answers for hosts of tokens itself, and for all others through an emulator."""
-    trusted, own = _certificates(folder)
+    trusted, own = certificates(folder, "*.googleapis.com", "*.example.invalid")
     secure = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     secure.load_cert_chain(own)
     found = Proxied("", trusted, TokenServer(""))

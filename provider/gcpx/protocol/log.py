@@ -8,7 +8,7 @@ from typing import Any, Final
 import grpc
 
 from gcpx.model.printable import printable
-from gcpx.protocol import proto
+from gcpx.protocol import cli_version, proto
 
 _DEADLINE: Final = 2.0
 """Seconds that sending a message may take; it must not delay the work that it reports."""
@@ -17,17 +17,26 @@ _logger = logging.getLogger(__name__)
 
 
 class EngineLog:
-    """The engine's log service; messages before `connect` are dropped."""
+    """The engine's services for plugins: its log, and its version; messages before `connect` are dropped."""
 
     def __init__(self, deadline: float = _DEADLINE) -> None:
         self._deadline = deadline
         self._stub: Any = None
+        self._is_new_enough = False
         self._sending: set[Any] = set()
 
     def connect(self, address: str) -> None:
-        """Send messages to this address from now on."""
+        """Send messages to this address from now on; an empty address changes nothing."""
+        if not address:
+            return
         channel = grpc.insecure_channel(address, options=MESSAGE_LIMIT)
-        self._stub = proto.engine_grpc.EngineStub(channel)
+        self._stub, self._is_new_enough = proto.engine_grpc.EngineStub(channel), False
+
+    def require_cli(self) -> None:
+        """Raise UserError if the engine belongs to a CLI that is too old; the engine is asked once."""
+        if self._stub is not None and not self._is_new_enough:
+            cli_version.require(self._stub)
+            self._is_new_enough = True
 
     def progress(self, urn: str, message: str) -> None:
         """Show a line in the resource's Info column; the next line replaces it."""

@@ -24,8 +24,7 @@ _GRACE: Final = 2.0
 def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = None) -> tuple[grpc.Server, int]:
     """Serve on a free port of loopback; return the server and its port."""
     log = log or EngineLog()
-    if engine_address:
-        log.connect(engine_address)
+    log.connect(engine_address or "")
     server = grpc.server(ThreadPoolExecutor(_WORKERS), options=MESSAGE_LIMIT)
     proto.provider_grpc.add_ResourceProviderServicer_to_server(Servicer(plugin, log), server)
     port = server.add_insecure_port("127.0.0.1:0")

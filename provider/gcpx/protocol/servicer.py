@@ -45,8 +45,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Handshake(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Agree on how values travel: secrets marked, references as IDs, autonaming wanted."""
-        if request.engine_address:
-            self._log.connect(request.engine_address)
+        self._log.connect(request.engine_address)
         return proto.provider.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
 
     @guarded
@@ -63,6 +62,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def GetSchema(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Return the schema."""
+        self._log.require_cli()  # not in the Handshake: if that fails, the CLI calls it a bug of the plugin
         if request.version:
             raise UserError(f"the schema version must be 0, not {request.version}")
         return proto.provider.GetSchemaResponse(schema=self.plugin.schema())
@@ -80,6 +80,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def CheckConfig(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Check the provider's configuration; the inputs are returned as the user wrote them."""
+        self._log.require_cli()
         news = decode(request.news)
         report, kind = self.plugin.check_config(news), self.plugin.config_type
         failures = self._report(request.urn, report, lambda: self._findings(kind, news, marked=False))
@@ -94,6 +95,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     @guarded
     def Configure(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Take the configuration."""
+        self._log.require_cli()
         args = decode(request.args) or messages.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
         self._memory = StackMemory(request.id)
@@ -128,8 +130,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         while context.is_active():
             with wrapping_unexpected_errors():
                 page = resource.page(call, reveal(query), token, min(request.page_size or _PAGE, max(left, 0) or _PAGE))
-            for found in page.resources:
-                yield message(result=message.Result(id=found.id, name=found.name))
+            yield from (message(result=message.Result(id=found.id, name=found.name)) for found in page.resources)
             token, left = page.token, left - len(page.resources)
             if not token or left <= 0:
                 break
