@@ -49,9 +49,10 @@ def test_a_conflict_after_a_lost_response_finds_the_created_template(engine, clo
     assert engine.create(TEMPLATE, "web", WEB).id == PATH
 
 
-def test_a_template_that_someone_else_created_is_a_conflict(engine):
-    another_stack = driver.Engine(engine.stub, engine.log, stack="other")
-    another_stack.create(TEMPLATE, "web", WEB)
+def test_a_template_that_someone_else_created_is_a_conflict(engine, cloud):
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        another_stack = driver.Engine(another.stub, another.log, stack="other")
+        another_stack.create(TEMPLATE, "web", WEB)
     with failing() as failed:
         engine.create(TEMPLATE, "web", WEB)
 

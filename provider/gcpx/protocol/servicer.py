@@ -96,7 +96,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Take the configuration."""
         args = decode(request.args) or messages.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
-        self._memory = StackMemory(request.id)
+        self._memory = StackMemory(request.id, request.urn)
         return proto.provider.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
         )
@@ -253,6 +253,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             last=reveal(last or {}),
             clock=self.plugin.clock,
             provider_id=self._memory.provider_id,
+            provider_urn=self._memory.provider_urn,
             shown=self._memory.shown(urn),
             in_state=self._memory.ids,
         )

@@ -23,10 +23,12 @@ class StackMemory:
 
     Attributes:
         provider_id: the ID of the provider's resource, which is unique to the stack; empty if the engine sent none.
+        provider_urn: the URN of the provider's resource; empty if the engine sent none.
         ids: the IDs of all resources that were shown or created, with their URNs.
     """
 
     provider_id: str = ""
+    provider_urn: str = ""
     ids: dict[str, str] = attrs.Factory(dict)
     _shown: dict[str, set[str]] = attrs.Factory(dict)
     _adoptions: dict[tuple[str, str], str] = attrs.Factory(dict)
