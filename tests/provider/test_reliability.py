@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import driver
 import grpc
 import pytest
@@ -285,3 +286,37 @@ def test_an_obsolete_image_is_refused(engine, name, state):
         engine.create(TEMPLATE, "old", _image(name))
 
     assert state in failures[0].message
+
+
+def test_what_another_resource_of_the_program_has_is_not_deleted_under_its_former_name(engine, cloud):
+    old = engine.create(TEMPLATE, "old", WEB)
+    new = engine.import_(TEMPLATE, "new", old.id)
+    assert not engine.diff(new, WEB).replaces
+    engine.delete(old)
+
+    ((urn, warning),) = [(urn, text) for severity, urn, text in engine.log.messages if severity == "WARNING"]
+    assert urn == old.urn
+    assert warning.startswith(f"{PATH} was not deleted, because the resource new of this stack has it, too")
+    assert cloud.get(PATH) is not None
+    engine.delete(new)
+    assert cloud.get(PATH) is None
+
+
+def test_what_a_renamed_resource_replaces_is_deleted_under_its_former_name(engine, cloud):
+    old = engine.create(TEMPLATE, "old", WEB)
+    renamed = attrs.evolve(old, urn=engine.urn(TEMPLATE, "new"))
+    assert engine.diff(renamed, {**WEB, "description": "changed"}).replaces
+    engine.delete(old)
+
+    assert cloud.get(PATH) is None
+
+
+def test_what_a_renamed_resource_no_longer_has_after_a_forced_replacement_is_deleted(engine, cloud):
+    old = engine.create(TEMPLATE, "old", template())
+    renamed = attrs.evolve(old, urn=engine.urn(TEMPLATE, "new"))
+    assert not engine.diff(renamed, template()).replaces
+    made = engine.create(TEMPLATE, "new", template())
+    assert made.id != old.id
+    engine.delete(old)
+
+    assert cloud.get(old.id) is None

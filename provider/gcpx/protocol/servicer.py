@@ -27,7 +27,7 @@ from gcpx.protocol.log import EngineLog
 from gcpx.protocol.outputs import Outputs
 from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.request_secrets import resource_token, secrets_in
-from gcpx.protocol.stack_memory import KEPT, StackMemory
+from gcpx.protocol.stack_memory import StackMemory
 from gcpx.protocol.wire import decode, encode
 
 _PAGE: Final = 500
@@ -158,8 +158,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
         old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
-        self._memory.show(request.urn, request.id, outputs)
         plan = lifecycle.plan(self._resource(request), reveal(old), reveal(new), reveal(outputs))
+        self._memory.show(request.urn, request.id, outputs, stays=not plan.replaces)
         return messages.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
 
     @guarded
@@ -220,8 +220,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Delete the resource."""
         resource, last = self._resource(request), decode(request.properties)
         call = self._call(request, last)
-        if self._memory.is_kept(request.urn, request.id, last):
-            call.warn(KEPT.format(id=request.id, urn=request.urn))
+        if reason := self._memory.why_kept(request.urn, request.id, last):
+            call.warn(reason)
         else:
             with wrapping_unexpected_errors():
                 resource.delete(call, request.id)
