@@ -76,7 +76,7 @@ def test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_next_run_finds
     cloud.emulator.faults.queue.clear()
     state = left_by(failed[0], driver.Resource(engine.urn(NOTIFICATION, "n"), "", {}, {}))
 
-    assert "may have been created" in failed[0].message
+    assert "may have carried the request out. Run the command again to go on. The bucket's list" in failed[0].message
     assert state.id == f"{BUCKET}/notificationConfigs/new"
     assert engine.refresh(state).id == f"{BUCKET}/notificationConfigs/2"
     updated = engine.update(state, notification())
