@@ -23,7 +23,8 @@ def how_to_manage(call: Call, resource_id: str, otherwise: str) -> str:
     return (
         f"If no other resource or stack manages it, import it with {import_command(call, resource_id)}; if this "
         "resource had another name in the program before, set the resource option aliases; if this is a replacement, "
-        f"set the resource option deleteBeforeReplace; otherwise {otherwise}"
+        "set the resource option deleteBeforeReplace, or delete it if an interrupted replacement created it; "
+        f"otherwise {otherwise}"
     )
 
 
