@@ -100,6 +100,83 @@ def test_an_external_user_exchanges_the_refresh_token(cloud, tokens):
     assert (asked.path, asked.body["refresh_token"]) == ("/sts", "refresh")
 
 
+ALLOWED = "GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES"
+SUBJECT = {
+    "version": 1, "success": True, "token_type": "urn:ietf:params:oauth:token-type:jwt", "id_token": "subject-of-program",
+    "expiration_time": 2**40,
+}  # fmt: skip
+BROKEN_PROGRAMS = {
+    "echo hunter2-hunter2 >&2; exit 3": "it ended with exit code 3",
+    "echo hunter2-hunter2": "it did not print JSON",
+    "echo '{}'": "it did not print the fields",
+    """echo '{"version": 1, "success": false, "code": "401", "message": "hunter2-hunter2"}'""": "it reported a failure",
+    f"echo '{json.dumps({**SUBJECT, 'expiration_time': 1})}'": "its token has expired",
+    f"echo '{json.dumps({**SUBJECT, 'version': 2})}'": "it printed a version of the response that is not supported",
+}
+
+
+def _program(folder, text):
+    """Write a program; return the source that runs it."""
+    path = folder / "program"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return {"executable": {"command": str(path)}}
+
+
+def test_an_external_account_exchanges_the_token_of_a_program(cloud, tokens, tmp_path, monkeypatch):
+    monkeypatch.setenv(ALLOWED, "1")
+    with _engine(cloud, _external(tokens, _program(tmp_path, f"echo '{json.dumps(SUBJECT)}'"))) as made:
+        made.create(TEMPLATE, "web", template())
+
+    (asked,) = tokens.asked
+    assert (asked.path, asked.body["subject_token"]) == ("/sts", "subject-of-program")
+
+
+@pytest.mark.parametrize(("text", "words"), BROKEN_PROGRAMS.items())
+def test_a_program_that_gives_no_token_is_told_without_its_output(cloud, tokens, tmp_path, monkeypatch, text, words):
+    monkeypatch.setenv(ALLOWED, "1")
+    with _engine(cloud, _external(tokens, _program(tmp_path, text))) as made, failing() as failed:
+        made.create(TEMPLATE, "web", template())
+
+    assert f"credential_source.executable gave no subject token: {words}" in failed[0].message
+    assert HIDDEN not in failed[0].message
+    assert (tokens.asked, cloud.calls()) == ([], [])
+
+
+def test_a_program_that_does_not_exist_is_told(cloud, tokens, tmp_path, monkeypatch):
+    monkeypatch.setenv(ALLOWED, "1")
+    source = {"executable": {"command": str(tmp_path / "missing")}}
+    with _engine(cloud, _external(tokens, source)) as made, failing() as failed:
+        made.create(TEMPLATE, "web", template())
+
+    assert "it cannot be started" in failed[0].message
+
+
+def _workforce_user(tokens):
+    return {
+        "type": "external_account_authorized_user", "client_id": "c", "client_secret": HIDDEN, "refresh_token": HIDDEN,
+        "audience": "//iam.googleapis.com/locations/global/workforcePools/w/providers/p",
+        "token_url": f"{tokens.url}/oauthtoken",
+    }  # fmt: skip
+
+
+def test_a_user_of_a_workforce_pool_refreshes_its_token(cloud, tokens):
+    with _engine(cloud, _workforce_user(tokens)) as made:
+        made.create(TEMPLATE, "web", template())
+
+    assert {(asked.path, asked.body["grant_type"]) for asked in tokens.asked} == {("/oauthtoken", "refresh_token")}
+
+
+@pytest.mark.parametrize("description", ["", ', "error_description": "hunter2-hunter2"'])
+def test_the_code_of_a_refusal_by_the_security_token_service_is_told(cloud, tokens, description):
+    tokens.next = [Answer(400, f'{{"error": "invalid_grant"{description}}}'.encode())]
+    with _engine(cloud, _workforce_user(tokens)) as made, failing() as failed:
+        made.create(TEMPLATE, "web", template())
+
+    assert "the token server answered invalid_grant, so the key or the refresh token has expired" in failed[0].message
+    assert HIDDEN not in failed[0].message
+
+
 @pytest.mark.parametrize("place", ["variable", "well-known file"])
 def test_application_default_credentials_are_found(cloud, tokens, tmp_path, monkeypatch, place, pem):
     folder = tmp_path / "gcloud"

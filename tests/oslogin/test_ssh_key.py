@@ -19,13 +19,14 @@ def test_a_lost_response_leads_to_one_key(engine, cloud):
 
 
 @pytest.mark.parametrize("more", [{}, {"expirationTimeUsec": EXPIRY}, {"projectId": PROJECT}])
-def test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks(engine, more):
-    engine.create(KEY, "k", key())
+def test_an_existing_key_is_not_taken_over_because_it_may_be_another_stacks(engine, cloud, more):
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        another.create(KEY, "k", key())
     with failing() as failed:
         engine.create(KEY, "other", key(**more))
 
     assert failed[0].partial is None
-    assert f"pulumi import {KEY} NAME users/{USER}/sshPublicKeys/{FINGERPRINT}" in failed[0].message
+    assert f"pulumi import {KEY} other users/{USER}/sshPublicKeys/{FINGERPRINT}" in failed[0].message
 
 
 def test_a_key_that_google_returns_late_is_waited_for(engine, cloud):

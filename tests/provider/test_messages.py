@@ -6,6 +6,7 @@ import driver
 import pytest
 from driver import failing, rpc, struct
 from generate.rule_rows import rows
+from import_commands import ImportCommand, import_commands
 from programs import (
     ATTACHMENT,
     FLEET,
@@ -107,16 +108,52 @@ def test_a_missing_disk_is_reported_by_its_property(engine, cloud):
     assert failed[0].message.startswith("disk: must name something that exists")
 
 
-def test_a_name_conflict_is_reported_with_the_id_to_import(engine):
-    engine.create(TEMPLATE, "one", {**template(), "name": "web"})
-    with failing() as failed:
-        engine.create(TEMPLATE, "two", {**template(labels={"a": "b"}), "name": "web"})
+WEB = f"projects/{PROJECT}/global/instanceTemplates/web"
 
-    assert f"projects/{PROJECT}/global/instanceTemplates/web exists" in failed[0].message
-    assert (
-        "import it with `pulumi import gcpx:compute:InstanceTemplate NAME projects/demo-project/global/instanceTemplates/web`"
-        in failed[0].message
+
+def _conflict(engine, name="two"):
+    with failing() as failed:
+        engine.create(TEMPLATE, name, {**template(labels={"a": "b"}), "name": "web"})
+    return failed[0].message
+
+
+def test_a_name_conflict_is_reported_with_a_command_that_can_be_copied(engine, cloud):
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        another.create(TEMPLATE, "one", {**template(), "name": "web"})
+    said = _conflict(engine)
+
+    assert f"{WEB} exists" in said
+    assert import_commands(said) == [ImportCommand(TEMPLATE, "two", WEB, [])]
+    assert import_commands(_conflict(engine, "it's ::here"))[0].name == "it's ::here"
+    assert "set the resource option aliases" in said
+
+
+def test_a_conflict_with_another_resource_of_the_stack_names_it_instead_of_an_import(engine):
+    engine.create(TEMPLATE, "one", {**template(), "name": "web"})
+    said = _conflict(engine)
+
+    assert "The resource one of this stack manages it: choose another name" in said
+    assert not import_commands(said)
+
+
+def test_an_import_command_names_the_provider_and_the_parents_urn(engine, cloud):
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        another.create(TEMPLATE, "one", {**template(), "name": "web"})
+    urn = "urn:pulumi:dev::test::pulumi:providers:gcpx::explicit"
+    engine.stub.Configure(
+        driver.rpc.ConfigureRequest(args=driver.struct({"project": PROJECT, "emulatorHost": cloud.host}), urn=urn)
     )
+    inputs = driver.struct(engine.checked(TEMPLATE, "two", {**template(labels={"a": "b"}), "name": "web"}))
+    with failing() as failed:
+        engine.stub.Create(
+            driver.rpc.CreateRequest(urn=f"urn:pulumi:dev::test::my:app:Site${TEMPLATE}::two", properties=inputs)
+        )
+
+    (command,) = import_commands(failed[0].message)
+    assert command.options == [
+        *("--parent", "parent=urn:pulumi:dev::test::my:app:Site::NAME"),
+        *("--provider", f"provider={urn}"),
+    ]
 
 
 @pytest.mark.parametrize(("online", "words"), [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 import driver
 import grpc
 import pytest
@@ -49,9 +50,10 @@ def test_a_conflict_after_a_lost_response_finds_the_created_template(engine, clo
     assert engine.create(TEMPLATE, "web", WEB).id == PATH
 
 
-def test_a_template_that_someone_else_created_is_a_conflict(engine):
-    another_stack = driver.Engine(engine.stub, engine.log, stack="other")
-    another_stack.create(TEMPLATE, "web", WEB)
+def test_a_template_that_someone_else_created_is_a_conflict(engine, cloud):
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        another_stack = driver.Engine(another.stub, another.log, stack="other")
+        another_stack.create(TEMPLATE, "web", WEB)
     with failing() as failed:
         engine.create(TEMPLATE, "web", WEB)
 
@@ -284,3 +286,37 @@ def test_an_obsolete_image_is_refused(engine, name, state):
         engine.create(TEMPLATE, "old", _image(name))
 
     assert state in failures[0].message
+
+
+def test_what_another_resource_of_the_program_has_is_not_deleted_under_its_former_name(engine, cloud):
+    old = engine.create(TEMPLATE, "old", WEB)
+    new = engine.import_(TEMPLATE, "new", old.id)
+    assert not engine.diff(new, WEB).replaces
+    engine.delete(old)
+
+    ((urn, warning),) = [(urn, text) for severity, urn, text in engine.log.messages if severity == "WARNING"]
+    assert urn == old.urn
+    assert warning.startswith(f"{PATH} was not deleted, because the resource new of this stack has it, too")
+    assert cloud.get(PATH) is not None
+    engine.delete(new)
+    assert cloud.get(PATH) is None
+
+
+def test_what_a_renamed_resource_replaces_is_deleted_under_its_former_name(engine, cloud):
+    old = engine.create(TEMPLATE, "old", WEB)
+    renamed = attrs.evolve(old, urn=engine.urn(TEMPLATE, "new"))
+    assert engine.diff(renamed, {**WEB, "description": "changed"}).replaces
+    engine.delete(old)
+
+    assert cloud.get(PATH) is None
+
+
+def test_what_a_renamed_resource_no_longer_has_after_a_forced_replacement_is_deleted(engine, cloud):
+    old = engine.create(TEMPLATE, "old", template())
+    renamed = attrs.evolve(old, urn=engine.urn(TEMPLATE, "new"))
+    assert not engine.diff(renamed, template()).replaces
+    made = engine.create(TEMPLATE, "new", template())
+    assert made.id != old.id
+    engine.delete(old)
+
+    assert cloud.get(old.id) is None

@@ -10,9 +10,11 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+import driver
 import pytest
 from crashing_stack import counted_requests
-from programs import FLEET, PROJECT, TEMPLATE, fleet, template
+from import_commands import import_commands
+from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
 from steered import HANGS
 
 pytestmark = pytest.mark.pulumi
@@ -77,6 +79,32 @@ def test_a_killed_up_is_finished_by_the_next_one(stack, cloud, case):
     assert "pending" not in stack.up("--expect-no-changes")
     stack.destroy()
     assert _names(cloud, collections) == []
+
+
+def _run_command_in(stack, said):
+    """Run the first import command of a message as it stands."""
+    command = import_commands(said)[0]
+    words = ["import", command.token, command.name, command.id, *command.options]
+    stack.workspace.run(*words, "--yes")
+
+
+def test_the_command_in_the_error_about_a_lost_creation_can_be_copied(stack, cloud):
+    explicit = {"type": "pulumi:providers:gcpx", "properties": {"project": PROJECT}}
+    web = {"type": KEY, "properties": key(), "options": {"provider": "${explicit}"}}
+    stack.write(explicit=explicit)
+    stack.up()
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as interrupted:
+        interrupted.create(KEY, "web", key())
+    stack.write(explicit=explicit, web=web)
+    _run_command_in(stack, stack.up_fails())
+    stack.up()
+    stack.workspace.run("preview", "--expect-no-changes")
+    stack.write(explicit=explicit, renamed=web)
+    _run_command_in(stack, stack.up_fails())
+
+    assert "the resource renamed of this stack has it, too" in stack.up()
+    stack.assert_no_changes()
+    assert stack.resource("renamed")["id"] in cloud.emulator.store.run("select path from resources")[-1]["path"]
 
 
 def _assert_request_ids_belong_to_the_provider(stack, cloud):

@@ -76,7 +76,7 @@ def test_if_the_bucket_cannot_be_listed_after_a_lost_response_the_next_run_finds
     cloud.emulator.faults.queue.clear()
     state = left_by(failed[0], driver.Resource(engine.urn(NOTIFICATION, "n"), "", {}, {}))
 
-    assert "may have been created" in failed[0].message
+    assert "may have carried the request out. Run the command again to go on. The bucket's list" in failed[0].message
     assert state.id == f"{BUCKET}/notificationConfigs/new"
     assert engine.refresh(state).id == f"{BUCKET}/notificationConfigs/2"
     updated = engine.update(state, notification())
@@ -107,7 +107,8 @@ def test_a_configuration_that_publishes_the_same_events_as_another_causes_a_warn
     assert second.id == f"{BUCKET}/notificationConfigs/2"
     ((urn, warning),) = [(urn, text) for severity, urn, text in engine.log.messages if severity == "WARNING"]
     assert urn == second.urn
-    assert f"pulumi import {NOTIFICATION} NAME {BUCKET}/notificationConfigs/1" in warning
+    assert "The resource one of this stack manages it: remove one of the two resources" in warning
+    assert "pulumi import" not in warning
 
 
 def test_a_missing_permission_to_publish_names_the_service_agent(engine, cloud):

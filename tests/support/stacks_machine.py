@@ -7,7 +7,6 @@ fails any more: each stack must reach its program, and deleting both must leave 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -18,6 +17,7 @@ from emulated import Emulated
 from fleets import set_limits
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from import_commands import import_commands
 from observed_log import observed_requests
 from programs import ATTACHMENT, FLEET, KEY, PROJECT
 from promises import require
@@ -31,7 +31,6 @@ INTERRUPTIONS = st.sampled_from(["crash", "crash after", "cancel", "preempt", "s
 TROUBLES = st.tuples(POSITIONS, INTERRUPTIONS) | st.tuples(POSITIONS, FAULTS)
 """What goes wrong in a run, and at which of its requests."""
 EDIT_LISTS = st.lists(EDITS, min_size=1, max_size=3, unique_by=lambda edit: edit[0])
-_IMPORT = re.compile(r"`pulumi import \S+ NAME ([^`]+)`")
 _WITHOUT_NUMBER = {ATTACHMENT, FLEET, KEY}
 
 
@@ -175,16 +174,17 @@ class StacksMachine(RuleBasedStateMachine):
         others = self.strangers | self._owned(1 - number)
         for failure in self.stacks[number].failures:
             _, _, token, name = failure.urn.split("::")
-            command = _IMPORT.search(failure.message)
-            require(command, "not reached", failure)
-            wanted = declared_identity(token, self.programs[number][name].inputs) or f"b/{command[1]}"
+            commands = import_commands(failure.message)
+            require(commands, "not reached", failure)
+            require(commands[0].name == name, "not reached", failure)
+            wanted = declared_identity(token, self.programs[number][name].inputs) or f"b/{commands[0].id}"
             require(wanted in others | self.orphans, "not reached", failure)
             if wanted in others:
                 del self.programs[number][name]
             elif any(entry.urn == failure.urn for entry in self.stacks[number].entries):
                 self._delete_orphan(wanted)  # the replacement of a resource was interrupted
             else:
-                self._import_orphan(number, failure.urn, command[1])
+                self._import_orphan(number, failure.urn, commands[0].id)
 
     def _import_orphan(self, number: int, urn: str, resource_id: str) -> None:
         _, _, token, name = urn.split("::")

@@ -21,6 +21,7 @@ from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, Re
 from gcpx.gcp.list_method import is_id
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
+from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
 
 _NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
@@ -272,9 +273,8 @@ def inserted_name(operation: Mapping[str, Any], name: str) -> str:
 
 def _already_exists(call: Call, error: Conflict, resource_id: str) -> Conflict:
     return Conflict(
-        f"{error}. {resource_id} exists and was not created by this resource with these inputs: import it with "
-        f"`pulumi import {call.token} NAME {resource_id}`, choose another name, or, if this is a replacement, set the "
-        "resource option deleteBeforeReplace",
+        f"{error}. {resource_id} exists and was not created by this resource with these inputs. "
+        f"{how_to_manage(call, resource_id, 'choose another name')}",
         status=error.status,
         reason=error.reason,
     )

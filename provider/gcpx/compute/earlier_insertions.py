@@ -13,6 +13,7 @@ from gcpx.compute.operations import Operations
 from gcpx.compute.request_ids import resource_mark, stack_mark
 from gcpx.errors import ProviderError
 from gcpx.model.call import Call
+from gcpx.model.import_command import separate_import_command
 
 Operation = dict[str, Any]
 """An operation as the API returns it (REST JSON)."""
@@ -67,15 +68,15 @@ class EarlierInsertions:
         except ProviderError:
             return
         if found is not None:
-            call.warn(orphan_warning(self.token, resource_id, _deletion(collection, name)))
+            call.warn(orphan_warning(call, resource_id, _deletion(collection, name)))
 
 
-def orphan_warning(token: str, resource_id: str, deletion: str) -> str:
+def orphan_warning(call: Call, resource_id: str, deletion: str) -> str:
     """Return the warning about something that an interrupted run of this resource created; `deletion` is a command."""
     return (
         f"{resource_id} exists, and an earlier run of this resource created it. Unless this run deletes it, or another "
-        f"resource or stack has taken it over, it is in no state: manage it with `pulumi import {token} NAME {resource_id}`, "
-        f"or delete it with `{deletion}`"
+        f"resource or stack has taken it over, it is in no state: delete it with `{deletion}`, or keep it as one more "
+        f"resource: run {separate_import_command(call, resource_id)}, and add the code that this prints to the program"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -66,6 +67,6 @@ def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, An
     call.warn(
         f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
         "response to the creation was lost, and no operation of this stack created what exists. If it is yours, delete "
-        "it, or import it after `pulumi state delete`"
+        f"it, or import it; if the state still has this resource, run `pulumi state delete {shlex.quote(call.urn)}` first"
     )
     return False

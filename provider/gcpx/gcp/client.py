@@ -74,7 +74,9 @@ class GoogleClient:
         except ApiError as error:
             if request.only_reads or retries.lost is None:
                 raise
-            raise Unfinished(f"{error} Google may have carried the request out") from error
+            raise Unfinished(
+                f"{str(error).rstrip('.')}. Google may have carried the request out. Run the command again to go on"
+            ) from error
 
     def _send_until_answered(self, request: Request, call: Call, retries: Retries) -> dict[str, Any]:
         renew_token = False

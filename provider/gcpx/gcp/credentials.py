@@ -25,6 +25,8 @@ from gcpx.gcp.retries import RetryableError
 from gcpx.gcp.settings import Settings
 
 _OAUTH_CODE: Final = re.compile(r"[a-z_]{1,40}")
+_CODE_IN_TEXT: Final = re.compile(r"Error code ([a-z_]+)(?=$|:| - )")
+"""How google-auth's `OAuthError` begins."""
 _OAUTH_CODES: Final = {
     "invalid_grant": "so the key or the refresh token has expired, was revoked, or belongs to another account",
     "invalid_client": "so the OAuth client of the credentials is unknown",
@@ -168,9 +170,8 @@ class Credentials:
 
     def _explain(self, error: Exception, received: Received | None) -> str:
         """Say what went wrong, without the text of the error, which may quote keys and tokens."""
-        answer = next((item for item in error.args if isinstance(item, dict)), {})
-        code = answer.get("error")
-        if isinstance(code, str) and _OAUTH_CODE.fullmatch(code):
+        code = _oauth_code(error)
+        if code:
             skew = self._skew(received) if code == "invalid_grant" else ""
             return (
                 f"the token server answered {code}, {skew or _OAUTH_CODES.get(code, 'see the OAuth 2.0 error codes')}"
@@ -200,6 +201,14 @@ class Credentials:
             return ""
         direction = "ahead of" if seconds > 0 else "behind"
         return f"because the clock of this machine is {abs(seconds) / 60:.0f} minutes {direction} the server's; set it"
+
+
+def _oauth_code(error: Exception) -> str:
+    """Return OAuth 2.0's code in an error of google-auth, which holds the answer or a text about it; empty if none."""
+    answer = next((item for item in error.args if isinstance(item, dict)), {})
+    found = _CODE_IN_TEXT.match(str(next(iter(error.args), "")))
+    code = found[1] if found is not None else answer.get("error")
+    return code if isinstance(code, str) and _OAUTH_CODE.fullmatch(code) else ""
 
 
 def _no_token(why: str) -> Unauthenticated:
@@ -259,7 +268,9 @@ def _external_account(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
     if str(source.get("environment_id", "")).startswith("aws"):
         from google.auth import aws as found  # noqa: PLC0415 - as above
     elif "executable" in source:
-        from google.auth import pluggable as found  # noqa: PLC0415 - as above
+        from gcpx.gcp.executable_source import ExecutableCredentials  # noqa: PLC0415 - as above
+
+        return ExecutableCredentials.from_info(info, scopes=scopes)
     else:
         from google.auth import identity_pool as found  # noqa: PLC0415 - as above
     return found.Credentials.from_info(info, scopes=scopes)
@@ -271,10 +282,11 @@ def _impersonated(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
     return impersonated_credentials.Credentials.from_impersonated_service_account_info(info, scopes=scopes)
 
 
-def _external_account_authorized_user(info: dict[str, Any], scopes: tuple[str, ...]) -> Any:
+def _external_account_authorized_user(info: dict[str, Any], _scopes: tuple[str, ...]) -> Any:
+    """Load a user of a workforce pool, whose tokens have the scopes of the login."""
     from google.auth import external_account_authorized_user  # noqa: PLC0415 - as above
 
-    return external_account_authorized_user.Credentials.from_info({**info, "scopes": list(scopes)})
+    return external_account_authorized_user.Credentials.from_info(info)
 
 
 _LOADERS: Final[dict[str, Callable[[dict[str, Any], tuple[str, ...]], Any]]] = {

@@ -15,6 +15,9 @@ from gcpx.model.values import Path
 READING_TIME: Final = 1.0
 """Seconds after the custom timeout in which what exists may still be read, so that the state is complete."""
 
+URN_PARTS: Final = 4
+"""Parts of a URN: `urn:pulumi:STACK`, the project, the qualified type, and the name, which may contain `::` itself."""
+
 
 @attrs.frozen(kw_only=True)
 class Call:
@@ -34,6 +37,7 @@ class Call:
         changed: in an update, the paths of the inputs that differ.
         autonamed: whether the resource's name was generated.
         provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
+        provider_urn: the URN of the provider's resource; empty if the engine does not tell.
         shown: what the engine has shown of this resource's state since Configure: IDs, numeric IDs, generated names.
         in_state: the IDs of all resources that the engine has shown or that were created since Configure.
         clock: gives the time in seconds, from any starting point.
@@ -50,6 +54,7 @@ class Call:
     changed: tuple[Path, ...] = ()
     autonamed: bool = False
     provider_id: str = ""
+    provider_urn: str = ""
     shown: frozenset[str] = frozenset()
     in_state: Mapping[str, str] = attrs.Factory(dict)
     clock: Callable[[], float] = time.monotonic
@@ -76,3 +81,13 @@ class Call:
     def token(self) -> str:
         """The resource's type token."""
         return self.urn.split("::")[2].rpartition("$")[2]
+
+    @property
+    def name(self) -> str:
+        """The resource's name in the program."""
+        return name_in_urn(self.urn)
+
+
+def name_in_urn(urn: str) -> str:
+    """Return the name of a resource in the program."""
+    return urn.split("::", URN_PARTS - 1)[-1]

@@ -47,6 +47,11 @@ class Plan:
         """The paths that differ."""
         return tuple(change.path for change in self.changes)
 
+    @property
+    def replaces(self) -> bool:
+        """Whether the resource is replaced."""
+        return any(change.replaces for change in self.changes)
+
 
 def name_inputs(
     resource: Resource, request: NameRequest, olds: dict[str, Any], news: dict[str, Any]

@@ -27,7 +27,7 @@ from gcpx.protocol.log import EngineLog
 from gcpx.protocol.outputs import Outputs
 from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.request_secrets import resource_token, secrets_in
-from gcpx.protocol.stack_memory import KEPT, StackMemory
+from gcpx.protocol.stack_memory import StackMemory
 from gcpx.protocol.wire import decode, encode
 
 _PAGE: Final = 500
@@ -98,7 +98,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         self._log.require_cli()
         args = decode(request.args) or messages.legacy_variables(request.variables)
         self.plugin.configure(reveal(args))
-        self._memory = StackMemory(request.id)
+        self._memory = StackMemory(request.id, request.urn)
         return proto.provider.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
         )
@@ -159,8 +159,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
         old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
-        self._memory.show(request.urn, request.id, outputs)
         plan = lifecycle.plan(self._resource(request), reveal(old), reveal(new), reveal(outputs))
+        self._memory.show(request.urn, request.id, outputs, stays=not plan.replaces)
         return messages.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
 
     @guarded
@@ -221,8 +221,8 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Delete the resource."""
         resource, last = self._resource(request), decode(request.properties)
         call = self._call(request, last)
-        if self._memory.is_kept(request.urn, request.id, last):
-            call.warn(KEPT.format(id=request.id, urn=request.urn))
+        if reason := self._memory.why_kept(request.urn, request.id, last):
+            call.warn(reason)
         else:
             with wrapping_unexpected_errors():
                 resource.delete(call, request.id)
@@ -254,6 +254,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             last=reveal(last or {}),
             clock=self.plugin.clock,
             provider_id=self._memory.provider_id,
+            provider_urn=self._memory.provider_urn,
             shown=self._memory.shown(urn),
             in_state=self._memory.ids,
         )

@@ -6,15 +6,20 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.model.call import name_in_urn
 from gcpx.model.naming import ADOPTED, AUTONAMED, Autoname
 from gcpx.model.resource import Live
 
-KEPT: Final = (
+_KEPT: Final = (
     "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
     "told from the repetition of an interrupted creation. To replace it, set the resource option deleteBeforeReplace; "
     "if its name was generated, `pulumi up --refresh --target-replace '{urn}'` replaces it, too"
 )
 """The warning about a deletion that would delete what a creation of the same run has adopted."""
+_HELD: Final = (
+    "{id} was not deleted, because the resource {holder} of this stack has it, too; this resource leaves the state only"
+)
+"""The warning about a deletion that would delete what another resource of the program still has."""
 
 
 @attrs.define
@@ -23,22 +28,28 @@ class StackMemory:
 
     Attributes:
         provider_id: the ID of the provider's resource, which is unique to the stack; empty if the engine sent none.
+        provider_urn: the URN of the provider's resource; empty if the engine sent none.
         ids: the IDs of all resources that were shown or created, with their URNs.
     """
 
     provider_id: str = ""
+    provider_urn: str = ""
     ids: dict[str, str] = attrs.Factory(dict)
     _shown: dict[str, set[str]] = attrs.Factory(dict)
     _adoptions: dict[tuple[str, str], str] = attrs.Factory(dict)
     """The marks of adopted resources, by URN and ID."""
+    _holders: dict[str, str] = attrs.Factory(dict)
+    """By ID, the URN of the resource of the program that has it before and after this run."""
 
     def shown(self, urn: str) -> frozenset[str]:
         """Return what was shown of a resource: IDs, numeric IDs and generated names."""
         return frozenset(self._shown.get(urn, ()))
 
-    def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
-        """Remember a resource of the state; the outputs may hold secrets."""
+    def show(self, urn: str, resource_id: str, outputs: dict[str, Any], *, stays: bool = False) -> None:
+        """Remember a resource of the state, and whether this run is known to leave it; the outputs may hold secrets."""
         self.ids[resource_id] = urn
+        if stays:
+            self._holders[resource_id] = urn
         known = (resource_id, outputs.get("numericId"))
         self._shown.setdefault(urn, set()).update(value for value in known if isinstance(value, str))
         if outputs.get(ADOPTED):
@@ -52,15 +63,19 @@ class StackMemory:
     def created(self, urn: str, live: Live) -> None:
         """Remember what was created, and whether it was adopted."""
         self.ids[live.id] = urn
+        self._holders = {held: holder for held, holder in self._holders.items() if holder != urn}
         if live.adoption:
             self._adoptions[urn, live.id] = live.adoption
 
-    def is_kept(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> bool:
-        """Return whether a deletion would delete what a creation adopted.
+    def why_kept(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> str:
+        """Return the warning instead of a deletion that would delete what the state still has; empty if none would.
 
         In a replacement that the engine forces, nothing tells the creation that the resource that it finds is the one
         to be replaced. The state then has the resource twice, and the new entry has a mark that the old one does not
-        have.
+        have. The state also has a resource twice if it was imported under a second name.
         """
         mark = self._adoptions.get((urn, resource_id))
-        return mark is not None and outputs.get(ADOPTED) != mark
+        if mark is not None and outputs.get(ADOPTED) != mark:
+            return _KEPT.format(id=resource_id, urn=urn)
+        holder = self._holders.get(resource_id, urn)
+        return "" if holder == urn else _HELD.format(id=resource_id, holder=name_in_urn(holder))

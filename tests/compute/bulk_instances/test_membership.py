@@ -195,7 +195,7 @@ def test_a_new_fleet_refuses_instances_that_exist_already(engine, cloud, own):
     assert failed[0].message.startswith(
         "fleetId: must match no existing instance in us-east1: 1 instances, such as web-007"
     )
-    for words in ("Choose another", "pulumi import", "deleteBeforeReplace"):
+    for words in ("choose another", "pulumi import", "deleteBeforeReplace"):
         assert words in failed[0].message
     assert cloud.calls("compute.regionInstances") == []
 
@@ -205,7 +205,7 @@ def test_a_fleet_of_another_resource_is_not_shared(engine):
     with failing() as failed:
         engine.create(FLEET, "others", fleet(2, fleetId="crew"))
 
-    assert "deleteBeforeReplace" in failed[0].message
+    assert "The resource workers of this stack manages it: choose another ID" in failed[0].message
     assert engine.refresh(first) == first
 
 

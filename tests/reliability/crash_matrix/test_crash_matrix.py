@@ -7,13 +7,12 @@ creation and of a few other verbs: after the work of the first request that chan
 
 from __future__ import annotations
 
-import re
-
 import attrs
 import matrix
 import pytest
 from crash_scenarios import SCENARIOS, Scenario, existing, prepare
 from crashing_stack import CrashingStack
+from import_commands import import_commands
 from programs import PROJECT
 
 VERBS = [
@@ -72,9 +71,9 @@ class Case:
         """Run the command again, as a user does; run the one command that an error names."""
         self.run()
         if self.stack.failed is not None:
-            found = re.search(r"`pulumi import \S+ NAME ([^`]+)`", self.stack.failed.message)
-            assert found is not None, self.stack.failed
-            self.stack.import_(found[1])
+            (command,) = import_commands(self.stack.failed.message)
+            assert command.name == self.stack.name
+            self.stack.import_(command.id)
             self.run()
         assert self.stack.failed is None, self.stack.failed
 

@@ -6,6 +6,7 @@ import attrs
 import pytest
 from crash_scenarios import SCENARIOS, existing, prepare
 from crashing_stack import CrashingStack
+from import_commands import import_commands
 from programs import PROJECT
 
 GENERATED = ["generated template", "generated regional template", "generated image", "generated fleet"]
@@ -96,10 +97,11 @@ def test_after_a_change_of_the_program_the_lost_resource_is_named(cloud, name):
     stack.run("up", changed)
     (warning,) = stack.warnings
 
-    assert f"`pulumi import {stack.token} NAME " in warning
+    (command,) = import_commands(warning)
+    assert (command.token, command.name) == (stack.token, f"{stack.name}-earlier")
     assert "gcloud compute" in warning
     again = stack_of(cloud, name)
-    again.import_(warning.split(" NAME ")[1].split("`")[0])
+    again.import_(command.id)
     again.run("destroy", {})
     assert not lost.keys() - before.keys() & existing(cloud).keys(), "the named one was the lost one"
     assert_settled(stack, changed, before)
@@ -114,7 +116,8 @@ def test_after_a_change_of_the_program_a_written_name_is_a_conflict_with_an_impo
 
     assert stack.state is None
     assert existing(cloud) == lost
-    stack.import_(told.split(" NAME ")[1].split("`")[0])
+    command = import_commands(told)[0]
+    stack.import_(command.id)
     stack.run("destroy", {})
     assert existing(cloud) == before
     stack.end_plugin()
@@ -261,7 +264,7 @@ def test_a_configuration_that_no_resource_has_is_imported_and_not_doubled(cloud)
     stack.run("up", SCENARIOS["notification"].inputs)
 
     assert "an interrupted run or somebody else created it" in stack.failed.message
-    stack.import_(stack.failed.message.split(" NAME ")[1].split("`")[0])
+    stack.import_(import_commands(stack.failed.message)[0].id)
     assert_settled(stack, SCENARIOS["notification"].inputs, before)
 
 

@@ -47,6 +47,7 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import missing_place, place_or_default
 from gcpx.model.call import Call
+from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import AUTONAMED, Autoname
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, PartialError
@@ -66,12 +67,8 @@ class FleetIdTakenError(ProviderError):
 
     code = "ALREADY_EXISTS"
 
-    def __init__(self, fleet: Fleet, reason: str) -> None:
-        super().__init__(
-            f"fleetId: must match no existing instance in {fleet.region}: {reason}. Choose another ID, import the existing "
-            f"instances with `pulumi import {BulkInstances.token} NAME {fleet.resource_id}`, or, if this is a replacement, set "
-            "the resource option deleteBeforeReplace"
-        )
+    def __init__(self, fleet: Fleet, reason: str, advice: str) -> None:
+        super().__init__(f"fleetId: must match no existing instance in {fleet.region}: {reason}. {advice}")
 
 
 class BulkInstances(InProject):
@@ -220,7 +217,8 @@ class BulkInstances(InProject):
     def _reserve(self, call: Call, fleet: Fleet) -> Iterator[None]:
         """Reserve the ID of a fleet while it is being created; refuse one that another resource has reserved."""
         if self._creating.setdefault(fleet.resource_id, call.urn) != call.urn:
-            raise FleetIdTakenError(fleet, "another resource is creating instances that match it")
+            words = "another resource is creating instances that match it"
+            raise FleetIdTakenError(fleet, words, "Choose another ID")
         try:
             yield
         finally:
@@ -231,7 +229,7 @@ class BulkInstances(InProject):
         members = fleet.members(call)
         if members and (len(members) > wanted.count or not were_created_for(call, fleet, inputs, wanted, members)):
             words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
-            raise FleetIdTakenError(fleet, words)
+            raise FleetIdTakenError(fleet, words, how_to_manage(call, fleet.resource_id, "choose another ID"))
         return bool(members)
 
     def _grow(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> Live:

@@ -30,6 +30,7 @@ from gcpx.gcp.partial_state import keeping_state
 from gcpx.gcp.place_defaults import missing_place, place_or_default, require_project
 from gcpx.model import codec
 from gcpx.model.call import Call
+from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
 from gcpx.model.rules import Violation, text
@@ -134,8 +135,8 @@ class DiskAttachment(Resource):
             attached = self._find(call, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
             if attached is None:
                 raise
-            words = f"{attached.id} is attached already, and not by this resource with these inputs: import it with"
-            raise error.with_hint(f"{words} `pulumi import {self.token} NAME {attached.id}`, or detach it") from error
+            words = f"{attached.id} is attached already, and not by this resource with these inputs."
+            raise error.with_hint(f"{words} {how_to_manage(call, attached.id, 'attach another disk')}") from error
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Find the disk on the instance; None if either is gone."""

@@ -16,6 +16,7 @@ from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
 from gcpx.model import codec
 from gcpx.model.call import Call
+from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import path_of
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, PartialError, Resource
 from gcpx.model.rules import Violation, text
@@ -75,7 +76,7 @@ class SshKey(Resource):
         """Create the key, and wait until it can be read; refuse one that exists, because it may be another stack's."""
         keys, key_id = self._keys(call, inputs["user"]), fingerprint(inputs["key"])
         if keys.read(key_id) is not None:
-            raise self._already_exists(keys, key_id)
+            raise _already_exists(keys, key_id)
         with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
             try:
                 self._add(keys, inputs)
@@ -122,14 +123,6 @@ class SshKey(Resource):
         else:
             keys.create(body)
 
-    def _already_exists(self, keys: SshPublicKeys, key_id: str) -> Conflict:
-        resource_id = keys.id_of(key_id)
-        return Conflict(
-            f"{resource_id} exists already and was not created by this resource; to manage it, run "
-            f"`pulumi import {self.token} NAME {resource_id}`, unless another stack manages it",
-            status=409,
-        )
-
     def _wait_until_readable(self, keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:
         for pause in _PAUSES:
             live = self._read(keys, key_id, inputs)
@@ -155,6 +148,15 @@ class SshKey(Resource):
         if found is None:
             raise InvalidId(self.token, resource_id, self.id_forms)
         return found[1], found[2]
+
+
+def _already_exists(keys: SshPublicKeys, key_id: str) -> Conflict:
+    resource_id = keys.id_of(key_id)
+    return Conflict(
+        f"{resource_id} exists already and was not created by this resource. "
+        f"{how_to_manage(keys.call, resource_id, 'remove this resource from the program')}",
+        status=409,
+    )
 
 
 def _unread(keys: SshPublicKeys, key_id: str, inputs: dict[str, Any]) -> Live:

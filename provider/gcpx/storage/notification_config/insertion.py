@@ -72,7 +72,7 @@ class Insertion:
             twins = self.twins()
         except Exception as error:  # whatever went wrong, Google may have created the configuration
             raise Unfinished(
-                f"{lost} It may have been created anyway, but the bucket's list could not be read: "
+                f"{str(lost).rstrip('.')}. The bucket's list, which shows whether it was created, could not be read: "
                 f"{safe_message(error).rstrip('.')}. Run `pulumi up` again to go on"
             ) from error
         return next((found for number, found in twins.items() if number not in before), None)

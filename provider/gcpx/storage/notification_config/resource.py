@@ -21,6 +21,7 @@ from gcpx.gcp.place_defaults import how_to_set, place_or_default, require_projec
 from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
+from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, path_of
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
 from gcpx.model.rules import Violation
@@ -188,15 +189,15 @@ class NotificationConfig(Resource):
         """
         if twin in call.shown:
             return
-        words, managed = f"{twin} already publishes the same events", f"run `pulumi import {self.token} NAME {twin}`"
+        words = f"{twin} already publishes the same events"
+        other = "give this one other customAttributes"
         if twin not in call.in_state:
-            raise Conflict(
-                f"{words}, and no resource of this run is known to have it: an interrupted run or somebody else created "
-                f"it. To manage it, {managed}; otherwise delete it, or give this one other customAttributes. If this is a "
-                "replacement, set the resource option deleteBeforeReplace",
-                status=409,
+            whose = (
+                "an interrupted run or somebody else created it, or a resource that this run has not reached manages it"
             )
-        call.warn(f"{words}, so every event will be published twice. To manage that one instead, {managed}")
+            raise Conflict(f"{words}: {whose}. {how_to_manage(call, twin, other)}", status=409)
+        other = "remove one of the two resources, or give one of them other customAttributes"
+        call.warn(f"{words}, so every event will be published twice. {how_to_manage(call, twin, other)}")
 
     def _is_twin(self, item: dict[str, Any], inputs: dict[str, Any]) -> bool:
         """Return whether a configuration in Google's JSON means the same as inputs."""

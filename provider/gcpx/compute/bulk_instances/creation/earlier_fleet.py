@@ -104,7 +104,7 @@ def warn_of_earlier_fleets(call: Call, fleet: Fleet, insertions: EarlierInsertio
             continue
         if earlier is not None and not {earlier.resource_id, earlier.id} & known:
             known.add(earlier.resource_id)
-            call.warn(orphan_warning(insertions.token, earlier.resource_id, _deletion(earlier)))
+            call.warn(orphan_warning(call, earlier.resource_id, _deletion(earlier)))
 
 
 def _deletion(fleet: Fleet) -> str:

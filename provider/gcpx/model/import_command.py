@@ -1,0 +1,58 @@
+"""What messages advise about something that exists already: `pulumi import` commands that can be copied and run."""
+
+from __future__ import annotations
+
+import shlex
+
+from gcpx.model.call import URN_PARTS, Call, name_in_urn
+
+
+def how_to_manage(call: Call, resource_id: str, otherwise: str) -> str:
+    """Return sentences about what to do if a resource was to create something that exists already.
+
+    An import of what another resource of the stack manages would end with its deletion, when `pulumi up` deletes the
+    other resource.
+
+    Args:
+        call: the engine's call, which was to create it.
+        resource_id: what exists.
+        otherwise: what to do if it is not to be managed by this resource.
+    """
+    if call.is_anothers(resource_id):
+        return f"The resource {name_in_urn(call.in_state[resource_id])} of this stack manages it: {otherwise}"
+    return (
+        f"If no other resource or stack manages it, import it with {import_command(call, resource_id)}; if this "
+        "resource had another name in the program before, set the resource option aliases; if this is a replacement, "
+        "set the resource option deleteBeforeReplace, or delete it if an interrupted replacement created it; "
+        f"otherwise {otherwise}"
+    )
+
+
+def import_command(call: Call, resource_id: str) -> str:
+    """Return the command, in backquotes, that imports something as the resource of a call.
+
+    The command names a provider that is not the default one. If the resource has a parent, it contains the parent's URN
+    except for its name, NAME, which the engine does not tell to a provider.
+    """
+    return _command(call, call.name, resource_id)
+
+
+def separate_import_command(call: Call, resource_id: str) -> str:
+    """Return the command, in backquotes, that imports something as one more resource beside that of a call."""
+    return _command(call, f"{call.name}-earlier", resource_id)
+
+
+def _command(call: Call, name: str, resource_id: str) -> str:
+    words = ["pulumi", "import", call.token, name, resource_id, *_parent(call.urn), *_provider(call.provider_urn)]
+    return f"`{shlex.join(words)}`"
+
+
+def _parent(urn: str) -> list[str]:
+    stack, project, qualified_type, _ = urn.split("::", URN_PARTS - 1)
+    parent_type = qualified_type.rpartition("$")[0]
+    return ["--parent", f"parent={stack}::{project}::{parent_type}::NAME"] if parent_type else []
+
+
+def _provider(urn: str) -> list[str]:
+    name = urn.rpartition("::")[2]
+    return [] if not urn or name.startswith("default") else ["--provider", f"provider={urn}"]
