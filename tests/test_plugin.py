@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 
 import driver
@@ -50,6 +51,42 @@ def test_a_request_of_several_megabytes_is_accepted(plugin):
         answer = _stub(channel).CheckConfig(request, wait_for_ready=True, timeout=HANGS)
 
     assert answer.inputs == news
+
+
+@pytest.fixture
+def engine_socket():
+    """A socket at which an engine listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(HANGS)
+        yield listening
+
+
+def _accept(listening):
+    connection, _ = listening.accept()
+    return connection
+
+
+def test_the_process_ends_when_its_engine_was_killed(engine_socket):
+    port = engine_socket.getsockname()[1]
+    with _start(f"127.0.0.1:{port}") as process:
+        process.stdout.readline()
+        connection = _accept(engine_socket)
+        engine_socket.close()
+        connection.close()
+
+        assert process.wait(timeout=HANGS) == 0
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_the_process_connects_again_if_its_engine_closes_the_connection(engine_socket):
+    port = engine_socket.getsockname()[1]
+    with _start(f"127.0.0.1:{port}") as process:
+        process.stdout.readline()
+        _accept(engine_socket).close()
+        with _accept(engine_socket):
+            assert process.poll() is None
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=HANGS) == 0
 
 
 def _start(*arguments):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import select
 import signal
 import subprocess
 import threading
-from contextlib import contextmanager
 from pathlib import Path
 
 import driver
@@ -35,9 +36,9 @@ def _request_ids(requests):
     return len({entry["query"]["requestId"] for entry in inserts})
 
 
-@contextmanager
+@contextlib.contextmanager
 def _running(stack):
-    """Run `up` in the background; kill the CLI with its plugins at the end."""
+    """Run `up` in the background; kill the CLI at the end, and wait until its plugins have ended by themselves."""
     workspace = stack.workspace
     command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--color", "never"]
     environment = {**os.environ, **workspace.variables}
@@ -47,8 +48,18 @@ def _running(stack):
         finally:
             children = Path(f"/proc/{process.pid}/task").glob("*/children")
             pids = [int(pid) for path in children for pid in path.read_text().split()]
-            for pid in (process.pid, *pids):
-                os.kill(pid, signal.SIGKILL)
+            _kill_cli(process, pids)
+
+
+def _kill_cli(process, children):
+    """Kill the CLI and its language hosts; wait for the end of its plugins."""
+    plugins = [pid for pid in children if b"pulumi-resource-gcpx" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    with contextlib.ExitStack() as opened:
+        ends = [opened.enter_context(os.fdopen(os.pidfd_open(pid), "rb", buffering=0)) for pid in plugins]
+        for pid in {process.pid, *children} - {*plugins}:
+            os.kill(pid, signal.SIGKILL)
+        assert ends
+        assert all(select.select([end], [], [], HANGS)[0] for end in ends), "a plugin has outlived its engine"
 
 
 @pytest.mark.parametrize("case", CASES)

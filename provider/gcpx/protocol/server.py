@@ -11,6 +11,7 @@ from typing import Final
 import grpc
 
 from gcpx.protocol import proto
+from gcpx.protocol.engine_watch import when_ended
 from gcpx.protocol.log import MESSAGE_LIMIT, EngineLog
 from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.servicer import Servicer
@@ -33,25 +34,26 @@ def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = No
 
 
 def serve(plugin: Plugin, engine_address: str | None) -> None:
-    """Serve until SIGINT or SIGTERM."""
-    signals = _receive_signals()
+    """Serve until SIGINT, SIGTERM or the end of the engine."""
+    stops, stop = _receive_signals()
     server, port = start(plugin, engine_address)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    signals.recv(1)
+    when_ended(engine_address or "", lambda: stop.sendall(b"\0"))
+    stops.recv(1)
     plugin.cancel()
     server.stop(_GRACE).wait()
     plugin.close()
 
 
-def _receive_signals() -> socket.socket:
-    """Return a socket on which a byte arrives for SIGINT or SIGTERM.
+def _receive_signals() -> tuple[socket.socket, socket.socket]:
+    """Return a socket on which a byte arrives for SIGINT or SIGTERM, and its other end.
 
     Python runs the handler of a signal only between two instructions, and so could miss one just before a wait begins.
     """
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
-    signal.set_wakeup_fd(sender.detach())
+    signal.set_wakeup_fd(sender.fileno())
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
-    return receiver
+    return receiver, sender

@@ -107,10 +107,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def Invoke(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Call a function."""
         function, arguments = self.plugin.function(request.tok), decode(request.args)
-        kind = function.type
-        report = lifecycle.check_inputs(kind, arguments, function.problems(reveal(arguments)))
-        self._raise_if_invalid(f"{request.tok} was not called", kind, arguments, report)
-        marked = mark_secrets(kind, without_hidden(arguments))
+        report = lifecycle.check_inputs(function.type, arguments, function.problems(reveal(arguments)))
+        self._raise_if_invalid(f"{request.tok} was not called", function.type, arguments, report)
+        marked = mark_secrets(function.type, without_hidden(arguments))
         with wrapping_unexpected_errors():
             result = function.invoke(self._call(request), reveal(marked))
         return proto.provider.InvokeResponse(**{"return": encode(mark_secrets(function.result_type, result, marked))})
