@@ -19,7 +19,7 @@ from gcpx.provider import FUNCTIONS, RESOURCES
 
 LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
 DOCUMENTS = [
-    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELIABILITY.md", "RULES.md", "docs/fleets.md", "BENCHMARKS.md", *(f"{name}/README.md" for name in LIBRARIES),
+    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELIABILITY.md", "RULES.md", "docs/fleets.md", "docs/permissions.md", "BENCHMARKS.md", *(f"{name}/README.md" for name in LIBRARIES),
 ]  # fmt: skip
 PLUGIN = ROOT / "provider" / "gcpx"
 FOLDERS = "|".join(

@@ -11,7 +11,6 @@ from fleets import set_limits, stop
 from programs import (
     ATTACHMENT,
     BUCKET,
-    DEBIAN,
     FLEET,
     IMAGE,
     KEY,
@@ -20,6 +19,7 @@ from programs import (
     TEMPLATE,
     USER,
     VM,
+    ZONE,
     attachment,
     fleet,
     image,
@@ -35,6 +35,8 @@ _GUEST: Final = {"ready": {"guestAttribute": "app/state=ready", "within": 1}}
 _ATTRIBUTES: Final = {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]}}
 _GPU: Final = {"machineType": "n1-standard-1", "scheduling": {"onHostMaintenance": "TERMINATE"}}
 _ACCELERATORS: Final = [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]
+_PUSH_TOKEN: Final = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.e30.eA"
+_PUBLIC_IMAGE: Final = "projects/debian-cloud/global/images/debian-12-bookworm-v20261014"
 _SPOT: Final = {"scheduling": {"provisioningModel": "SPOT"}}
 _SUBNETWORK: Final = {"networkInterfaces": [{"subnetwork": f"projects/{PROJECT}/regions/us-east1/subnetworks/default"}]}
 
@@ -84,13 +86,13 @@ def _failing(method: str, **fault: Any) -> Callable[[Emulated], None]:
 def _without_long_polls(token: str, collection: str, inputs: Inputs) -> VerbRun:
     """Create a resource at a server that does not have the `wait` method of operations."""
     missing = _failing(f"compute.{collection}.wait", status=404, times=9)
-    return VerbRun(token, "create", inputs, arrange=missing, name="without_long_polls")
+    return VerbRun(token, "create", inputs, arrange=missing, name=f"{collection}_without_long_polls")
 
 
 def _conflicting(token: str, method: str, inputs: Inputs) -> VerbRun:
     """Create a resource that exists already."""
     refused = _failing(method, status=409, reason="alreadyExists", message="already exists")
-    return VerbRun(token, "create", inputs, arrange=refused, fails=True, name="conflict")
+    return VerbRun(token, "create", inputs, arrange=refused, fails=True, name=f"{method}_conflict")
 
 
 def _matrix() -> list[VerbRun]:
@@ -114,9 +116,24 @@ _FULL: Final = {
     "metadata": {"items": [{"key": "k", "value": "v"}]},
     "labels": {"a": "1"},
 }
+_RICH: Final = {
+    **_FULL,
+    "disks": [
+        {
+            "boot": True,
+            "autoDelete": True,
+            "initializeParams": {"sourceImage": f"projects/{PROJECT}/global/images/own"},
+        },
+        {"deviceName": "models", "source": "models", "mode": "READ_ONLY"},
+    ],
+    "networkInterfaces": [{**_SUBNETWORK["networkInterfaces"][0], "accessConfigs": [{"natIP": "203.0.113.10"}]}],
+}
+"""What others have to make first."""
 _OLD_TEMPLATE: Final = {"sourceInstanceTemplate": "global/instanceTemplates/base"}
 RUNS: Final = [
+    VerbRun(FLEET, "create", fleet(1, **_RICH), fails=True, name="rich"),
     *_matrix(),
+    VerbRun(FLEET, "delete", fleet(1), name="one_member"),
     *_of_members({
         "metadata": {"metadata": {"items": [{"key": "k", "value": "v"}]}}, "tags": {"tags": {"items": ["web"]}},
         "scheduling": {"scheduling": {"automaticRestart": False}}, "account": _ACCOUNT,
@@ -152,6 +169,7 @@ RUNS: Final = [
     VerbRun(TEMPLATE, "create", template(**_FULL), name="full"),
     VerbRun(TEMPLATE, "create", {"region": "us-east1", **template(**_FULL)}, name="regional_full"),
     VerbRun(TEMPLATE, "create", template(**_SUBNETWORK), name="subnetwork"),
+    VerbRun(TEMPLATE, "create", {"region": "us-east1", **template(**_SUBNETWORK)}, name="regional_subnetwork"),
     VerbRun(TEMPLATE, "create", {"sourceInstance": VM}, name="from_instance"),
     VerbRun(ATTACHMENT, "create", attachment(mode="READ_ONLY"), name="read_only"),
     VerbRun(KEY, "create", key(projectId=PROJECT), name="imported"),
@@ -163,10 +181,12 @@ RUNS: Final = [
         ("bucket", NOTIFICATION, {"bucket": BUCKET}))),
     VerbRun(TEMPLATE, ONLINE, {"region": "us-east1", **template(**_SUBNETWORK)}, name="regional"),
     VerbRun(TEMPLATE, ONLINE, template(), name="global"),
-    VerbRun(TEMPLATE, ONLINE, template(**_disk("projects/debian-cloud/global/images/debian-12-bookworm-v20261014")), name="image"),
+    VerbRun(TEMPLATE, ONLINE, template(**_disk(_PUBLIC_IMAGE)), name="image"),
     VerbRun(TEMPLATE, ONLINE, {"region": "us-est1", **template()}, name="misspelt"),
     VerbRun(TEMPLATE, ONLINE, {"sourceInstance": VM}, name="from_instance"),
     VerbRun(FLEET, ONLINE, fleet(5, **_SPOT, placement={"policies": [_POLICY]}, locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]}), world=_has_policy, name="all"),
+    VerbRun(FLEET, ONLINE, fleet(5, region="us-est1"), name="misspelt_region"),
+    VerbRun(FLEET, ONLINE, fleet(5, **_disk(_PUBLIC_IMAGE)), name="image"),
     VerbRun(FLEET, ONLINE, fleet(5, locationPolicy={"zones": [{"zone": "zones/us-east1-x"}]}, **_SUBNETWORK), name="misspelt"),
     VerbRun(IMAGE, ONLINE, image(), name="all"),
     VerbRun(IMAGE, ONLINE, image(sourceInstance="zones/us-est1-b/instances/x"), name="misspelt"),
@@ -174,6 +194,14 @@ RUNS: Final = [
     VerbRun(ATTACHMENT, ONLINE, attachment(instance="x", zone="us-est1-b"), name="misspelt"),
     VerbRun(KEY, ONLINE, key(projectId=PROJECT, regions=["us-east1", "us-est1"]), name="all"),
     VerbRun(NOTIFICATION, ONLINE, notification(), name="all"),
+    VerbRun(NOTIFICATION, "create", notification(userProject="payer"), name="user_project"),
+    VerbRun(NOTIFICATION, "read", notification(userProject="payer"), name="user_project"),
+    VerbRun(NOTIFICATION, "delete", notification(userProject="payer"), name="user_project"),
+    VerbRun(NOTIFICATION, "list", {"bucket": BUCKET, "userProject": "payer"}, name="user_project"),
+    *(VerbRun("gcpx:compute:getOperation", CALL, {"name": "operation-none", **place}, fails=True, name=name) for name, place in (
+        ("global", {}), ("region", {"region": "us-east1"}), ("zone", {"zone": ZONE}))),
+    VerbRun("gcpx:oauth2:getTokenInfo", CALL, {"idToken": "x.y.z"}, fails=True),
+    VerbRun("gcpx:pubsub:verifyPushToken", CALL, {"token": _PUSH_TOKEN, "audience": "me", "serviceAccountEmail": USER}),
     *(VerbRun(f"gcpx:compute:{name}", CALL, arguments) for name, arguments in (
         ("aggregatedListInstanceTemplates", {}), ("aggregatedListInstances", {}), ("listInstanceTemplates", {}),
         ("listRegions", {}))),

@@ -36,7 +36,6 @@ CREATION: Final = (
     Need("compute.resourcePolicies.use", PROJECT, "if `resourcePolicies` or `placement` is set"),
     Need("compute.instanceTemplates.useReadOnly", "the template", "if `sourceInstanceTemplate` is set"),
     Need("compute.images.useReadOnly", "the image", "if a disk is made from an image that is not public"),
-    Need("compute.snapshots.useReadOnly", "the snapshot", "if a disk is made from a snapshot"),
     Need("compute.disks.useReadOnly", "the disk", "if an existing disk is attached, which is then read-only"),
 )
 """What the creation of instances needs."""

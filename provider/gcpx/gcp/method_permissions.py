@@ -137,7 +137,7 @@ _COMPUTE: Final = (
     _compute(
         "images.getFromFamily",
         f"GET {_PROJECT}/global/images/family/{{family}}",
-        Need("compute.images.getFromFamily", "the image's project", "if the image is not public"),
+        Need("compute.images.getFromFamily", "the image", "if the image is not public"),
     ),
     _compute(
         "images.get",
@@ -148,6 +148,7 @@ _COMPUTE: Final = (
     _reading("subnetworks.get", "regions/{region}/subnetworks/{subnetwork}", "the subnetwork"),
     _reading("resourcePolicies.get", "regions/{region}/resourcePolicies/{resourcePolicy}", "the policy"),
 )
+_PAYER: Final = Need("serviceusage.services.use", "the project that pays", "if `userProject` is set")
 _GET_BUCKET: Final = Need("storage.buckets.get", "the bucket")
 _UPDATE_BUCKET: Final = Need("storage.buckets.update", "the bucket")
 _CONFIGS: Final = "[b/{bucket}]/notificationConfigs"
@@ -156,10 +157,10 @@ _USER: Final = "[users/{user}]"
 _KEY: Final = "[users/{user}/sshPublicKeys/{fingerprint}]"
 _OTHERS: Final = (
     _of(STORAGE, "buckets.list", "GET [b]", Need("storage.buckets.list", PROJECT)),
-    _of(STORAGE, "notifications.list", f"GET {_CONFIGS}", _GET_BUCKET),
-    _of(STORAGE, "notifications.get", f"GET {_CONFIGS}/{{notification}}", _GET_BUCKET),
-    _of(STORAGE, "notifications.insert", f"POST {_CONFIGS}", _UPDATE_BUCKET),
-    _of(STORAGE, "notifications.delete", f"DELETE {_CONFIGS}/{{notification}}", _UPDATE_BUCKET),
+    _of(STORAGE, "notifications.list", f"GET {_CONFIGS}", _GET_BUCKET, _PAYER),
+    _of(STORAGE, "notifications.get", f"GET {_CONFIGS}/{{notification}}", _GET_BUCKET, _PAYER),
+    _of(STORAGE, "notifications.insert", f"POST {_CONFIGS}", _UPDATE_BUCKET, _PAYER),
+    _of(STORAGE, "notifications.delete", f"DELETE {_CONFIGS}/{{notification}}", _UPDATE_BUCKET, _PAYER),
     _of(
         STORAGE,
         "projects.serviceAccount.get",
@@ -174,6 +175,7 @@ _OTHERS: Final = (
     _of(OSLOGIN, "users.sshPublicKeys.get", f"GET {_KEY}"),
     _of(OSLOGIN, "users.sshPublicKeys.patch", f"PATCH {_KEY}"),
     _of(OAUTH2, "tokeninfo", "GET [tokeninfo]"),
+    _of(OAUTH2, "certs", "GET [oauth2/v1/certs]"),
 )
 METHODS: Final = {method.id: method for method in (*_COMPUTE, *_OTHERS)}
 """Every method that gcpx calls, by its ID."""

@@ -5,6 +5,7 @@ Source: the section "IAM Permissions" on the page of each method in the REST ref
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -13,6 +14,8 @@ from gcpx_emulator.core.permissions import Need, declare_needs
 
 _VERBS: Final = {"aggregatedList": "list", "insert": "create", "wait": "get"}
 """The verbs of permissions, where methods have another name."""
+PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
+"""The beginning of the paths of Google's public images, which everyone may use."""
 _ON_PROJECT: Final = frozenset({"capacity", "create", "list"})
 _METHODS: Final = {
     "advice": "capacity",
@@ -60,7 +63,8 @@ def resource_of(call: Call) -> str:
 def _needs(permission: str) -> Callable[[Call], Iterator[Need]]:
     def find(call: Call) -> Iterator[Need]:
         verb = permission.rpartition(".")[2]
-        yield Need((permission,), f"projects/{call.path['project']}" if verb in _ON_PROJECT else resource_of(call))
+        if not (permission.startswith("compute.images.get") and PUBLIC.match(resource_of(call))):
+            yield Need((permission,), f"projects/{call.path['project']}" if verb in _ON_PROJECT else resource_of(call))
 
     return find
 

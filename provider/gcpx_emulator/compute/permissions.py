@@ -5,12 +5,11 @@ Source: the section "IAM Permissions" on the page of each method in the REST ref
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from gcpx_emulator.compute.links import path_of
-from gcpx_emulator.compute.method_permissions import resource_of
+from gcpx_emulator.compute.method_permissions import PUBLIC, resource_of
 from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import Need, declare_needs
@@ -46,7 +45,6 @@ _SETTINGS: Final = {
     "tags": "compute.instances.setTags",
 }
 """The permissions that properties of new instances need."""
-_PUBLIC: Final = re.compile(r"projects/[a-z-]+-cloud/")
 _DISKS: Final = ("compute.disks.use", "compute.disks.useReadOnly")
 _SOURCE_IMAGES: Final = ("compute.disks.create", "compute.images.useReadOnly")
 _AUTO_DELETE: Final = ("compute.disks.update", "compute.instances.setDiskAutoDelete")
@@ -100,7 +98,7 @@ def _use_disk(call: Call, disk: Json) -> Iterator[Need]:
     """Need to use what a disk is made from; everyone may use the images of Google's public projects."""
     made_from = disk.get("initializeParams") or {}
     image = made_from.get("sourceImage") or ""
-    if image and not _PUBLIC.match(path_of(image, call.path["project"])):
+    if image and not PUBLIC.match(path_of(image, call.path["project"])):
         yield from _on_link(call, image, "compute.images.useReadOnly")
     yield from _on_link(call, made_from.get("sourceSnapshot"), "compute.snapshots.useReadOnly")
     yield from _on_link(call, disk.get("source"), *_DISKS)
