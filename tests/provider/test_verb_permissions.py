@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+import yaml
 from generate.verb_calls import CALLS
 from verb_runs import VerbRun, run
 from verb_scenarios import RUNS
+from workspace import ROOT
 
 from gcpx.gcp.method_permissions import METHODS
 from gcpx.provider import FUNCTIONS, RESOURCES
@@ -58,6 +62,16 @@ def _is_refused(cloud, item, permission):
     alternatives = frozenset({permission}.union(*(group for group in EITHER if permission in group))) & EVERY
     error = run(cloud, item, denied=alternatives, every=EVERY).error
     return any(f"'{name}'" in error for name in alternatives)
+
+
+def test_the_roles_of_the_page_hold_all_permissions():
+    text = (ROOT / "docs" / "permissions.md").read_text()
+    roles = [yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)]
+    *single, everything = (set(role["includedPermissions"]) for role in roles)
+    elsewhere = {"iam.serviceAccounts.actAs", "serviceusage.services.use"}
+
+    assert everything == set().union(*single) == _needed(METHODS) - elsewhere
+    assert all(f"`{name}`" in text.split("## Granted elsewhere")[1] for name in elsewhere)
 
 
 def test_the_emulator_checks_every_declared_permission():

@@ -129,7 +129,7 @@ def _verb_cells(verb: str, rows: list[Row]) -> Iterator[tuple[str, ...]]:
 def _condition(row: Row) -> str:
     """Say when a permission is needed, or what is missing without it."""
     optional = f"optional: without it, {row.without}" if row.without else ""
-    return ", ".join(filter(None, (row.when, optional))) or "always"
+    return "; ".join(filter(None, (row.when, optional))) or "always"
 
 
 def _functions() -> str:

@@ -27,8 +27,8 @@ class Calls:
 
 
 _GLOBAL, _REGIONAL, _POLLED = "for a global template", "for a regional template", "if the server has no `wait` method"
-_EARLIER: Final = "gcpx neither finds nor reports what an interrupted run created"
-_NO_SUGGESTION: Final = "the message about a misspelt region suggests no other"
+_EARLIER: Final = "gcpx may not find what an interrupted run created, and does not warn about it"
+_NO_SUGGESTION: Final = "a misspelt region or zone gets no suggestion"
 _UNCHECKED: Final = "this check is left out, with a warning"
 
 _ALL_REGIONS, _ONE_REGION, _ALL_ZONES, _ONE_ZONE = "for all regions", "for one region", "for all zones", "for one zone"
@@ -38,8 +38,9 @@ _CHANGED: Final = "if it changes"
 
 
 def _online(*methods: str) -> Calls:
-    """Declare what the checks of `validateOnline` read; each check that is refused is left out with a warning."""
-    return Calls(helpful=dict.fromkeys(methods, _UNCHECKED))
+    """Declare what the checks of `validateOnline` read; lists of places only serve suggestions."""
+    places = {"compute.regions.list", "compute.zones.list"}
+    return Calls(helpful={name: _NO_SUGGESTION if name in places else _UNCHECKED for name in methods})
 
 
 _ONLINE_PLACES: Final = ("compute.projects.get", "compute.zones.get", "compute.zones.list")
@@ -131,7 +132,7 @@ _FLEET: Final = {
     "update": Calls(
         {
             "compute.instances.list": "",
-            "compute.zoneOperations.get": "",
+            "compute.zoneOperations.get": "unless members are only added",
             "compute.instances.setLabels": "if members are changed",
             "compute.instances.delete": "if members are deleted or replaced",
             "compute.regionInstances.bulkInsert": "if members are added or replaced",
