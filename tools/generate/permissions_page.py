@@ -69,6 +69,8 @@ _SOURCES: Final = """## Sources
 - Compute Engine: "IAM Permissions" on the page of each method in the
   [REST reference](https://cloud.google.com/compute/docs/reference/rest/v1), and "Required permissions" of
   [Create and start a Compute Engine instance](https://cloud.google.com/compute/docs/instances/create-start-instance).
+  What the pages of the methods say was mostly read in
+  [iam-dataset](https://github.com/iann0036/iam-dataset), which collects it from them, and not on each page.
 - Cloud Storage: [IAM permissions for JSON methods](https://cloud.google.com/storage/docs/access-control/iam-json) and
   [Requester Pays](https://cloud.google.com/storage/docs/requester-pays).
 - Pub/Sub: [Access control with IAM](https://cloud.google.com/pubsub/docs/access-control).
