@@ -19,9 +19,10 @@ from gcpx.protocol.cli_version import OLDEST_CLI
 from gcpx.provider import FUNCTIONS, RESOURCES
 
 LIBRARIES = ["provider/gcpx_emulator", "provider/gcpx_filter", "provider/gcpx_push"]
-DOCUMENTS = [
-    "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "RELIABILITY.md", "RULES.md", "RELEASING.md", "docs/fleets.md", "docs/installation.md", "docs/languages.md", "BENCHMARKS.md", *(f"{name}/README.md" for name in LIBRARIES),
-]  # fmt: skip
+DOCUMENTS = sorted(
+    str(path.relative_to(ROOT))
+    for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *(ROOT / name / "README.md" for name in LIBRARIES))
+)
 PLUGIN = ROOT / "provider" / "gcpx"
 FOLDERS = "|".join(
     ["benchmarks", "docs", "examples", "provider", "sdk", "tests", "tools", *(path.name for path in PLUGIN.iterdir())]

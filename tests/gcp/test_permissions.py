@@ -51,6 +51,14 @@ def test_the_permission_of_each_call_is_known(api, method, path, permission, res
     assert needed(Request(api=api, method=method, path=path)) == (permission, resource)
 
 
+def test_all_permissions_are_named_that_a_call_may_need():
+    attach = Request(api=COMPUTE, method="POST", path=f"beta/{PLACE}/zones/a/instances/i/attachDisk")
+    said = str(explain_denial(_denied(), attach, ROBOT))
+
+    assert f"the permission compute.instances.attachDisk on {PLACE}/zones/a/instances/i, and perhaps" in said
+    assert "compute.disks.use, compute.disks.useReadOnly. The caller is" in said
+
+
 def test_no_permission_is_claimed_for_keys_of_another_account():
     assert needed(Request(api=OSLOGIN, method="GET", path="v1alpha/users/u/sshPublicKeys/f")) is None
 

@@ -7,11 +7,12 @@ from typing import Final
 
 from workspace import ROOT
 
-from generate import package_schema, readme_tables, rules_page
+from generate import package_schema, permissions_page, readme_tables, rules_page
 
 TEXTS: Final[dict[str, Callable[[], str]]] = {
     "README.md": readme_tables.text,
     "RULES.md": rules_page.text,
+    "docs/permissions.md": permissions_page.text,
     "schema.json": package_schema.text,
 }
 

@@ -1,7 +1,4 @@
-"""The IAM permissions that calls need, in one table, and what an error says when one is missing.
-
-Source: "IAM Permissions" or "Required permissions" on the page of each method in the REST references.
-"""
+"""What an error says when an IAM permission is missing."""
 
 from __future__ import annotations
 
@@ -9,60 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-import attrs
-
-from gcpx.gcp.apis import COMPUTE, PUBSUB, STORAGE
 from gcpx.gcp.error_details import object_of, objects
 from gcpx.gcp.errors import ApiError, PermissionDenied
+from gcpx.gcp.method_permissions import method_of
 from gcpx.gcp.request import Request
 
-
-@attrs.frozen
-class Permission:
-    r"""The permission that some calls of an API need.
-
-    Attributes:
-        api: the API's name.
-        call: matches the HTTP method, a space, and the path without the version; its group `on` is the resource that
-            the permission is needed on.
-        name: the permission, in which `\g<...>` stands for another group.
-    """
-
-    api: str
-    call: re.Pattern[str]
-    name: str
-
-
-def _of(api: str, call: str, name: str) -> Permission:
-    return Permission(api, re.compile(call), name)
-
-
-_ON: Final = r"(?P<on>projects/[^/]+)"
-_IN: Final = r"/(?P<place>region|zone)s/[^/]+"
-_SCOPE: Final = r"/(?:global|aggregated|regions/[^/]+|zones/[^/]+)"
-_ITEM: Final = rf"(?P<on>projects/[^/]+{_SCOPE}/(?P<all>\w+)/[^/]+)"
-PERMISSIONS: Final = (
-    _of(COMPUTE.name, rf"GET {_ON}", "compute.projects.get"),
-    _of(COMPUTE.name, rf"GET {_ON}/(?P<places>regions|zones)", r"compute.\g<places>.list"),
-    _of(COMPUTE.name, r"GET (?P<on>projects/[^/]+/(?P<places>regions|zones)/[^/]+)", r"compute.\g<places>.get"),
-    _of(COMPUTE.name, rf"GET {_ON}/global/operations", "compute.globalOperations.list"),
-    _of(COMPUTE.name, rf"GET {_ON}{_IN}/operations", r"compute.\g<place>Operations.list"),
-    _of(COMPUTE.name, rf"(?:GET|POST) {_ON}/global/operations/.*", "compute.globalOperations.get"),
-    _of(COMPUTE.name, rf"(?:GET|POST) {_ON}{_IN}/operations/.*", r"compute.\g<place>Operations.get"),
-    _of(COMPUTE.name, rf"GET {_ON}/global/images/family/.*", "compute.images.getFromFamily"),
-    _of(COMPUTE.name, rf"POST {_ON}{_IN}/instances/bulkInsert", "compute.instances.create"),
-    _of(COMPUTE.name, rf"GET {_ON}{_SCOPE}/(?P<all>\w+)", r"compute.\g<all>.list"),
-    _of(COMPUTE.name, rf"POST {_ON}{_SCOPE}/(?P<all>\w+)", r"compute.\g<all>.create"),
-    _of(COMPUTE.name, rf"GET {_ITEM}", r"compute.\g<all>.get"),
-    _of(COMPUTE.name, rf"DELETE {_ITEM}", r"compute.\g<all>.delete"),
-    _of(COMPUTE.name, rf"(?:GET|POST) {_ITEM}/(?P<method>\w+)", r"compute.\g<all>.\g<method>"),
-    _of(STORAGE.name, r"GET (?P<on>b)", "storage.buckets.list"),
-    _of(STORAGE.name, r"GET (?P<on>b/[^/]+)/notificationConfigs.*", "storage.buckets.get"),
-    _of(STORAGE.name, r"(?:POST|DELETE) (?P<on>b/[^/]+)/notificationConfigs.*", "storage.buckets.update"),
-    _of(STORAGE.name, rf"GET {_ON}/serviceAccount", "resourcemanager.projects.get"),
-    _of(PUBSUB.name, r"GET (?P<on>projects/[^/]+/topics/[^/]+)", "pubsub.topics.get"),
-)
-"""The first row that matches a call counts. OS Login is missing: no permission lets an account manage others' keys."""
 _NAMED: Final = re.compile(r"\b(?:compute|iam|pubsub|resourcemanager|serviceusage|storage)\.\w+\.\w+\b")
 _PERMISSION_REASONS: Final = frozenset({"", "forbidden", "PERMISSION_DENIED", "IAM_PERMISSION_DENIED"})
 """Reasons that speak of permissions; others, such as a disabled API, have another cause."""
@@ -73,13 +21,13 @@ _UNKNOWN_CALLER: Final = (
 
 
 def needed(request: Request) -> tuple[str, str] | None:
-    """Return the permission that a call needs and the resource that it is needed on; None if they are not known."""
-    call = f"{request.method} {request.path.partition('/')[2]}"
-    for row in PERMISSIONS:
-        found = row.call.fullmatch(call) if row.api == request.api.name else None
-        if found is not None:
-            return found.expand(row.name), found["on"]
-    return None
+    """Return the permission that a call needs and the resource that it is needed on; None if they are not known.
+
+    Of several permissions, the first one that is declared is returned, which every call of the method needs.
+    """
+    method = method_of(request)
+    resource = method.resource(request) if method else None
+    return (method.needs[0].permission, resource) if method and method.needs and resource else None
 
 
 def explain_denial(error: ApiError, request: Request, principal: str | None) -> ApiError:
@@ -98,8 +46,18 @@ def explain_denial(error: ApiError, request: Request, principal: str | None) -> 
 def _missing(error: PermissionDenied, request: Request) -> str:
     if _NAMED.search(error.message):
         return ""
-    found = _in_details(error) or needed(request)
-    return f"The call needs the permission {found[0]} on {found[1]}" if found else ""
+    found = _in_details(error)
+    if found is not None:
+        return f"The call needs the permission {found[0]} on {found[1]}"
+    known = needed(request)
+    return f"The call needs the permission {known[0]} on {known[1]}{_others(request)}" if known else ""
+
+
+def _others(request: Request) -> str:
+    """Name the permissions that a call may need besides the first one, any of which may be the missing one."""
+    method = method_of(request)
+    names = [need.permission for need in method.needs[1:]] if method else []
+    return f", and perhaps, depending on the inputs, {', '.join(names)}" if names else ""
 
 
 def _in_details(error: PermissionDenied) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gcpx_emulator.compute.links import path_of
+from gcpx_emulator.compute.method_permissions import PUBLIC, resource_of
 from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import Need, declare_needs
@@ -32,11 +33,21 @@ _ON_INSTANCE: Final = (
     "stop",
     "suspend",
     "updateDisplayDevice",
+    "updateNetworkInterface",
     "updateShieldedInstanceConfig",
 )
 """Methods of instances that need the permission of their own name on the instance."""
+_SETTINGS: Final = {
+    "labels": "compute.instances.setLabels",
+    "metadata": "compute.instances.setMetadata",
+    "resourcePolicies": "compute.resourcePolicies.use",
+    "serviceAccounts": "compute.instances.setServiceAccount",
+    "tags": "compute.instances.setTags",
+}
+"""The permissions that properties of new instances need."""
 _DISKS: Final = ("compute.disks.use", "compute.disks.useReadOnly")
 _SOURCE_IMAGES: Final = ("compute.disks.create", "compute.images.useReadOnly")
+_AUTO_DELETE: Final = ("compute.disks.update", "compute.instances.setDiskAutoDelete")
 _NETWORKS: Final = ("compute.networks.use", "compute.networks.useExternalIp")
 _SUBNETWORKS: Final = ("compute.subnetworks.use", "compute.subnetworks.useExternalIp")
 
@@ -51,24 +62,46 @@ def _on_link(call: Call, link: str | None, *permissions: str) -> Iterator[Need]:
         yield Need(permissions, path_of(link, call.path["project"]))
 
 
-def _list_templates(call: Call) -> Iterator[Need]:
-    yield _on_project(call, "compute.instanceTemplates.list")
-
-
-def _list_regions(call: Call) -> Iterator[Need]:
-    yield _on_project(call, "compute.regions.list")
-
-
 def _insert_in_bulk(call: Call) -> Iterator[Need]:
-    properties: Json = call.body.get("instanceProperties") or {}
     yield _on_project(call, *_BULK_CREATION)
     yield from _on_link(call, call.body.get("sourceInstanceTemplate"), "compute.instanceTemplates.useReadOnly")
-    if properties.get("tags"):
-        yield _on_project(call, "compute.instances.setTags")
+    yield from _set_properties(call, call.body.get("instanceProperties") or {})
+
+
+def _insert_instance(call: Call) -> Iterator[Need]:
+    yield _on_project(call, "compute.instances.create")
+    yield from _set_properties(call, call.body)
+
+
+def _set_properties(call: Call, properties: Json) -> Iterator[Need]:
+    """Need what new instances with these properties do.
+
+    Source: also "Required permissions" of the guide "Create and start a Compute Engine instance".
+    """
+    for name, permission in _SETTINGS.items():
+        if properties.get(name):
+            yield _on_project(call, permission)
+    yield from _act_as_accounts(properties)
     for interface in properties.get("networkInterfaces") or ():
         yield from _use_network(call, interface)
-    if properties.get("resourcePolicies"):
-        yield _on_project(call, "compute.resourcePolicies.use")
+    for disk in properties.get("disks") or ():
+        yield from _use_disk(call, disk)
+
+
+def _act_as_accounts(properties: Json) -> Iterator[Need]:
+    for account in properties.get("serviceAccounts") or ():
+        if account.get("email"):
+            yield Need((_ACT_AS,), account["email"])
+
+
+def _use_disk(call: Call, disk: Json) -> Iterator[Need]:
+    """Need to use what a disk is made from; everyone may use the images of Google's public projects."""
+    made_from = disk.get("initializeParams") or {}
+    image = made_from.get("sourceImage") or ""
+    if image and not PUBLIC.match(path_of(image, call.path["project"])):
+        yield from _on_link(call, image, "compute.images.useReadOnly")
+    yield from _on_link(call, made_from.get("sourceSnapshot"), "compute.snapshots.useReadOnly")
+    yield from _on_link(call, disk.get("source"), *_DISKS)
 
 
 def _use_network(call: Call, interface: Json) -> Iterator[Need]:
@@ -79,21 +112,34 @@ def _use_network(call: Call, interface: Json) -> Iterator[Need]:
 
 
 def _insert_template(call: Call) -> Iterator[Need]:
+    properties: Json = call.body.get("properties") or {}
     yield _on_project(call, "compute.instanceTemplates.create")
-    for interface in (call.body.get("properties") or {}).get("networkInterfaces") or ():
+    yield from _act_as_accounts(properties)
+    for interface in properties.get("networkInterfaces") or ():
         yield from _on_link(call, interface.get("network"), "compute.networks.get")
         yield from _on_link(call, interface.get("subnetwork"), "compute.subnetworks.get")
 
 
+def _insert_machine_image(call: Call) -> Iterator[Need]:
+    yield _on_project(call, "compute.machineImages.create")
+    source = call.query.get("sourceInstance") or call.body.get("sourceInstance")
+    yield from _on_link(call, source, "compute.instances.useReadOnly")
+    yield _on_project(call, "compute.disks.createSnapshot")
+
+
+def _set_disk_auto_delete(call: Call) -> Iterator[Need]:
+    yield Need(_AUTO_DELETE, resource_of(call))
+
+
 def _attach_disk(call: Call) -> Iterator[Need]:
+    yield Need(("compute.instances.attachDisk",), resource_of(call))
     yield from _on_link(call, call.body.get("source"), *_DISKS)
     yield from _on_link(call, (call.body.get("initializeParams") or {}).get("sourceImage"), *_SOURCE_IMAGES)
 
 
 def _on_instance(call: Call) -> Iterator[Need]:
     """Need the permission that is named like the method, and those on what the request refers to."""
-    instance = call.path.get("instance") or call.path["resource"]
-    yield Need((call.method.id,), f"projects/{call.path['project']}/zones/{call.path['zone']}/instances/{instance}")
+    yield Need((call.method.id,), resource_of(call))
     if call.body.get("email"):
         yield Need((_ACT_AS,), call.body["email"])
     if call.method.id == "compute.instances.addResourcePolicies":
@@ -104,24 +150,28 @@ declare_needs(
     (
         _ACT_AS,
         *(f"compute.instances.{name}" for name in _ON_INSTANCE),
-        *(_BULK_CREATION + _DISKS + _SOURCE_IMAGES + _NETWORKS + _SUBNETWORKS),
+        *(_AUTO_DELETE + _BULK_CREATION + _DISKS + _SOURCE_IMAGES + _NETWORKS + _SUBNETWORKS),
+        *_SETTINGS.values(),
         "compute.addresses.use",
+        "compute.disks.createSnapshot",
         "compute.instanceTemplates.create",
-        "compute.instanceTemplates.list",
         "compute.instanceTemplates.useReadOnly",
-        "compute.instances.setTags",
+        "compute.instances.attachDisk",
+        "compute.instances.useReadOnly",
+        "compute.machineImages.create",
         "compute.networks.get",
-        "compute.regions.list",
         "compute.resourcePolicies.use",
+        "compute.snapshots.useReadOnly",
         "compute.subnetworks.get",
     ),
     {
-        "compute.instanceTemplates.aggregatedList": _list_templates,
-        "compute.instanceTemplates.list": _list_templates,
-        "compute.regionInstanceTemplates.list": _list_templates,
-        "compute.regions.list": _list_regions,
-        "compute.regionInstances.bulkInsert": _insert_in_bulk,
+        "compute.instanceTemplates.insert": _insert_template,
+        "compute.instances.bulkInsert": _insert_in_bulk,
+        "compute.instances.insert": _insert_instance,
+        "compute.instances.setDiskAutoDelete": _set_disk_auto_delete,
+        "compute.machineImages.insert": _insert_machine_image,
         "compute.regionInstanceTemplates.insert": _insert_template,
+        "compute.regionInstances.bulkInsert": _insert_in_bulk,
         "compute.instances.attachDisk": _attach_disk,
         **{f"compute.instances.{name}": _on_instance for name in _ON_INSTANCE},
     },

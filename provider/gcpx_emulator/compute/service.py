@@ -16,6 +16,7 @@ from gcpx_emulator.compute import (
     instances,
     interruptions,
     machine_images,
+    method_permissions,
     network_interfaces,
     operations,
     permissions,

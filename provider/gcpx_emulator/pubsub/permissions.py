@@ -1,6 +1,6 @@
 """The permissions that calls of Pub/Sub need.
 
-Source: "Authentication for push subscriptions" in the documentation of Pub/Sub.
+Source: "Authentication for push subscriptions" and "Access control with IAM" in the documentation of Pub/Sub.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.permissions import Need, declare_needs
 
 _ACT_AS: Final = "iam.serviceAccounts.actAs"
+_GET_TOPICS: Final = "pubsub.topics.get"
 
 
 def _act_as_pusher(config: Json | None) -> Iterator[Need]:
@@ -32,9 +33,14 @@ def _patch(call: Call) -> Iterator[Need]:
         yield from _act_as_pusher((call.body.get("subscription") or {}).get("pushConfig"))
 
 
+def _get_topic(call: Call) -> Iterator[Need]:
+    yield Need((_GET_TOPICS,), f"projects/{call.path['projectsId']}/topics/{call.path['topicsId']}")
+
+
 declare_needs(
-    [_ACT_AS],
+    [_ACT_AS, _GET_TOPICS],
     {
+        "pubsub.projects.topics.get": _get_topic,
         "pubsub.projects.subscriptions.create": _set_push_config,
         "pubsub.projects.subscriptions.modifyPushConfig": _set_push_config,
         "pubsub.projects.subscriptions.patch": _patch,

@@ -1,0 +1,141 @@
+"""What the tests of permissions run: each verb of each resource, and each function, with all that they may need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+import driver
+import grpc
+import httpx
+from driver import Engine, Resource
+from emulated import Emulated
+from fault_inventory import make_surroundings
+from hurried import HurriedProvider
+from programs import PROJECT
+from steered import HANGS
+
+Inputs = dict[str, Any]
+ONLINE: Final = "validateOnline"
+"""The verb that stands for a preview with `validateOnline`."""
+CALL: Final = "call"
+"""The only verb of a function."""
+_PROVIDER_ID: Final = "5b7d3ac1-9c2e-4f56-8d1e-2a6b7c8d9e0f"
+"""The ID of the provider in the state, by which operations are found that an earlier run began."""
+
+
+def _nothing(_: Emulated) -> None:
+    """Arrange nothing."""
+
+
+@attrs.frozen
+class VerbRun:
+    """One verb of a resource, or a function.
+
+    Attributes:
+        token: the resource or function.
+        verb: `create`, `read`, `update`, `delete`, `list`, `validateOnline`, or `call` for a function.
+        inputs: the program; for a list the query, and for a function its arguments.
+        changed: the program that an update leads to.
+        world: prepares what others have, before the program is created.
+        arrange: changes what exists before the verb; what an update then finds, a refresh has read.
+        imports: a read is an import.
+        fails: it fails in any case, and then reads what its message says.
+        name: tells runs of one verb apart.
+    """
+
+    token: str
+    verb: str
+    inputs: Inputs
+    changed: Inputs = attrs.Factory(dict)
+    world: Callable[[Emulated], None] = _nothing
+    arrange: Callable[[Emulated], None] = _nothing
+    imports: bool = False
+    fails: bool = False
+    name: str = ""
+
+    def __str__(self) -> str:
+        return "-".join(filter(None, (self.token.rpartition(":")[2], self.verb, self.name)))
+
+
+@attrs.frozen
+class Seen:
+    """What happened during a verb.
+
+    Attributes:
+        methods: the API methods that it called.
+        error: the message of its failure; empty if it succeeded.
+    """
+
+    methods: frozenset[str]
+    error: str
+
+
+def run(
+    cloud: Emulated, item: VerbRun, denied: frozenset[str] = frozenset(), every: frozenset[str] = frozenset()
+) -> Seen:
+    """Run a verb while nobody has the permissions `denied`; of `every`, everyone has the others."""
+    make_surroundings(cloud)
+    item.world(cloud)
+    config = {"project": PROJECT, "emulatorHost": cloud.host}
+    more = {"validateOnline": "true"} if item.verb == ONLINE else {}
+    with driver.engine(HurriedProvider(), **config, **more) as engine:
+        engine.provider_id = _PROVIDER_ID
+        engine.configure(**config, **more)
+        before = _before(engine, cloud, item)
+        cloud.emulator.requests.kept.clear()
+        _set_policy(cloud, denied, every)
+        error = ""
+        try:
+            _do(engine, item, before)
+        except grpc.RpcError as failed:
+            error = failed.details()
+        methods = frozenset(cloud.calls())
+    return Seen(methods, error)
+
+
+def _before(engine: Engine, cloud: Emulated, item: VerbRun) -> Resource | None:
+    """Create what the verb is about."""
+    made = engine.create(item.token, "kept", item.inputs) if item.verb in {"read", "update", "delete"} else None
+    item.arrange(cloud)
+    changes_members = item.arrange is not _nothing and item.verb == "update"
+    return engine.refresh(made) if made is not None and changes_members else made
+
+
+def _do(engine: Engine, item: VerbRun, before: Resource | None) -> None:
+    match item.verb:
+        case "create":
+            engine.create(item.token, "kept", item.inputs)
+        case "list":
+            engine.list(item.token, item.inputs)
+        case "validateOnline":
+            engine.check(item.token, "kept", item.inputs)
+        case "call":
+            engine.invoke(item.token, **item.inputs)
+        case _:
+            assert before is not None
+            _do_existing(engine, item, before)
+
+
+def _do_existing(engine: Engine, item: VerbRun, before: Resource) -> None:
+    match item.verb:
+        case "read" if item.imports:
+            assert engine.import_(item.token, "kept", before.id) is not None
+        case "read":
+            assert engine.refresh(before) is not None
+        case "update":
+            engine.update(before, item.changed)
+        case "delete":
+            engine.delete(before)
+
+
+def _set_policy(cloud: Emulated, denied: frozenset[str], every: frozenset[str]) -> None:
+    bindings = [{"permission": name, "members": [] if name in denied else ["*"]} for name in sorted(every | denied)]
+    url = f"http://{cloud.host}/_emulator/policy"
+    httpx.post(url, json={"bindings": bindings}, trust_env=False, timeout=HANGS).raise_for_status()
+
+
+def verbs_of(runs: list[VerbRun]) -> Iterator[tuple[str, str]]:
+    """Yield each verb of each resource and function once."""
+    yield from dict.fromkeys((item.token, item.verb) for item in runs)

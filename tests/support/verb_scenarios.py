@@ -1,0 +1,209 @@
+"""The runs that the tests of permissions make: every verb, and what calls further methods or needs more permissions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from emulated import Emulated
+from fault_scenarios import SCENARIOS
+from fleets import set_limits, stop
+from programs import (
+    ATTACHMENT,
+    BUCKET,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    USER,
+    VM,
+    ZONE,
+    attachment,
+    fleet,
+    image,
+    key,
+    notification,
+    template,
+)
+from verb_runs import CALL, ONLINE, Inputs, VerbRun
+
+_ACCOUNT: Final = {"serviceAccounts": [{"email": f"web@{PROJECT}.iam.gserviceaccount.com", "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}]}  # fmt: skip
+_POLICY: Final = f"projects/{PROJECT}/regions/us-east1/resourcePolicies/rack"
+_GUEST: Final = {"ready": {"guestAttribute": "app/state=ready", "within": 1}}
+_ATTRIBUTES: Final = {"metadata": {"items": [{"key": "enable-guest-attributes", "value": "TRUE"}]}}
+_GPU: Final = {"machineType": "n1-standard-1", "scheduling": {"onHostMaintenance": "TERMINATE"}}
+_ACCELERATORS: Final = [{"acceleratorType": "nvidia-tesla-t4", "acceleratorCount": 1}]
+_PUSH_TOKEN: Final = "eyJhbGciOiJSUzI1NiIsImtpZCI6IngifQ.e30.eA"
+_PUBLIC_IMAGE: Final = "projects/debian-cloud/global/images/debian-12-bookworm-v20261014"
+_SPOT: Final = {"scheduling": {"provisioningModel": "SPOT"}}
+_SUBNETWORK: Final = {"networkInterfaces": [{"subnetwork": f"projects/{PROJECT}/regions/us-east1/subnetworks/default"}]}
+
+
+def _rolling(**more: Any) -> Inputs:
+    policy = {"strategy": "ROLLING", "maxUnavailable": 1, **more.pop("policy", {})}
+    return fleet(2, updatePolicy=policy, **more)
+
+
+def _disk(image_name: str) -> Inputs:
+    return {"disks": [{"boot": True, "initializeParams": {"sourceImage": image_name}}]}
+
+
+def _has_template(cloud: Emulated) -> None:
+    cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", {"name": "base", **template()})
+
+
+def _has_policy(cloud: Emulated) -> None:
+    cloud.make_placement_policy()
+
+
+def _has_guest_attributes(cloud: Emulated) -> None:
+    cloud.emulator.store.put("guest-attributes/all", {"onBoot": {"app/state": "ready"}})
+
+
+def _has_one_place(cloud: Emulated) -> None:
+    set_limits(cloud, zones={f"us-east1-{letter}": 1 for letter in "bcd"})
+
+
+def _has_small_quota(cloud: Emulated) -> None:
+    set_limits(cloud, instances={"us-east1": 3})
+
+
+def _stops(cloud: Emulated) -> None:
+    stop(cloud, "web-902")
+
+
+def _suspends(cloud: Emulated) -> None:
+    stop(cloud, "web-902", "suspend", status="SUSPENDED")
+
+
+def _failing(method: str, **fault: Any) -> Callable[[Emulated], None]:
+    """Inject a fault into the next call of a method."""
+    return lambda cloud: cloud.fail(method, **fault)
+
+
+def _without_long_polls(token: str, collection: str, inputs: Inputs) -> VerbRun:
+    """Create a resource at a server that does not have the `wait` method of operations."""
+    missing = _failing(f"compute.{collection}.wait", status=404, times=9)
+    return VerbRun(token, "create", inputs, arrange=missing, name=f"{collection}_without_long_polls")
+
+
+def _conflicting(token: str, method: str, inputs: Inputs) -> VerbRun:
+    """Create a resource that exists already."""
+    refused = _failing(method, status=409, reason="alreadyExists", message="already exists")
+    return VerbRun(token, "create", inputs, arrange=refused, fails=True, name=f"{method}_conflict")
+
+
+def _matrix() -> list[VerbRun]:
+    """Take over the verbs of the fault matrix."""
+    verbs = {"create": "create", "read": "read", "delete": "delete", "import": "read"}
+    return [
+        VerbRun(item.token, verbs.get(item.verb, "update"), item.inputs, item.changed,
+                imports=item.verb == "import", name=f"{item.program}-{item.verb}")
+        for item in SCENARIOS
+    ]  # fmt: skip
+
+
+def _of_members(changes: dict[str, Inputs]) -> list[VerbRun]:
+    """Change members of a rolling fleet in each of these ways."""
+    return [VerbRun(FLEET, "update", _rolling(), _rolling(**changed), name=name) for name, changed in changes.items()]
+
+
+_FULL: Final = {
+    **_ACCOUNT,
+    "tags": {"items": ["web"]},
+    "metadata": {"items": [{"key": "k", "value": "v"}]},
+    "labels": {"a": "1"},
+}
+_RICH: Final = {
+    **_FULL,
+    "disks": [
+        {
+            "boot": True,
+            "autoDelete": True,
+            "initializeParams": {"sourceImage": f"projects/{PROJECT}/global/images/own"},
+        },
+        {"deviceName": "models", "source": "models", "mode": "READ_ONLY"},
+    ],
+    "networkInterfaces": [{**_SUBNETWORK["networkInterfaces"][0], "accessConfigs": [{"natIP": "203.0.113.10"}]}],
+}
+"""What others have to make first."""
+_OLD_TEMPLATE: Final = {"sourceInstanceTemplate": "global/instanceTemplates/base"}
+RUNS: Final = [
+    VerbRun(FLEET, "create", fleet(1, **_RICH), fails=True, name="rich"),
+    *_matrix(),
+    VerbRun(FLEET, "delete", fleet(1), name="one_member"),
+    *_of_members({
+        "metadata": {"metadata": {"items": [{"key": "k", "value": "v"}]}}, "tags": {"tags": {"items": ["web"]}},
+        "scheduling": {"scheduling": {"automaticRestart": False}}, "account": _ACCOUNT,
+        "platform": {"minCpuPlatform": "Intel Cascade Lake"},
+    }),
+    VerbRun(FLEET, "update", _rolling(**_GPU), _rolling(**_GPU, guestAccelerators=_ACCELERATORS), name="accelerators"),
+    VerbRun(FLEET, "create", fleet(2, **_FULL), name="full"),
+    VerbRun(FLEET, "create", fleet(2, **_SUBNETWORK), name="subnetwork"),
+    VerbRun(FLEET, "create", fleet(2, placement={"policies": [_POLICY]}), world=_has_policy, name="placement"),
+    VerbRun(FLEET, "create", {"region": "us-east1", "count": 2, "namePattern": "t-#", **_OLD_TEMPLATE}, world=_has_template, name="from_template"),
+    VerbRun(FLEET, "create", fleet(6, minCount=1), world=_has_one_place, name="shortfall"),
+    VerbRun(FLEET, "update", _rolling(policy=_GUEST, **_ATTRIBUTES), _rolling(policy=_GUEST, machineType="e2-medium", **_ATTRIBUTES), world=_has_guest_attributes, name="guest_attribute"),
+    VerbRun(FLEET, "update", _rolling(), _rolling(), arrange=_stops, name="start"),
+    VerbRun(FLEET, "update", _rolling(), _rolling(), arrange=_suspends, name="resume"),
+    VerbRun(FLEET, "update", _rolling(), _rolling(**_FULL, **_disk("family/debian-12")), name="replace_full"),
+    VerbRun(FLEET, "read", fleet(2), arrange=_stops, name="stopped"),
+    VerbRun(FLEET, "create", fleet(6, minCount=1), world=_has_small_quota, name="quota"),
+    VerbRun(FLEET, "create", fleet(2, region="us-est1"), fails=True, name="misspelt"),
+    _without_long_polls(TEMPLATE, "globalOperations", template()),
+    _without_long_polls(TEMPLATE, "regionOperations", {"region": "us-east1", **template()}),
+    _without_long_polls(IMAGE, "globalOperations", image()),
+    _without_long_polls(ATTACHMENT, "zoneOperations", attachment()),
+    _without_long_polls(FLEET, "regionOperations", fleet(2)),
+    _conflicting(TEMPLATE, "compute.instanceTemplates.insert", {"name": "web", **template()}),
+    _conflicting(TEMPLATE, "compute.regionInstanceTemplates.insert", {"name": "web", "region": "us-east1", **template()}),
+    _conflicting(IMAGE, "compute.machineImages.insert", image(name="golden")),
+    _conflicting(ATTACHMENT, "compute.instances.attachDisk", attachment()),
+    _conflicting(FLEET, "compute.regionInstances.bulkInsert", fleet(2)),
+    VerbRun(TEMPLATE, "create", {"region": "us-est1", **template()}, fails=True, name="misspelt"),
+    VerbRun(ATTACHMENT, "create", attachment(instance="zones/us-est1-b/instances/x"), fails=True, name="misspelt"),
+    VerbRun(IMAGE, "create", image(sourceInstance="zones/us-est1-b/instances/x"), fails=True, name="misspelt"),
+    VerbRun(NOTIFICATION, "create", notification(), arrange=_failing("storage.notifications.insert", status=403), fails=True, name="denied"),
+    VerbRun(TEMPLATE, "create", template(**_FULL), name="full"),
+    VerbRun(TEMPLATE, "create", {"region": "us-east1", **template(**_FULL)}, name="regional_full"),
+    VerbRun(TEMPLATE, "create", template(**_SUBNETWORK), name="subnetwork"),
+    VerbRun(TEMPLATE, "create", {"region": "us-east1", **template(**_SUBNETWORK)}, name="regional_subnetwork"),
+    VerbRun(TEMPLATE, "create", {"sourceInstance": VM}, name="from_instance"),
+    VerbRun(ATTACHMENT, "create", attachment(mode="READ_ONLY"), name="read_only"),
+    VerbRun(KEY, "create", key(projectId=PROJECT), name="imported"),
+    VerbRun(KEY, "update", key(projectId=PROJECT), key(projectId=PROJECT, regions=["us-east1"]), name="regions"),
+    *(VerbRun(token, "list", query, name=name) for name, token, query in (
+        ("all", TEMPLATE, {}), ("region", TEMPLATE, {"region": "us-east1"}), ("all", IMAGE, {}),
+        ("all", FLEET, {}), ("region", FLEET, {"region": "us-east1"}), ("all", ATTACHMENT, {}),
+        ("zone", ATTACHMENT, {"zone": "us-east1-b"}), ("all", KEY, {"user": USER}), ("all", NOTIFICATION, {}),
+        ("bucket", NOTIFICATION, {"bucket": BUCKET}))),
+    VerbRun(TEMPLATE, ONLINE, {"region": "us-east1", **template(**_SUBNETWORK)}, name="regional"),
+    VerbRun(TEMPLATE, ONLINE, template(), name="global"),
+    VerbRun(TEMPLATE, ONLINE, template(**_disk(_PUBLIC_IMAGE)), name="image"),
+    VerbRun(TEMPLATE, ONLINE, {"region": "us-est1", **template()}, name="misspelt"),
+    VerbRun(TEMPLATE, ONLINE, {"sourceInstance": VM}, name="from_instance"),
+    VerbRun(FLEET, ONLINE, fleet(5, **_SPOT, placement={"policies": [_POLICY]}, locationPolicy={"zones": [{"zone": "zones/us-east1-b"}]}), world=_has_policy, name="all"),
+    VerbRun(FLEET, ONLINE, fleet(5, region="us-est1"), name="misspelt_region"),
+    VerbRun(FLEET, ONLINE, fleet(5, **_disk(_PUBLIC_IMAGE)), name="image"),
+    VerbRun(FLEET, ONLINE, fleet(5, locationPolicy={"zones": [{"zone": "zones/us-east1-x"}]}, **_SUBNETWORK), name="misspelt"),
+    VerbRun(IMAGE, ONLINE, image(), name="all"),
+    VerbRun(IMAGE, ONLINE, image(sourceInstance="zones/us-est1-b/instances/x"), name="misspelt"),
+    VerbRun(ATTACHMENT, ONLINE, attachment(instance="example-vm", zone="us-east1-b"), name="all"),
+    VerbRun(ATTACHMENT, ONLINE, attachment(instance="x", zone="us-est1-b"), name="misspelt"),
+    VerbRun(KEY, ONLINE, key(projectId=PROJECT, regions=["us-east1", "us-est1"]), name="all"),
+    VerbRun(NOTIFICATION, ONLINE, notification(), name="all"),
+    VerbRun(NOTIFICATION, "create", notification(userProject="payer"), name="user_project"),
+    VerbRun(NOTIFICATION, "read", notification(userProject="payer"), name="user_project"),
+    VerbRun(NOTIFICATION, "delete", notification(userProject="payer"), name="user_project"),
+    VerbRun(NOTIFICATION, "list", {"bucket": BUCKET, "userProject": "payer"}, name="user_project"),
+    *(VerbRun("gcpx:compute:getOperation", CALL, {"name": "operation-none", **place}, fails=True, name=name) for name, place in (
+        ("global", {}), ("region", {"region": "us-east1"}), ("zone", {"zone": ZONE}))),
+    VerbRun("gcpx:oauth2:getTokenInfo", CALL, {"idToken": "x.y.z"}, fails=True),
+    VerbRun("gcpx:pubsub:verifyPushToken", CALL, {"token": _PUSH_TOKEN, "audience": "me", "serviceAccountEmail": USER}),
+    *(VerbRun(f"gcpx:compute:{name}", CALL, arguments) for name, arguments in (
+        ("aggregatedListInstanceTemplates", {}), ("aggregatedListInstances", {}), ("listInstanceTemplates", {}),
+        ("listRegions", {}))),
+]  # fmt: skip
+"""All runs."""
