@@ -9,7 +9,7 @@ READY := .venv/.ready
 DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
 
-.PHONY: help demo test search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
+.PHONY: help demo test test-languages search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,9 +19,12 @@ demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack 
 
 test: setup ## Run every test, those with the real Pulumi CLI included, and measure code coverage
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4
+	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not languages"
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
+
+test-languages: setup ## Build a release, and run programs in every language
+	$(BIN)/python -m pytest -m languages -n 2
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
@@ -33,7 +36,7 @@ soak: $(READY) ## Run random programs, faults, cancellations and crashes for hal
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools GRPC_VERBOSITY=NONE $(BIN)/python tools/soak.py
 
 shuffle: setup ## Run every test in random order; SEED=... repeats an order
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
+	$(BIN)/python -m pytest -m "not languages" -n 2 --maxschedchunk 4 -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
 repeat: setup ## Run the new and changed tests several times, in random order
 	$(BIN)/python tools/repeat.py
@@ -51,7 +54,7 @@ format: $(READY) ## Fix style where that can be done automatically
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-schema: $(READY) ## Write schema.json, RULES.md and the tables of README.md from the declarations
+schema: $(READY) ## Write schema.json, RULES.md and the tables of README and docs from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 sdk: schema setup ## Write what `make schema` writes, and sdk/python with Pulumi's own generator
