@@ -43,7 +43,7 @@ class Plugins(pulumi.runtime.Mocks):
 
     def call(self, args: pulumi.runtime.MockCallArgs) -> dict[str, Any]:
         """Return Cloud Storage's service account, which is the only thing that the program asks for."""
-        assert args.token == "gcp:storage/getProjectServiceAccount:getProjectServiceAccount"  # noqa: S105 - a function
+        assert args.token == "gcp:storage/getProjectServiceAccount:getProjectServiceAccount"
         return {"emailAddress": f"service-1@gs-project-accounts.{PROJECT}.example.com"}
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 
 import pytest
 from programs import (
@@ -122,6 +123,18 @@ def test_resources_move_from_terraform(cloud, existing, tmp_path, pulumi_home):
     assert count == 2
     program.write_text(unnamed)
     workspace.run("preview", "--expect-no-changes")
+
+
+def test_the_first_steps_in_a_real_project_work_in_the_emulator(cloud, tmp_path, pulumi_home):
+    workspace = Workspace.make(ROOT / "examples" / "instance-template", tmp_path, cloud.host, pulumi_home)
+    steps = re.findall(r"   ```sh\n(.*?)   ```", (ROOT / "docs" / "verified.md").read_text(), re.DOTALL)
+    before = cloud.emulator.store.counts()
+    regions, template_steps = (textwrap.dedent(step) for step in steps[:2])
+
+    assert '"us-east1"' in run(workspace, regions)
+    run(workspace, template_steps)
+    assert "compute.instanceTemplates.insert" in cloud.calls()
+    assert cloud.emulator.store.counts() == before
 
 
 def test_resources_of_pulumi_gcp_are_found_in_a_stack():
