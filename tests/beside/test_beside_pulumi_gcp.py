@@ -1,4 +1,4 @@
-"""The program with gcpx and pulumi-gcp runs with the real pulumi-gcp package, and gcpx accepts what that gives it."""
+"""The program with gcpx and pulumi-gcp runs with the real pulumi-gcp package and a stand-in for its plugin."""
 
 from __future__ import annotations
 
@@ -10,66 +10,64 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs import ATTACHMENT, FLEET, IMAGE, NOTIFICATION
-from workspace import ROOT
+from programs import PROJECT
+from workspace import ROOT, Workspace
 
-pytestmark = pytest.mark.languages
-HERE = Path(__file__).parent
+pytestmark = [pytest.mark.languages, pytest.mark.pulumi]
+STAND_IN = Path(__file__).parent / "stand_in_plugin.py"
+(VERSION,) = re.findall(r"^pulumi-gcp==(.*)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
 
 
 @pytest.fixture(scope="session")
 def pulumi_gcp():
-    """A folder with the package pulumi-gcp, installed once per version into the cache of the user."""
-    constraints = ROOT / "constraints.txt"
-    (version,) = re.findall(r"^pulumi-gcp==(.*)$", constraints.read_text(), re.MULTILINE)
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "gcpx" / f"pulumi-gcp-{version}"
+    """A folder with the package pulumi-gcp, installed once for each version into the cache of the user."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gcpx"
+    folder = cache / f"pulumi-gcp-{VERSION}"
     if not folder.exists():
-        unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
-        options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--no-compile", "-c", str(constraints)]
-        command = [sys.executable, "-m", "pip", "install", *options, "--target", str(unfinished), "pulumi-gcp"]
-        subprocess.run(command, check=True)
+        unfinished = cache / f"{folder.name}.{os.getpid()}"
+        options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--target", str(unfinished)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, f"pulumi-gcp=={VERSION}"], check=True)
         unfinished.rename(folder)
     return folder
 
 
-@pytest.fixture(scope="session")
-def declared(pulumi_gcp, tmp_path_factory):
-    """The resources that the program in the guide declares: their types, names and inputs."""
+@pytest.fixture
+def run(pulumi_gcp, cloud, tmp_path, monkeypatch):
+    """A function that runs the CLI on the program of the guide."""
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+    source, plugin = tmp_path / "source", tmp_path / "stand-in"
+    source.mkdir()
+    plugin.mkdir()
     (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "beside-pulumi-gcp.md").read_text(), re.DOTALL)
-    program = tmp_path_factory.mktemp("beside") / "__main__.py"
-    program.write_text(code)
+    (source / "__main__.py").write_text(code)
+    (source / "Pulumi.yaml").write_text("name: beside\nruntime: python\n")
+    script = plugin / "pulumi-resource-gcp"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{STAND_IN}" {VERSION}\n')
+    script.chmod(0o755)
+    workspace = Workspace.make(source, tmp_path / "work", cloud.host)
+    workspace.run("plugin", "install", "resource", "gcp", VERSION, "--file", str(plugin))
     path = os.pathsep.join((str(pulumi_gcp), os.environ.get("PYTHONPATH", "")))
-    command = [sys.executable, str(HERE / "mocked_program.py"), str(program)]
-    done = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return lambda *arguments: workspace.run(*arguments, variables={"PYTHONPATH": path})
 
 
-def _inputs(declared, token):
-    (found,) = [resource["inputs"] for resource in declared if resource["type"] == token]
-    return found
-
-
-def test_gcpx_creates_its_part_from_the_outputs_of_pulumi_gcp(declared, cloud, engine):
+def test_both_providers_pass_their_outputs_to_each_other(cloud, run):
     cloud.make_instance("base")
     cloud.make_disk("data")
-    cloud.emulator.store.put(
-        "b/uploads", {"kind": "storage#bucket", "name": "uploads", "id": "uploads", "_project": "demo-project"}
-    )
-    made = {token: engine.create(token, "x", _inputs(declared, token)) for token in (FLEET, IMAGE, ATTACHMENT, NOTIFICATION)}  # fmt: skip
-    member = cloud.get("projects/demo-project/zones/us-east1-b/instances/worker-001")
+    bucket = {"kind": "storage#bucket", "name": "uploads", "id": "uploads", "_project": PROJECT}
+    cloud.emulator.store.put("b/uploads", bucket)
+    before = cloud.emulator.store.counts()
 
-    assert made[FLEET].outputs["createdCount"] == 3
+    assert "+ 13 to create" in run("preview").stdout, "the plan is complete although the self links are unknown"
+    run("up", "--yes", "--skip-preview")
+    run("preview", "--expect-no-changes")
+    resources = json.loads(run("stack", "export").stdout)["deployment"]["resources"]
+    inputs = {resource["type"]: resource.get("inputs") for resource in resources}
+    member = cloud.get(f"projects/{PROJECT}/zones/us-east1-b/instances/worker-001")
     assert member["networkInterfaces"][0]["subnetwork"].endswith("/regions/us-east1/subnetworks/workers")
-    assert made[IMAGE].outputs["sourceInstance"].endswith("/instances/base")
-    assert made[ATTACHMENT].outputs["disk"].endswith("/disks/data")
-    assert made[NOTIFICATION].outputs["topic"].endswith("projects/demo-project/topics/uploads")
-
-
-def test_pulumi_gcp_receives_the_members_of_the_fleet(declared):
-    group = _inputs(declared, "gcp:compute/instanceGroup:InstanceGroup")
-
-    assert [link.rpartition("/")[2] for link in group["instances"]] == ["workers-1"]
+    assert inputs["gcpx:compute:MachineImage"]["sourceInstance"].endswith("/instances/base")
+    assert inputs["gcpx:compute:DiskAttachment"]["disk"].endswith("/disks/data")
+    assert inputs["gcpx:storage:NotificationConfig"]["topic"] == f"projects/{PROJECT}/topics/uploads"
+    group = [link.rpartition("/")[2] for link in inputs["gcp:compute/instanceGroup:InstanceGroup"]["instances"]]
+    assert group == ["worker-001", "worker-002", "worker-003"]
+    run("destroy", "--yes", "--skip-preview")
+    assert cloud.emulator.store.counts() == before
