@@ -74,7 +74,7 @@ def bearer(cloud):
     return sign
 
 
-def test_a_receiver_handles_pushes_of_its_subscription_only(post, bearer, capsys):
+def test_a_receiver_handles_pushes_of_its_subscription_only(post, bearer, capsys, caplog):
     accepted = [post(body, bearer()).status_code for body in (BODY, LARGE)]
     printed = capsys.readouterr().out
     unsigned = {"Authorization": bearer()["Authorization"].rpartition(".")[0] + ".SIGNATURE_REMOVED_BY_GOOGLE"}
@@ -84,6 +84,9 @@ def test_a_receiver_handles_pushes_of_its_subscription_only(post, bearer, capsys
     assert accepted == [204, 204]
     assert printed.startswith("7 hello\n8 ")
     assert refused == [400] * 4
+    (reason,) = re.findall(r"and logs\n`(.*)`", GUIDE)
+    logged = [record.getMessage() for record in caplog.records if record.name == "gcpx_push"]
+    assert logged[-1].endswith(f": {reason}"), "what the guide says about a signature that Cloud Run removed"
     assert capsys.readouterr().out == ""
 
 
