@@ -13,6 +13,7 @@ import pytest
 from programs import (
     ATTACHMENT,
     EXPIRY,
+    FLEET,
     IMAGE,
     KEY,
     NOTIFICATION,
@@ -135,6 +136,17 @@ def test_the_first_steps_in_a_real_project_work_in_the_emulator(cloud, tmp_path,
     run(workspace, template_steps)
     assert "compute.instanceTemplates.insert" in cloud.calls()
     assert cloud.emulator.store.counts() == before
+
+
+def test_instances_become_a_fleet_by_the_ids_in_the_guide(cloud, engine):
+    for number in (1, 2):
+        path = cloud.make_instance(f"worker-00{number}")
+        cloud.change(path, lambda instance: instance.update(labels={"app": "worker"}))
+    guide = (ROOT / "docs" / "adopting.md").read_text()
+    ids = re.findall(r"^pulumi import gcpx:compute:BulkInstances workers (\S+)$", guide, re.MULTILINE)
+    imported = [engine.import_(FLEET, "workers", resource_id.replace("my-project", PROJECT)) for resource_id in ids]
+
+    assert [fleet.outputs["createdCount"] for fleet in imported] == [2, 2]
 
 
 def test_resources_of_pulumi_gcp_are_found_in_a_stack():
