@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from generate import readme_tables
+from generate import document_tables
 from workspace import ROOT
 
 from gcpx import __version__
@@ -41,7 +41,7 @@ def _file(name, path):
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_path_in_a_document_exists(name):
     text = (ROOT / name).read_text()
-    for path in [*re.findall(r"\]\(([^)#:]+)\)", text), *(path for path, _ in PATH.findall(text))]:
+    for path in [*re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text), *(path for path, _ in PATH.findall(text))]:
         _file(name, path)
 
 
@@ -53,13 +53,25 @@ def test_everything_in_a_file_that_a_document_names_is_defined_there(name):
             assert defined, f"{name}: {path}::{definition}"
 
 
+def _anchors(path):
+    """Return the names by which links lead to the headings of a document."""
+    text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_link_to_a_heading_has_a_target(name):
     text = re.sub(r"```.*?```", "", (ROOT / name).read_text(), flags=re.DOTALL)
-    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+    for path, anchor in re.findall(r"\]\(([\w./-]*\.md|)#([^)]+)\)", text):
+        target = (ROOT / name).parent / path if path else ROOT / name
+        assert anchor in _anchors(target), f"{name}: {path}#{anchor}"
 
-    assert set(re.findall(r"\]\(#([^)]+)\)", text)) <= anchors
+
+def test_the_readme_leads_to_every_guide():
+    text = (ROOT / "README.md").read_text()
+
+    assert [name for name in DOCUMENTS if name.startswith("docs/") and f"]({name})" not in text] == []
 
 
 def test_each_row_of_the_documents_endpoints_has_code_and_a_test():
@@ -80,12 +92,27 @@ def test_every_make_target_named_exists(name):
     assert named - targets == set()
 
 
-def test_the_tables_of_the_readme_are_current():
-    text = (ROOT / "README.md").read_text()
+@pytest.mark.parametrize(("path", "tables"), document_tables.TABLES.items())
+def test_the_tables_of_a_document_are_current(path, tables):
+    text = (ROOT / path).read_text()
 
-    assert text == readme_tables.text()
-    assert re.findall(r"<!-- table: (\w+) -->", text) == ["resources", "functions", "ids", "settings"]
-    assert all(f"| `{name}` |" in text for name in (*RESOURCES, *FUNCTIONS, *KIND.inputs))
+    assert text == document_tables.text(path)
+    assert tuple(re.findall(r"<!-- table: ([\w-]+) -->", text)) == tables
+
+
+def test_every_resource_function_and_setting_has_a_row():
+    text = "".join((ROOT / path).read_text() for path in document_tables.TABLES)
+
+    assert [name for name in (*RESOURCES, *FUNCTIONS, *KIND.inputs) if f"| `{name}` |" not in text] == []
+
+
+def test_the_page_of_versions_names_those_that_are_declared():
+    text = (ROOT / "docs" / "versions.md").read_text()
+    cli = re.findall(r"pulumi/pkg/v3 v([\d.]+)", (ROOT / "tools" / "pulumi" / "cli" / "go.mod").read_text())
+    python = re.findall(r'^requires-python = ">=(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+
+    assert f"the tests run with {cli[0]} |" in text
+    assert f"| {python[0]} or later |" in text
 
 
 def test_the_oldest_cli_is_the_same_everywhere():

@@ -1,4 +1,4 @@
-"""The README's commands with `pulumi do`, which reads no stack configuration, work as documented."""
+"""The guide's commands with `pulumi do`, which reads no stack configuration, work as documented."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.pulumi
 
 @pytest.fixture
 def plain(cloud, tmp_path, pulumi_home):
-    """A workspace of the example in the README, and a function that runs commands there without settings of gcpx."""
+    """A workspace of the example in the guide, and a function that runs commands there without settings of gcpx."""
     workspace = Workspace.make(ROOT / "examples" / "adopt", tmp_path, cloud.host, pulumi_home)
     ours = {"GCPX_EMULATOR_HOST", "GOOGLE_PROJECT"}
     variables = {name: value for name, value in {**os.environ, **workspace.variables}.items() if name not in ours}
@@ -33,12 +33,12 @@ def plain(cloud, tmp_path, pulumi_home):
 
 
 def _commands(heading):
-    """Return the first block of shell commands below a heading of the README."""
-    section = (ROOT / "README.md").read_text().partition(f"## {heading}\n")[2]
+    """Return the first block of shell commands below a heading of the guide."""
+    section = (ROOT / "docs" / "adopting.md").read_text().partition(f"## {heading}\n")[2]
     return re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
 
 
-def test_the_list_commands_of_the_readme_work(cloud, plain):
+def test_the_list_commands_of_the_guide_work(cloud, plain):
     with driver.engine(project="my-project", emulatorHost=cloud.host) as engine:
         bucket = {"name": "my-uploads"}
         httpx.post(f"http://{cloud.host}/storage/v1/b?project=my-project", json=bucket, trust_env=False)
@@ -48,7 +48,7 @@ def test_the_list_commands_of_the_readme_work(cloud, plain):
             engine.create(KEY, "laptop", key()),
         ]
         engine.create(TEMPLATE, "db", {**template(), "name": "db-1"})
-    commands = _commands("Import existing resources")
+    commands = _commands("List what exists")
     done = plain[1]("bash", "-ec", commands, GCPX_EMULATOR_HOST=cloud.host)
 
     assert done.returncode == 0, done.stderr

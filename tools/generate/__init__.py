@@ -1,1 +1,1 @@
-"""Generators of the files that follow from the declarations: schema.json, RULES.md, tables of README.md, the SDK."""
+"""Generators of the files that follow from the declarations: schema.json, RULES.md, tables in documents, the SDK."""

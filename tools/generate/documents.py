@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from workspace import ROOT
 
-from generate import package_schema, permissions_page, readme_tables, rules_page
+from generate import document_tables, package_schema, permissions_page, rules_page
 
 TEXTS: Final[dict[str, Callable[[], str]]] = {
-    "README.md": readme_tables.text,
+    **{path: partial(document_tables.text, path) for path in document_tables.TABLES},
     "RULES.md": rules_page.text,
     "docs/permissions.md": permissions_page.text,
     "schema.json": package_schema.text,

@@ -25,7 +25,7 @@ from gcpx.model.values import UNKNOWN
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)?")
 _SECONDS_PER_UNIT: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LONGEST_TIMEOUT: Final = 86_400
-_README: Final = "README.md: Settings"
+_PAGE: Final = "docs/settings.md"
 _SECRET_PARTS: Final = ("private_key", "private_key_id", "client_secret", "refresh_token")
 """Members of a credentials file that must not be shown."""
 
@@ -53,7 +53,7 @@ _TOKEN = (re.compile(r"[!-~]+"), "one line of ASCII characters without spaces, b
 _LINE = (re.compile(r"[ -~]+"), "one line of ASCII characters, because it is sent in an HTTP header")
 
 
-@rule("requestTimeout must be more than 0 and at most 24 hours", _README)
+@rule("requestTimeout must be more than 0 and at most 24 hours", _PAGE)
 def _request_timeout_is_at_most_24_hours(values: dict[str, Any]) -> list[Violation]:
     given = values.get("requestTimeout")
     if not isinstance(given, str) or not _DURATION.fullmatch(given) or 0 < _seconds(given) <= _LONGEST_TIMEOUT:
@@ -77,7 +77,7 @@ def _credentials_rule(words: str) -> Rule:
         given = values.get("credentials")
         return [("credentials", words)] if isinstance(given, str) and problem(given) == words else []
 
-    return Rule(words, words, _README, find)
+    return Rule(words, words, _PAGE, find)
 
 
 def _is_ipv6(text: str) -> bool:
@@ -112,7 +112,7 @@ class Settings(Record):
     """
 
     RULES = (
-        exclusive("credentials", "accessToken", source=_README),
+        exclusive("credentials", "accessToken", source=_PAGE),
         _ipv6_addresses_are_valid,
         _request_timeout_is_at_most_24_hours,
         *map(_credentials_rule, PROBLEMS),

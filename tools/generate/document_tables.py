@@ -1,13 +1,14 @@
-"""The tables of README.md that follow from the declarations: resources, functions, import IDs and settings.
+"""The tables in the documents that follow from the declarations: resources, functions, import IDs and settings.
 
-Each table stands between two comments, `<!-- table: NAME -->` and `<!-- end of table -->`. Everything else in the file
-is written by hand.
+Each table stands between two comments, `<!-- table: NAME -->` and `<!-- end of table -->`. Everything else in these
+files is written by hand.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Final
 
 from workspace import ROOT
@@ -18,20 +19,33 @@ from gcpx.model.values import format_path
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.package_schema import example_of
 
-_TABLE: Final = re.compile(r"<!-- table: (\w+) -->\n.*?<!-- end of table -->", re.DOTALL)
+TABLES: Final = {
+    "README.md": ("resources",),
+    "docs/importing.md": ("ids",),
+    "docs/resources.md": ("in-place", "functions"),
+    "docs/settings.md": ("settings",),
+}
+"""The documents with generated tables, and the names of their tables in order."""
+_TABLE: Final = re.compile(r"<!-- table: ([\w-]+) -->\n.*?<!-- end of table -->", re.DOTALL)
 
 
-def text() -> str:
-    """Return the text of `README.md`: the current file with every table regenerated.
+def text(path: str) -> str:
+    """Return the text of a document: the current file with every table regenerated.
+
+    Args:
+        path: the document's path from the root, one of `TABLES`.
 
     Raises:
         KeyError: if the file names a table that does not exist.
     """
-    return _TABLE.sub(lambda found: _between_comments(found[1]), (ROOT / "README.md").read_text())
+    document = ROOT / path
+    return _TABLE.sub(lambda found: _between_comments(found[1], document.parent), document.read_text())
 
 
-def _between_comments(name: str) -> str:
-    table = "\n".join(_row(row) for row in _TABLES[name]())
+def _between_comments(name: str, folder: Path) -> str:
+    """Return a table with its comments; links are relative to the folder of the document."""
+    up = "../" * len(folder.relative_to(ROOT).parts)
+    table = "\n".join(_row(row) for row in _ROWS[name]()).replace("](examples/", f"]({up}examples/")
     return f"<!-- table: {name} -->\n{table}\n<!-- end of table -->"
 
 
@@ -40,13 +54,20 @@ def _row(cells: tuple[str, ...]) -> str:
 
 
 def _resources() -> Iterator[tuple[str, ...]]:
-    yield ("resource", "what it is", "what changes in place", "example")
-    yield ("---", "---", "---", "---")
+    yield ("resource", "what it is", "example")
+    yield ("---", "---", "---")
     for token in RESOURCES:
         resource = resource_class(token)
         description = _first_sentence(object_type(resource.model).description)
-        paths = ", ".join(sorted(f"`{format_path(path)}`" for path in resource.in_place))
-        yield (f"`{token}`", description, paths or "nothing", _example(example_of(resource)))
+        yield (f"`{token}`", description, _example(example_of(resource)))
+
+
+def _in_place() -> Iterator[tuple[str, ...]]:
+    yield ("resource", "what changes in place")
+    yield ("---", "---")
+    for token in RESOURCES:
+        paths = ", ".join(sorted(f"`{format_path(path)}`" for path in resource_class(token).in_place))
+        yield (f"`{token}`", paths or "nothing")
 
 
 def _functions() -> Iterator[tuple[str, ...]]:
@@ -80,9 +101,10 @@ def _example(folder: str) -> str:
     return f"[{folder}](examples/{folder}/__main__.py)"
 
 
-_TABLES: Final[dict[str, Callable[[], Iterator[tuple[str, ...]]]]] = {
+_ROWS: Final[dict[str, Callable[[], Iterator[tuple[str, ...]]]]] = {
     "functions": _functions,
     "ids": _ids,
+    "in-place": _in_place,
     "resources": _resources,
     "settings": _settings,
 }

@@ -1,0 +1,183 @@
+"""The commands of the guides do what the guides say, with the real CLI."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from programs import (
+    ATTACHMENT,
+    EXPIRY,
+    FLEET,
+    IMAGE,
+    KEY,
+    NOTIFICATION,
+    PROJECT,
+    TEMPLATE,
+    attachment,
+    image,
+    key,
+    notification,
+    template,
+)  # fmt: skip
+from workspace import ROOT, Workspace
+
+pytestmark = pytest.mark.pulumi
+
+
+def commands(guide, heading):
+    """Return the first block of shell commands below a heading of a guide."""
+    section = (ROOT / "docs" / guide).read_text().partition(f"## {heading}\n")[2]
+    return re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
+
+
+def run(workspace, script):
+    """Run shell commands in the folder of the program; return what they print."""
+    variables = {**os.environ, **workspace.variables}
+    python = f'python() {{ "{sys.executable}" "$@"; }}\n'
+    done = subprocess.run(
+        ["bash", "-ec", python + script],
+        cwd=workspace.program,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _members(cloud, color):
+    """Return the label `live` of each instance of a color."""
+    zones = [f"projects/{PROJECT}/zones/us-east1-{zone}/instances" for zone in "bcd"]
+    found = [instance for zone in zones for instance in cloud.emulator.store.list(zone)]
+    return [instance["labels"]["live"] for instance in found if instance["name"].startswith(f"web-{color}-")]
+
+
+def test_blue_green_releases_beside_the_live_one_and_switches(cloud, tmp_path, pulumi_home):
+    workspace = Workspace.make(ROOT / "examples" / "blue-green", tmp_path, cloud.host, pulumi_home)
+    found = []
+    for step in commands("templates.md", "Blue/green: two releases side by side").strip().split("\n\n"):
+        run(workspace, step)
+        found.append([_members(cloud, color) for color in ("blue", "green")])
+    yes, no = ["yes"] * 3, ["no"] * 3
+
+    assert found == [[yes, []], [yes, no], [no, yes], [[], yes]]
+    cloud.emulator.requests.kept.clear()
+    workspace.run("config", "set", "blueImage", "family/debian-13")
+    assert "+- gcpx:compute:InstanceTemplate blue replace [diff: ~properties]" in workspace.run("preview").stdout
+    assert cloud.calls("compute.instanceTemplates") == [], "a preview of templates sends no request"
+
+
+def _state_of_terraform(made):
+    """Return what `terraform show -json` prints about resources, one of them in a module."""
+    kinds = {
+        TEMPLATE: "google_compute_instance_template",
+        IMAGE: "google_compute_machine_image",
+        ATTACHMENT: "google_compute_attached_disk",
+        NOTIFICATION: "google_storage_notification",
+        KEY: "google_os_login_ssh_public_key",
+    }
+    resources = []
+    for number, resource in enumerate(made):
+        token = resource.urn.split("::")[2]
+        values = {"id": resource.id}
+        if token == ATTACHMENT:
+            values = {"id": f"{resource.id.rpartition('/')[0]}/example-data", "device_name": "data"}
+        resources.append({"mode": "managed", "type": kinds[token], "name": "web", "index": number, "values": values})
+    other = {"mode": "managed", "type": "google_compute_network", "name": "web", "values": {"id": "x"}}
+    data = {"mode": "data", "type": "google_compute_instance_template", "name": "web", "values": {"id": "y"}}
+    module = {"resources": [other, data, *resources[1:]]}
+    return {"values": {"root_module": {"resources": resources[:1], "child_modules": [module]}}}
+
+
+@pytest.fixture
+def existing(engine, vm):
+    """A resource of each type that Terraform has, too."""
+    del vm
+    return [
+        engine.create(TEMPLATE, "web", {**template(), "name": "web-1"}),
+        engine.create(TEMPLATE, "web", {**template(), "name": "web-1", "region": "us-east1"}),
+        engine.create(IMAGE, "golden", image()),
+        engine.create(ATTACHMENT, "data", attachment(deviceName="data")),
+        engine.create(NOTIFICATION, "uploads", notification()),
+        engine.create(KEY, "laptop", key(expirationTimeUsec=EXPIRY)),
+    ]
+
+
+def test_resources_move_from_terraform(cloud, existing, tmp_path, pulumi_home):
+    workspace = Workspace.make(ROOT / "examples" / "adopt", tmp_path, cloud.host, pulumi_home)
+    (workspace.program / "state.json").write_text(json.dumps(_state_of_terraform(existing)))
+    first, *others = commands("adopting.md", "Move from Terraform").splitlines()
+    run(workspace, "\n".join(others))
+    imported = [item["id"] for item in workspace.state()["deployment"]["resources"] if item["type"].startswith("gcpx:")]
+
+    assert first.startswith("terraform show -json > state.json")
+    assert sorted(imported) == sorted(resource.id for resource in existing)
+    program = workspace.program / "Main.yaml"
+    unnamed, count = re.subn(r"^ +name: web-1\n", "", program.read_text(), flags=re.MULTILINE)
+    assert count == 2
+    program.write_text(unnamed)
+    workspace.run("preview", "--expect-no-changes")
+
+
+def test_the_first_steps_in_a_real_project_work_in_the_emulator(cloud, tmp_path, pulumi_home):
+    workspace = Workspace.make(ROOT / "examples" / "instance-template", tmp_path, cloud.host, pulumi_home)
+    steps = re.findall(r"   ```sh\n(.*?)   ```", (ROOT / "docs" / "verified.md").read_text(), re.DOTALL)
+    before = cloud.emulator.store.counts()
+    regions, template_steps = (textwrap.dedent(step) for step in steps[:2])
+
+    assert '"us-east1"' in run(workspace, regions)
+    run(workspace, template_steps)
+    assert "compute.instanceTemplates.insert" in cloud.calls()
+    assert cloud.emulator.store.counts() == before
+
+
+def test_instances_become_a_fleet_by_the_ids_in_the_guide(cloud, engine):
+    for number in (1, 2):
+        path = cloud.make_instance(f"worker-00{number}")
+        cloud.change(path, lambda instance: instance.update(labels={"app": "worker"}))
+    guide = (ROOT / "docs" / "adopting.md").read_text()
+    ids = re.findall(r"^pulumi import gcpx:compute:BulkInstances workers (\S+)$", guide, re.MULTILINE)
+    imported = [engine.import_(FLEET, "workers", resource_id.replace("my-project", PROJECT)) for resource_id in ids]
+
+    assert [fleet.outputs["createdCount"] for fleet in imported] == [2, 2]
+
+
+def test_resources_of_pulumi_gcp_are_found_in_a_stack():
+    instance = "projects/p/zones/us-east1-b/instances/vm"
+    resources = [
+        {"urn": "urn:pulumi:dev::p::pulumi:pulumi:Stack::p-dev", "type": "pulumi:pulumi:Stack"},
+        {
+            "urn": "urn:pulumi:dev::p::gcp:compute/attachedDisk:AttachedDisk::data",
+            "custom": True,
+            "type": "gcp:compute/attachedDisk:AttachedDisk",
+            "id": f"{instance}/data-disk",
+            "outputs": {"deviceName": "persistent-disk-1"},
+        },
+        {
+            "urn": "urn:pulumi:dev::p::gcp:storage/notification:Notification::uploads",
+            "custom": True,
+            "type": "gcp:storage/notification:Notification",
+            "id": "b/notificationConfigs/1",
+        },
+        {"urn": "urn::bucket", "custom": True, "type": "gcp:storage/bucket:Bucket", "id": "b"},
+    ]
+    done = subprocess.run(
+        [sys.executable, "moved.py"],
+        cwd=ROOT / "examples" / "adopt",
+        input=json.dumps({"version": 3, "deployment": {"resources": resources}}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert json.loads(done.stdout)["resources"] == [
+        {"type": ATTACHMENT, "name": "diskAttachment-data", "id": f"{instance}/persistent-disk-1"},
+        {"type": NOTIFICATION, "name": "notificationConfig-uploads", "id": "b/notificationConfigs/1"},
+    ]
