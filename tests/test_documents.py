@@ -118,6 +118,7 @@ def test_the_page_of_versions_names_those_that_are_declared():
 def test_the_oldest_cli_is_the_same_everywhere():
     required = {
         "docs/installation.md": f"the Pulumi CLI, {OLDEST_CLI} or later",
+        "docs/versions.md": f"| Pulumi CLI | {OLDEST_CLI} or later",
         "PulumiPlugin.yaml": f'requiredPulumiVersion: ">={OLDEST_CLI}"',
     }
 
