@@ -24,10 +24,10 @@ def checked(url: str) -> str:
     Raises:
         InvalidDownloadUrlError: the URL is not of a form that the engine accepts; the message says what is.
     """
-    plain = url.rstrip("/")
+    plain, shown = url.rstrip("/"), re.sub(r"//[^/@]*@", "//[secret]@", url)
     if url and not any(re.fullmatch(form, plain, re.ASCII) for form in _FORMS):
         raise InvalidDownloadUrlError(
-            f"DOWNLOAD_URL={url} is not a URL that plugins are downloaded from. Write https://HOST/PATH for a folder "
+            f"DOWNLOAD_URL={shown} is not a URL that plugins are downloaded from. Write https://HOST/PATH for a folder "
             "that contains the archives (the engine replaces ${VERSION}, ${OS} and ${ARCH} in it), "
             "or github://api.github.com/OWNER/REPOSITORY for the releases of a GitHub repository. "
             "Plain http is for this machine only."

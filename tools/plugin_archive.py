@@ -45,16 +45,19 @@ def write(folder: Path, schema: str) -> Path:
     with tempfile.TemporaryDirectory() as scratch:
         frozen = frozen_plugin.freeze(Path(scratch), schema)
         archive_licenses.write(frozen, frozen.folder / "licenses")
-        _pack(frozen.folder, path_in(folder))
+        pack(frozen.folder, path_in(folder))
     return path_in(folder)
 
 
-def _pack(folder: Path, archive: Path) -> None:
-    """Pack a folder so that equal files give an equal archive, whenever and by whomever it is built."""
+def pack(folder: Path, archive: Path) -> None:
+    """Pack a folder so that equal files give an equal archive, whenever and by whomever it is built.
+
+    Links become files, because earlier versions of the CLI do not unpack links.
+    """
     with (
         archive.open("wb") as file,
         gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as compressed,
-        tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+        tarfile.open(fileobj=compressed, mode="w", format=tarfile.PAX_FORMAT, dereference=True) as tar,
     ):
         for path in sorted(path for path in folder.rglob("*") if not path.is_dir()):
             tar.add(path, path.relative_to(folder).as_posix(), recursive=False, filter=_plain)

@@ -34,7 +34,9 @@ def problems(folder: Path, download_url: str, tag: str) -> Iterator[Problem]:
     try:
         dist.dist(folder, download_url)
     except (InvalidDownloadUrlError, MissingLicenseError) as error:
-        yield Problem(f"the release cannot be built: {error}", "correct this and run `make release-check` again")
+        yield Problem(
+            f"the release cannot be built: {str(error).rstrip('.')}", "correct this and run `make release-check` again"
+        )
     except subprocess.CalledProcessError as error:
         yield Problem(
             f"the release cannot be built: `{' '.join(map(str, error.cmd[:4]))} ...` failed",

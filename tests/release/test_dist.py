@@ -65,6 +65,13 @@ def test_urls_that_plugins_are_downloaded_from_are_accepted(url):
     assert download_url.checked(url) == url
 
 
+def test_a_password_in_a_url_is_not_shown():
+    with pytest.raises(download_url.InvalidDownloadUrlError) as refused:
+        download_url.checked("https://me:hunter2@example.com/gcpx")
+
+    assert "hunter2" not in str(refused.value)
+
+
 def test_a_slash_at_the_end_of_a_url_is_left_out():
     assert download_url.checked("https://example.com/gcpx/") == "https://example.com/gcpx"
 

@@ -20,6 +20,7 @@ from workspace import ROOT
 
 from gcpx import __version__
 
+pytestmark = pytest.mark.languages
 AROUND = shutil.ignore_patterns(
     ".*_cache", ".git", ".venv", ".work", "__pycache__", "build", "dist", "node_modules", "*.egg-info"
 )
@@ -38,12 +39,10 @@ def _problems(folder, release):
     return [str(problem) for problem in release_check.built_problems(folder, release.url)]
 
 
-@pytest.mark.languages
 def test_a_release_that_was_built_well_has_no_problem(built, release):
     assert _problems(built, release) == []
 
 
-@pytest.mark.languages
 def test_a_file_that_changed_after_it_was_built_is_found(built, release):
     (wheel,) = built.glob("gcpx_push-*.whl")
     wheel.write_bytes(wheel.read_bytes() + b"more")
@@ -55,7 +54,6 @@ def test_a_file_that_changed_after_it_was_built_is_found(built, release):
     ]
 
 
-@pytest.mark.languages
 def test_missing_files_are_found(built, release):
     for path in built.iterdir():
         path.unlink()
@@ -75,7 +73,6 @@ def _replace_archive(built, script):
     checksums.write(built)
 
 
-@pytest.mark.languages
 @pytest.mark.parametrize(
     ("script", "reason"),
     [
@@ -91,7 +88,6 @@ def test_an_archive_whose_plugin_does_not_start_is_found(built, release, script,
     assert reason in problem
 
 
-@pytest.mark.languages
 def test_wheels_and_an_archive_of_another_url_are_found(built):
     found = [str(problem) for problem in release_check.built_problems(built, "https://example.com/another")]
 
@@ -133,6 +129,16 @@ def test_all_causes_are_listed_at_once(checkout, tmp_path):
         assert any(cause in line for line in lines), (cause, lines)
 
 
+def test_a_build_that_fails_is_one_of_the_causes(checkout, tmp_path):
+    settings = checkout / "provider" / "gcpx_push" / "pyproject.toml"
+    settings.write_text(settings.read_text().replace("hatchling.build", "no_such_backend"))
+    done = _check(checkout, str(tmp_path / "dist"))
+
+    assert done.returncode == 1
+    assert "- CHANGELOG.md has no section 99.0.0" in done.stderr
+    assert "-m pip wheel ...` failed; read the tool's message above, and run `make dist` to repeat it" in done.stderr
+
+
 def _prepare(root):
     """Do what RELEASING.md says, with the recording of this version in place of a new one."""
     paths = os.pathsep.join(str(root / name) for name in ("provider", "tools"))
@@ -146,7 +152,6 @@ def _prepare(root):
         path.write_text(path.read_text().replace(__version__, NEXT))
 
 
-@pytest.mark.languages
 def test_a_raised_version_can_be_released(checkout, tmp_path):
     _prepare(checkout)
     done = _check(checkout, str(tmp_path / "dist"), "https://downloads.example.com/gcpx", f"v{NEXT}")
