@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import socket
 import subprocess
@@ -89,17 +91,18 @@ def test_the_process_connects_again_if_its_engine_closes_the_connection(engine_s
             assert process.wait(timeout=HANGS) == 0
 
 
-def _start(*arguments):
-    return subprocess.Popen(
-        [str(SCRIPTS / "pulumi-resource-gcpx"), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+def _start(*arguments, stderr=subprocess.PIPE):
+    command = [str(SCRIPTS / "pulumi-resource-gcpx"), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
 
 
 def test_someone_who_starts_it_by_hand_is_told_what_it_is_and_how_to_debug_it():
-    with _start() as process:
+    terminal, stderr = pty.openpty()
+    with _start(stderr=stderr) as process, os.fdopen(terminal) as shown:
         port = int(process.stdout.readline())
+        said = "".join(shown.readline() for _ in range(5))
         process.send_signal(signal.SIGINT)
-        said = process.stderr.read()
+    os.close(stderr)
 
     assert port
     assert f"pulumi-resource-gcpx {__version__} is a plugin: the Pulumi CLI starts it" in said

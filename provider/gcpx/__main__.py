@@ -34,7 +34,7 @@ def main() -> None:
             return
     hide_values()
     addresses = [argument for argument in arguments if not argument.startswith("-")]
-    if not addresses:
+    if not addresses and sys.stderr.isatty():
         sys.stderr.write(_BY_HAND)
     serve(Provider(), addresses[-1] if addresses else None)
 

@@ -64,6 +64,16 @@ def install(user, folder, version=__version__):
     user.run("plugin", "install", "resource", "gcpx", version, "--file", str(folder))
 
 
+def use_checkout(user, folder, *more):
+    """Copy what makes a checkout a plugin, and write a program that uses it."""
+    folder.mkdir()
+    for name in ("PulumiPlugin.yaml", "__main__.py", *more):
+        shutil.copy(ROOT / name, folder)
+    write(user, web=None)
+    program = yaml.safe_load((user.program / "Pulumi.yaml").read_text())
+    (user.program / "Pulumi.yaml").write_text(yaml.safe_dump({**program, "packages": {"gcpx": str(folder)}}))
+
+
 def said(user, *arguments, fails=True):
     """Return what the CLI prints, without line breaks."""
     done = user.run(*arguments, check=False)
@@ -134,7 +144,7 @@ def test_versions_of_the_plugin_beside_each_other(user, tmp_path):
     user.run("preview", "--expect-no-changes")
     user.run("destroy", "--yes", "--skip-preview")
 
-    assert "can be installed beside each other" in SECTION
+    assert "can be installed beside each other" in DOCUMENT
 
 
 def test_a_state_whose_version_is_no_longer_installed(user, tmp_path):
@@ -193,6 +203,12 @@ def test_a_cli_that_is_too_old(user, old_user, tmp_path):
         assert "exited prematurely" not in output
 
 
+def test_a_cli_that_is_too_old_for_a_checkout(old_user, tmp_path):
+    use_checkout(old_user, tmp_path / "gcpx")
+
+    assert_quoted("does not satisfy the version range", said(old_user, "preview"))
+
+
 def test_a_cli_that_is_too_old_for_a_stack_that_exists(user, old_user, tmp_path):
     install(user, plugin(tmp_path / "plugin"))
     write(user, web=__version__)
@@ -226,15 +242,10 @@ ENVIRONMENTS = {
 
 @pytest.mark.parametrize(("place", "python", "repair"), ENVIRONMENTS.values(), ids=ENVIRONMENTS)
 def test_a_checkout_whose_environment_does_not_work(user, tmp_path, place, python, repair):
-    (tmp_path / "gcpx").mkdir()
-    for name in ("PulumiPlugin.yaml", "__main__.py", NAME):
-        shutil.copy(ROOT / name, tmp_path / "gcpx")
+    use_checkout(user, tmp_path / "gcpx", NAME)
     (tmp_path / place).parent.mkdir(parents=True)
     (tmp_path / place).write_text(python)
     (tmp_path / place).chmod(0o755)
-    write(user, web=None)
-    program = yaml.safe_load((user.program / "Pulumi.yaml").read_text())
-    (user.program / "Pulumi.yaml").write_text(yaml.safe_dump({**program, "packages": {"gcpx": "../gcpx"}}))
     output = said(with_variables(user, PATH=f"{tmp_path / 'bin'}:{pulumi_folder()}"), "preview")
 
     assert_quoted("gcpx cannot start", output)

@@ -6,32 +6,28 @@ from pathlib import Path
 import pytest
 from emulated import Emulated
 from git_host import GitHost, git_host
-from new_user import copy_checkout, make_user
+from new_user import copy_checkout, make_user, with_variables
 from programs import TEMPLATE, template
 from workspace import Workspace
 
 from gcpx import __version__
 
 PROGRAM = {"resources": {"web": {"type": TEMPLATE, "properties": {"name": "web", **template()}}}}
-
-
-@pytest.fixture
-def user(tmp_path: Path, cloud: Emulated) -> Workspace:
-    """Someone with an empty home and a program in YAML that uses gcpx."""
-    return make_user(tmp_path / "user", cloud.host, PROGRAM)
+ADDRESS = "git.example.com/acme/gcpx.git"
 
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of this checkout; the first test that adds it installs what it needs."""
+    """A copy of this checkout."""
     return copy_checkout(tmp_path_factory.mktemp("checkout") / "gcpx")
 
 
 @pytest.fixture(scope="session")
-def added_checkout(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy that `pulumi package add` has made ready to run."""
-    make_user(tmp_path_factory.mktemp("first"), "127.0.0.1:1", {}).run("package", "add", str(checkout))
-    return checkout
+def user_of_checkout(checkout: Path, _emulator: Emulated, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Someone with a program in YAML, who has added the checkout."""
+    user = make_user(tmp_path_factory.mktemp("checkout-user"), _emulator.host, PROGRAM)
+    user.run("package", "add", str(checkout))
+    return user
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +36,15 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GitHost]:
     folder = tmp_path_factory.mktemp("hosted")
     with git_host(folder, copy_checkout(folder / "source"), __version__) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def user_of_address(hosted: GitHost, _emulator: Emulated, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """Someone with a program in YAML, who has added the address of the git repository."""
+    user = make_user(tmp_path_factory.mktemp("address-user"), _emulator.host, PROGRAM)
+    networked = with_variables(user, **hosted.variables)
+    networked.run("package", "add", f"{ADDRESS}@v{__version__}")
+    return networked
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`pulumi package add` takes gcpx from a checkout, from a git address and from the folder of the plugin's archive."""
+"""`pulumi package add` takes gcpx from a checkout and from a git address."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 
 import pytest
 import yaml
-from new_user import with_variables
 from workspace import ROOT
 
 from gcpx import __version__
@@ -19,32 +18,26 @@ def _packages(user):
     return yaml.safe_load((user.program / "Pulumi.yaml").read_text())["packages"]
 
 
-def test_a_checkout_is_added_and_runs(user, added_checkout, live):
-    user.run("package", "add", str(added_checkout))
-
-    assert _packages(user) == {"gcpx": str(added_checkout)}
-    live(user)
+def test_a_checkout_is_added_and_runs(user_of_checkout, checkout, live):
+    assert _packages(user_of_checkout) == {"gcpx": str(checkout)}
+    live(user_of_checkout)
 
 
-def test_a_checkout_gets_one_environment_and_no_other_files(added_checkout):
-    files = {path.name for path in added_checkout.iterdir()}
+def test_a_checkout_gets_one_environment_and_no_other_files(user_of_checkout, checkout):
+    files = {path.name for path in checkout.iterdir()}
 
     assert files - {path.name for path in ROOT.iterdir()} <= {"venv"}
-    assert (added_checkout / "venv").is_dir()
+    assert (checkout / "venv").is_dir()
 
 
-def test_a_git_address_is_added_and_runs(user, hosted, live):
-    networked = with_variables(user, **hosted.variables)
-    networked.run("package", "add", f"{ADDRESS}@v{__version__}")
-
-    assert _packages(user) == {"gcpx": f"{ADDRESS}@v{__version__}"}
+def test_a_git_address_is_added_and_runs(user_of_address, hosted, live):
+    assert _packages(user_of_address) == {"gcpx": f"{ADDRESS}@v{__version__}"}
     assert any(path.startswith("/acme/gcpx.git/info/refs") for path in hosted.asked)
-    live(user)
+    live(user_of_address)
 
 
-def test_the_schema_of_a_git_address_names_the_address(user, hosted):
-    networked = with_variables(user, **hosted.variables)
-    given = json.loads(networked.run("package", "get-schema", f"{ADDRESS}@v{__version__}").stdout)
+def test_the_schema_of_a_git_address_names_the_address(user_of_address):
+    given = json.loads(user_of_address.run("package", "get-schema", f"{ADDRESS}@v{__version__}").stdout)
 
     assert (given["version"], given["pluginDownloadURL"]) == (__version__, f"git://{ADDRESS}")
     assert given["resources"].keys() == json.loads((ROOT / "schema.json").read_text())["resources"].keys()
