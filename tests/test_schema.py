@@ -81,3 +81,9 @@ def test_every_resource_can_be_listed():
 def test_every_resource_has_an_example():
     for token in RESOURCES:
         assert (ROOT / "examples" / example_of(resource_class(token)) / "Pulumi.yaml").exists()
+
+
+def test_every_module_has_a_namespace_in_csharp():
+    modules = {token.split(":")[1] for token in (*SCHEMA["resources"], *SCHEMA["functions"], *SCHEMA["types"])}
+
+    assert SCHEMA["language"]["csharp"]["namespaces"].keys() == modules | {"gcpx"}

@@ -21,7 +21,7 @@ SCRIPTS: Final = Path(sys.executable).parent
 PROJECT: Final = "demo-project"
 _LONGEST: Final = 1200
 _RUNTIME: Final = re.compile(r"\bruntime\W+(?:name\W+)?(\w+)")
-"""A program's language in Pulumi.yaml: `runtime: go`, or `name` in the lines below `runtime:`."""
+"""The language in Pulumi.yaml: `runtime: go`, or `name` in the lines below `runtime:`."""
 
 
 @functools.cache
@@ -34,6 +34,11 @@ def pulumi_setup(*arguments: str) -> str:
 def pulumi_folder(*languages: str) -> Path:
     """Find the folder of the Pulumi CLI and of the hosts of these languages; what is missing is built."""
     return Path(pulumi_setup(*languages))
+
+
+def language_of(program: Path) -> str:
+    """Return the language of a program, as `runtime` in its Pulumi.yaml names it, such as `nodejs`."""
+    return str(_RUNTIME.findall((program / "Pulumi.yaml").read_text())[0])
 
 
 def environment(folder: Path, home: Path, state: Path) -> dict[str, str]:
@@ -85,8 +90,7 @@ class Workspace:
         program, state = root / "program", root / "state"
         shutil.copytree(source, program, ignore=shutil.ignore_patterns("node_modules", "sdks"))
         state.mkdir()
-        language = _RUNTIME.findall((source / "Pulumi.yaml").read_text())[0]
-        variables = environment(pulumi_folder(language), home or root / "home", state)
+        variables = environment(pulumi_folder(language_of(source)), home or root / "home", state)
         made = cls(program, {**variables, "GCPX_EMULATOR_HOST": host, "GOOGLE_PROJECT": PROJECT})
         if home is None:
             made.install_plugin(root)

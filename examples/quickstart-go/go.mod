@@ -3,7 +3,7 @@ module quickstart-go
 go 1.25.11
 
 require (
-	gcpx.dev/sdk/go v0.1.0
+	gcpx.dev/sdk/go v0.0.0
 	github.com/pulumi/pulumi/sdk/v3 v3.259.0
 )
 

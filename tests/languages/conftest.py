@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,8 @@ def run() -> Callable[..., None]:
     """Run a command of a language's own tools in a folder; the test fails with its output if it fails."""
 
     def call(*command: str, folder: Path) -> None:
+        for tool in ("go", "java", "mvn", "npm"):
+            assert shutil.which(tool), f"{tool} is missing: install Node.js with npm, Go, a JDK and Maven"
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}\n{done.stderr}"
 

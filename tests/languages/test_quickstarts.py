@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import attrs
 import pytest
@@ -120,3 +121,31 @@ def test_the_documented_programs_in_python_and_yaml_plan_the_same(cloud, tmp_pat
 
     assert len(python) == 1
     assert python == yaml
+
+
+_EMPTY = """
+public class App {
+    public static void main(String[] args) {
+        com.pulumi.Pulumi.run(ctx -> {});
+    }
+}
+"""
+
+
+def test_package_add_writes_the_same_sdk_from_the_installed_plugin(cloud, tmp_path, pulumi_home):
+    # Of the language hosts that can be built from Go modules, Java's is the one that generates an SDK.
+    source = tmp_path / "source"
+    (source / "src" / "main" / "java").mkdir(parents=True)
+    (source / "src" / "main" / "java" / "App.java").write_text(_EMPTY)
+    for name in ("Pulumi.yaml", "pom.xml"):
+        shutil.copy(ROOT / "examples" / "quickstart-java" / name, source)
+    workspace = Workspace.make(source, tmp_path / "stack", cloud.host, pulumi_home)
+    workspace.run("package", "add", "gcpx")
+    sdk.write(tmp_path / "sdk", language="java")
+    added, written = (
+        {path.relative_to(folder): path.read_text().splitlines()[1:] for path in folder.rglob("*.java")}
+        for folder in (workspace.program / "sdks" / "gcpx", tmp_path / "sdk")
+    )
+
+    assert written
+    assert added == written

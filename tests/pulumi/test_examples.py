@@ -31,14 +31,14 @@ from programs import (
 )  # fmt: skip
 from receiving import endpoint
 from steered import HANGS
-from workspace import ROOT, Workspace
+from workspace import ROOT, Workspace, language_of
 
 pytestmark = pytest.mark.pulumi
 ACCOUNT = "pusher@demo-project.iam.gserviceaccount.com"
 EXAMPLES = sorted(
     path.parent.name
     for path in (ROOT / "examples").glob("*/Pulumi.yaml")
-    if path.read_text().endswith("runtime: python\n") or path.parent.name == "adopt"
+    if language_of(path.parent) == "python" or path.parent.name == "adopt"
 )
 """The programs in Python and the empty one of `adopt`; `tests/languages` runs those in other languages."""
 
