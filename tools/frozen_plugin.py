@@ -22,7 +22,20 @@ from workspace import ROOT
 NAME: Final = "pulumi-resource-gcpx"
 PACKAGES: Final = ("gcpx", "gcpx_filter", "gcpx_push")
 """Our packages that the plugin consists of."""
-_START: Final = "from gcpx.__main__ import main\n\nmain()\n"
+_START: Final = """
+import os
+
+# PyInstaller's loader lets this process find the libraries in the folder. Programs that the plugin runs, such as
+# those that print tokens, have to find those of the system.
+original = os.environ.pop("LD_LIBRARY_PATH_ORIG", None)
+os.environ.pop("LD_LIBRARY_PATH", None)
+if original is not None:
+    os.environ["LD_LIBRARY_PATH"] = original
+
+from gcpx.__main__ import main
+
+main()
+"""
 _MESSAGES: Final = ("engine_pb2", "engine_pb2_grpc", "plugin_pb2", "provider_pb2", "provider_pb2_grpc")
 """The modules of Pulumi's protocol, which `gcpx.protocol.proto` loads by name."""
 _LEFT_OUT: Final = (

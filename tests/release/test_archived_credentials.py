@@ -66,6 +66,25 @@ def test_the_archive_gets_tokens_for_credentials(unpacked, cloud, tokens, creden
     assert {entry["authorized"] for entry in cloud.emulator.requests.kept} == {True}
 
 
+@pytest.mark.parametrize("path", ["", "/opt/example/lib"])
+def test_a_program_that_prints_a_token_gets_the_library_path_of_the_user(
+    unpacked, cloud, tokens, tmp_path, monkeypatch, path
+):
+    printed = {"version": 1, "success": True, "token_type": "urn:ietf:params:oauth:token-type:jwt", "id_token": "t"}
+    answer = json.dumps({**printed, "expiration_time": 2**40})
+    (tmp_path / "program").write_text(f"#!/bin/sh\necho \"$LD_LIBRARY_PATH\" > {tmp_path / 'path'}\necho '{answer}'\n")
+    (tmp_path / "program").chmod(0o755)
+    monkeypatch.setenv("GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES", "1")
+    if path:
+        monkeypatch.setenv("LD_LIBRARY_PATH", path)
+    source = {"executable": {"command": str(tmp_path / "program"), "timeout_millis": 60_000}}
+    credentials = json.dumps({**_external_account(tokens), "credential_source": source})
+    with _engine(unpacked, credentials=credentials, computeCustomEndpoint=f"http://{cloud.host}") as engine:
+        engine.create(TEMPLATE, "web", template())
+
+    assert (tmp_path / "path").read_text().strip() == path
+
+
 def test_the_archive_verifies_tokens_and_parses_filters(unpacked, cloud):
     arguments = {"token": driver.secret(issue_token(cloud)), "audience": AUDIENCE, "serviceAccountEmail": EMAIL}
     with _engine(unpacked, emulatorHost=cloud.host) as engine:
