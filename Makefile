@@ -27,7 +27,7 @@ coverage: setup ## Run the tests without the real CLI in random order, and measu
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-test-languages: setup ## Build a release, and run programs in every language
+test-languages: setup ## Build a release, install it, and run the guides, and programs in every language
 	$(BIN)/python -m pytest -m languages -n 2
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each

@@ -27,7 +27,7 @@ from programs import (
 )  # fmt: skip
 from workspace import ROOT, Workspace
 
-pytestmark = pytest.mark.pulumi
+pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
 
 
 def commands(guide, heading):

@@ -26,6 +26,7 @@ from workspace import ROOT
 
 from gcpx import __version__
 
+pytestmark = pytest.mark.languages
 PACKAGES = {
     "gcpx-emulator": "gcpx_emulator",
     "gcpx-filter": "gcpx_filter",
