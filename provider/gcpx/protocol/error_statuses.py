@@ -13,6 +13,7 @@ from google.protobuf import any_pb2, struct_pb2
 from google.rpc import status_pb2
 
 from gcpx.errors import ProviderError
+from gcpx.model.printable import shortened
 from gcpx.model.redaction import redact
 from gcpx.model.resource import PartialError
 from gcpx.protocol import proto
@@ -20,6 +21,8 @@ from gcpx.protocol.request_secrets import secrets_in
 
 _logger = logging.getLogger(__name__)
 _DETAILS = "grpc-status-details-bin"
+_LONGEST = 9000
+"""Characters of an error; only the names in a broken response, or very many mistakes, need more."""
 
 
 class InitFailed(ProviderError):  # noqa: N818 - the protocol's own word
@@ -81,7 +84,7 @@ def wrapping_unexpected_errors() -> Iterator[None]:
 
 
 def _abort(error: Exception, texts: frozenset[str], context: grpc.ServicerContext) -> NoReturn:
-    message = redact(str(error), texts) if isinstance(error, ProviderError) else ""
+    message = shortened(redact(str(error), texts), _LONGEST) if isinstance(error, ProviderError) else ""
     if isinstance(error, InitFailed):
         context.set_trailing_metadata(((_DETAILS, _init_failed(error, message)),))
         context.abort(grpc.StatusCode.FAILED_PRECONDITION, message)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import grpc
 
-from gcpx.model.printable import printable
+from gcpx.model.printable import printable, shortened
 from gcpx.protocol import cli_version, proto
 
 _DEADLINE: Final = 2.0
@@ -53,7 +53,9 @@ class EngineLog:
     def _send(self, severity: int, urn: str, message: str, *, ephemeral: bool) -> None:
         if self._stub is None:
             return
-        request = proto.engine.LogRequest(severity=severity, urn=urn, message=printable(message), ephemeral=ephemeral)
+        request = proto.engine.LogRequest(
+            severity=severity, urn=urn, message=printable(shortened(message)), ephemeral=ephemeral
+        )
         try:
             if ephemeral:
                 future = self._stub.Log.future(request, timeout=self._deadline)

@@ -64,6 +64,7 @@ class StackMemory:
         """Remember what was created, and whether it was adopted."""
         self.ids[live.id] = urn
         self._holders = {held: holder for held, holder in self._holders.items() if holder != urn}
+        self._adoptions.pop((urn, live.id), None)
         if live.adoption:
             self._adoptions[urn, live.id] = live.adoption
 

@@ -36,6 +36,14 @@ def test_a_creation_whose_response_is_lost_for_good_is_kept_in_the_state(cloud, 
     assert _problems(cloud, f"{program}.create", method, kind, recovery, lasts=True) == []
 
 
+def test_what_is_attached_after_a_creation_that_came_to_nothing_is_detached_by_the_same_process(cloud):
+    problems = _problems(
+        cloud, "attachment_encrypted.create", INSERTS["attachment"], "html", "up_refresh", lasts=True
+    )  # fmt: skip
+
+    assert problems == []
+
+
 @pytest.mark.parametrize("recovery", ["up", "destroy"])
 def test_a_notification_whose_request_arrives_after_its_timeout_is_made_once(cloud, recovery):
     assert _problems(cloud, "notification.create", "storage.notifications.insert", "late", recovery) == []

@@ -13,7 +13,7 @@ import grpc
 import matrix
 import pytest
 from hurried import HurriedProvider
-from mangled import MISSING, Mangler, Wrong, wrongs
+from mangled import MISSING, TRICKS, Mangler, Wrong, wrongs
 from programs import (
     ATTACHMENT,
     BUCKET,
@@ -223,3 +223,12 @@ def test_a_wrong_value_is_an_error_or_harmless(hostile, caplog, record_property,
     record_property("wrong_values", (len(chosen), len(failures)))
 
     assert not failures, "\n".join(failures)
+
+
+def test_a_name_without_end_in_an_operation_gives_a_short_error(hostile, caplog):
+    hostile.prepare()
+    hostile.before = hostile.census()
+
+    assert _attempt(hostile, TEMPLATE, "create", None, Wrong(1, ("targetLink",), TRICKS[-1])) == ""
+    assert _attempt(hostile, TEMPLATE, "create", None, Wrong(0, ("targetLink",), TRICKS[-1])) == ""
+    caplog.clear()
