@@ -65,9 +65,9 @@ These permissions are not needed on the resource's project, or are better not gr
 - **To let Cloud Storage publish notifications:** `roles/pubsub.publisher` on the topic, for the service agent of Cloud
   Storage, and not for the account that runs gcpx. `gcloud storage service-agent --project=PROJECT` prints its name.
 """
-_KEY_NOTE: Final = """An account manages its own SSH keys. Google's documentation of OS Login names scopes for this, but no IAM permission, and
-it names no permission to manage the keys of another account. So use the credentials of the user whose keys they are. If
-they are the keys of a service account, set `gcpx:impersonateServiceAccount` to it.
+_KEY_NOTE: Final = """An account manages its own SSH keys. Google's documentation of OS Login names scopes for this, but no
+IAM permission, and it names no permission to manage the keys of another account. So use the credentials of the user
+whose keys they are. If they are the keys of a service account, set `gcpx:impersonateServiceAccount` to it.
 """
 _SOURCES: Final = """## Sources
 
@@ -110,8 +110,8 @@ def _scopes() -> str:
     rows = [(api.title, f"`{api.scope}`") for api in (COMPUTE, STORAGE, OSLOGIN, PUBSUB)]
     table = _table(("API", "scope"), rows)
     return (
-        "## Scopes\n\nAn OAuth scope limits what a token can be used for. For each API, gcpx requests the narrowest scope that\n"
-        f"all its calls accept. If you set `gcpx:scopes`, it requests those instead.\n\n{table}\n"
+        "## Scopes\n\nAn OAuth scope limits what a token can be used for. For each API, gcpx requests the narrowest\n"
+        f"scope that all its calls accept. If you set `gcpx:scopes`, it requests those instead.\n\n{table}\n"
         "gcpx calls Pub/Sub only if `validateOnline` is set. `getTokenInfo` and `verifyPushToken` use no credentials.\n"
     )
 
