@@ -65,8 +65,8 @@ These permissions are not needed on the resource's project, or are better not gr
 - **To let Cloud Storage publish notifications:** `roles/pubsub.publisher` on the topic, for the service agent of Cloud
   Storage, and not for the account that runs gcpx. `gcloud storage service-agent --project=PROJECT` prints its name.
 """
-_KEY_NOTE: Final = """An account manages its own SSH keys. Google's documentation of OS Login names scopes for this, but no
-IAM permission, and it names no permission to manage the keys of another account. So use the credentials of the user
+_KEY_NOTE: Final = """An account manages its own SSH keys. Google's documentation of OS Login names scopes for this, but
+no IAM permission, and it names no permission to manage the keys of another account. So use the credentials of the user
 whose keys they are. If they are the keys of a service account, set `gcpx:impersonateServiceAccount` to it.
 """
 _SOURCES: Final = """## Sources
