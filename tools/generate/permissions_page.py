@@ -21,16 +21,9 @@ _VERBS: Final = {
 _EVERYTHING: Final = "everything"
 _INTRODUCTION: Final = """# Permissions
 
-What the account that runs gcpx needs: the IAM permissions of each resource and function, the OAuth scopes, and custom
-roles to grant them with. A replacement needs what `create` and `delete` need. A preview itself needs none, unless it
-refreshes first or `validateOnline` is set.
-
-`make schema` writes this page from the declarations that error messages about missing permissions use, too. The tests
-run every verb against the emulator with exactly these permissions, and without each of them. **Nothing on this page was
-tried with the real Google Cloud**: the permissions of each method are those in Google's documentation, see
-[Sources](#sources).
-
-To grant what a resource needs, save its role below as `role.yaml`, and run:
+The account that runs gcpx needs IAM permissions and OAuth scopes. This page lists them for each resource and function,
+with a custom role that grants them. To create such a role and grant it to an account, save the role as `role.yaml`,
+and run:
 
 ```sh
 gcloud iam roles create gcpx --project=PROJECT --file=role.yaml
@@ -38,54 +31,66 @@ gcloud projects add-iam-policy-binding PROJECT \\
   --member=serviceAccount:deployer@PROJECT.iam.gserviceaccount.com --role=projects/PROJECT/roles/gcpx
 ```
 
-A comment in a role says when a permission is needed: delete the lines that your programs do not need. Permissions that
-are better granted elsewhere than on the project are named below the role.
+A comment in a role says when a permission is needed. Delete the lines that your programs do not need. Some permissions
+should not be granted on the whole project: the line below the role names them.
+
+Each table has the permissions for each verb, which is something that gcpx does with a resource, such as `create`. A
+replacement needs the permissions for `create` and for `delete`. A preview needs none, unless it refreshes first
+(`pulumi preview --refresh`), or the [setting](settings.md) `validateOnline` is set.
+
+**Nothing on this page has been tried with the real Google Cloud.** The permissions are those in Google's documentation
+(see [Sources](#sources)). The tests run every verb against the emulator with exactly these permissions, and again
+without each of them.
 """
 _ELSEWHERE: Final = """## Granted elsewhere
 
-- **On a service account** that instances run as: `iam.serviceAccounts.actAs`. Grant it on the account, because on the
-  project it would hold for every account of the project:
+These permissions are not needed on the resource's project, or are better not granted there:
+
+- **To create instances that run as a service account:** `iam.serviceAccounts.actAs` on that account. A grant on the
+  project would apply to every service account of the project, so grant the permission on the account:
 
   ```sh
   gcloud iam service-accounts add-iam-policy-binding web@PROJECT.iam.gserviceaccount.com \\
     --member=serviceAccount:deployer@PROJECT.iam.gserviceaccount.com --role=roles/iam.serviceAccountUser
   ```
 
-- **To impersonate a service account** (`gcpx:impersonateServiceAccount`): `iam.serviceAccounts.getAccessToken` on it,
-  which `roles/iam.serviceAccountTokenCreator` has. Grant everything else on this page to the impersonated account.
-- **To use another project's quota** (`gcpx:userProjectOverride`), or to have it pay for calls to a bucket
-  (`userProject`): `serviceusage.services.use` on that project, which `roles/serviceusage.serviceUsageConsumer` has.
-- **In another project**, whose network, subnetwork, image, disk or template a resource uses: the permission there, not
-  in the resource's project. Images of Google's public projects, such as `debian-cloud`, need none.
-- **For notifications**, the service agent of Cloud Storage, not the account that runs gcpx, must be allowed to publish:
-  it needs `roles/pubsub.publisher` on the topic. `gcloud storage service-agent --project=PROJECT` prints its name.
+- **To impersonate a service account** (`gcpx:impersonateServiceAccount`): `iam.serviceAccounts.getAccessToken` on that
+  account. The role `roles/iam.serviceAccountTokenCreator` has it. Grant everything else on this page to the
+  impersonated account.
+- **To use another project's quota** (`gcpx:userProjectOverride`), or to let another project pay for calls to a bucket
+  (`userProject`): `serviceusage.services.use` on that project. The role `roles/serviceusage.serviceUsageConsumer` has
+  it.
+- **To use a network, subnetwork, image, disk or template of another project:** the permission that the table names, in
+  that project. Images of Google's public projects, such as `debian-cloud`, need none.
+- **To let Cloud Storage publish notifications:** `roles/pubsub.publisher` on the topic, for the service agent of Cloud
+  Storage, and not for the account that runs gcpx. `gcloud storage service-agent --project=PROJECT` prints its name.
 """
-_KEY_NOTE: Final = """The pages of OS Login's methods name scopes and no IAM permission. An account manages its own
-keys, and no permission was found in Google's documentation that lets it manage those of another one. Use the
-credentials of the user, or set `gcpx:impersonateServiceAccount` to the service account whose keys they are.
+_KEY_NOTE: Final = """An account manages its own SSH keys. Google's documentation of OS Login names scopes for this, but
+no IAM permission, and it names no permission to manage the keys of another account. So use the credentials of the user
+whose keys they are. If they are the keys of a service account, set `gcpx:impersonateServiceAccount` to it.
 """
 _SOURCES: Final = """## Sources
 
 - Compute Engine: "IAM Permissions" on the page of each method in the
   [REST reference](https://cloud.google.com/compute/docs/reference/rest/v1), and "Required permissions" of
   [Create and start a Compute Engine instance](https://cloud.google.com/compute/docs/instances/create-start-instance).
-  What the pages of the methods say was mostly read in
-  [iam-dataset](https://github.com/iann0036/iam-dataset), which collects it from them, and not on each page.
+  Most of it was read in [iam-dataset](https://github.com/iann0036/iam-dataset), which collects it from these pages, and
+  not on the pages themselves.
 - Cloud Storage: [IAM permissions for JSON methods](https://cloud.google.com/storage/docs/access-control/iam-json) and
   [Requester Pays](https://cloud.google.com/storage/docs/requester-pays).
 - Pub/Sub: [Access control with IAM](https://cloud.google.com/pubsub/docs/access-control).
 - OS Login: [REST reference](https://cloud.google.com/compute/docs/oslogin/rest).
 
-What was not found in a public source, or is less certain:
+These things are uncertain:
 
-- The reference says of some methods that they need "one or more" of several permissions: `bulkInsert` of
-  `compute.instances.create`, `compute.disks.create` and `compute.instances.pscInterfaceCreate`, `setDiskAutoDelete` of
-  `compute.instances.setDiskAutoDelete` and `compute.disks.update`. This page lists all that may apply.
-- What `sourceInstance` of an instance template needs on that instance.
-- Whether a change of an instance that runs as a service account needs `iam.serviceAccounts.actAs`, if it does not
-  change the account.
-- Whether Google accepts `compute.advice.capacity` in custom roles. `roles/compute.viewer` has it; delete the line if it
-  is refused.
+- The reference says that `bulkInsert` needs "one or more" of `compute.instances.create`, `compute.disks.create` and
+  `compute.instances.pscInterfaceCreate`, and `setDiskAutoDelete` one or more of `compute.instances.setDiskAutoDelete`
+  and `compute.disks.update`. This page lists all that may be needed.
+- No public source says which permission `sourceInstance` of an instance template needs on that instance.
+- No public source says whether a change of an instance that runs as a service account needs
+  `iam.serviceAccounts.actAs`, if the change does not concern the account.
+- No public source says whether Google accepts `compute.advice.capacity` in custom roles. If Google refuses the role,
+  delete this line. `roles/compute.viewer` has the permission.
 """
 
 
@@ -105,9 +110,9 @@ def _scopes() -> str:
     rows = [(api.title, f"`{api.scope}`") for api in (COMPUTE, STORAGE, OSLOGIN, PUBSUB)]
     table = _table(("API", "scope"), rows)
     return (
-        "## Scopes\n\nA token must also have a scope of each API that is called. gcpx requests these, which are\n"
-        f"the narrowest that all its calls accept; `gcpx:scopes` replaces them.\n\n{table}\n"
-        "Pub/Sub is called only with `validateOnline`. `getTokenInfo` and `verifyPushToken` use no credentials.\n"
+        "## Scopes\n\nAn OAuth scope limits what a token can be used for. For each API, gcpx requests the narrowest\n"
+        f"scope that all its calls accept. If you set `gcpx:scopes`, it requests those instead.\n\n{table}\n"
+        "gcpx calls Pub/Sub only if `validateOnline` is set. `getTokenInfo` and `verifyPushToken` use no credentials.\n"
     )
 
 
@@ -142,7 +147,7 @@ def _functions() -> str:
 
 def _all_resources() -> str:
     found = [row for token, verbs in CALLS.items() for verb in verbs for row in rows_of(token, verb)]
-    words = "The least that covers every resource, with every verb and input, and every function.\n"
+    words = "This role has the permissions for every verb and input of every resource, and for every function.\n"
     return f"## Everything\n\n{words}\n{_role(_EVERYTHING, found)}"
 
 
@@ -155,7 +160,7 @@ def _role(title: str, found: list[Row]) -> str:
     lines += [_role_line(name, rows[name], title) for name in sorted(rows)]
     elsewhere = sorted(_by_permission(row for row in found if row.is_elsewhere).keys() - rows.keys())
     names = ", ".join(f"`{name}`" for name in elsewhere)
-    after = f"\nAlso, as [described below](#granted-elsewhere): {names}.\n" if names else ""
+    after = f"\nNot in this role, but [granted elsewhere](#granted-elsewhere): {names}.\n" if names else ""
     return "\n".join([*lines, "```", after])
 
 

@@ -28,13 +28,12 @@ class Calls:
 
 _GLOBAL, _REGIONAL, _POLLED = "for a global template", "for a regional template", "if the server has no `wait` method"
 _EARLIER: Final = "gcpx may not find what an interrupted run created, and does not warn about it"
-_NO_SUGGESTION: Final = "a misspelt region or zone gets no suggestion"
-_UNCHECKED: Final = "this check is left out, with a warning"
+_NO_SUGGESTION: Final = "errors about a misspelled region or zone suggest no name"
+_UNCHECKED: Final = "gcpx leaves this check out, with a warning"
 
 _ALL_REGIONS, _ONE_REGION, _ALL_ZONES, _ONE_ZONE = "for all regions", "for one region", "for all zones", "for one zone"
 EXHAUSTIVE: Final = ({_GLOBAL, _REGIONAL}, {_ALL_REGIONS, _ONE_REGION}, {_ALL_ZONES, _ONE_ZONE})
 """Conditions of which one always holds."""
-_CHANGED: Final = "if it changes"
 
 
 def _online(*methods: str) -> Calls:
@@ -108,7 +107,7 @@ _IMAGE: Final = {
     "list": Calls({"compute.machineImages.list": ""}),
     "validateOnline": _online(*_ONLINE_PLACES),
 }
-_RESTARTED: Final = "in a rolling update, if it changes"
+_ROLLING: Final = "if a rolling update changes"
 _FLEET: Final = {
     "create": Calls(
         {
@@ -120,44 +119,44 @@ _FLEET: Final = {
         },
         {
             "compute.regionOperations.list": _EARLIER,
-            "compute.zoneOperations.list": "the reasons of a shortfall are less exact",
-            "compute.regions.get": "the message about a used-up quota does not show its usage",
+            "compute.zoneOperations.list": "the error about missing instances is less exact",
+            "compute.regions.get": "the error about a used-up quota does not show the usage",
             "compute.regions.list": _NO_SUGGESTION,
         },
     ),
     "read": Calls(
         {"compute.instances.list": "", "compute.disks.get": "for an import"},
-        {"compute.zoneOperations.list": "`stopReason` of stopped members is missing"},
+        {"compute.zoneOperations.list": "stopped members have no `stopReason`"},
     ),
     "update": Calls(
         {
             "compute.instances.list": "",
             "compute.zoneOperations.get": "unless members are only added",
-            "compute.instances.setLabels": "if members are changed",
+            "compute.instances.setLabels": "if members change in place",
             "compute.instances.delete": "if members are deleted or replaced",
             "compute.regionInstances.bulkInsert": "if members are added or replaced",
             "compute.regionOperations.wait": "if members are added or replaced",
-            "compute.instances.setMetadata": f"`metadata`: {_CHANGED}",
-            "compute.instances.setTags": f"`tags`: {_CHANGED}",
-            "compute.instances.setScheduling": f"`scheduling`: {_CHANGED}",
-            "compute.instances.setMachineType": f"`machineType`: {_RESTARTED}",
-            "compute.instances.setMinCpuPlatform": f"`minCpuPlatform`: {_RESTARTED}",
-            "compute.instances.setServiceAccount": f"`serviceAccounts`: {_RESTARTED}",
-            "compute.instances.setMachineResources": f"`guestAccelerators`: {_RESTARTED}",
+            "compute.instances.setMetadata": "if `metadata` changes",
+            "compute.instances.setTags": "if `tags` changes",
+            "compute.instances.setScheduling": "if `scheduling` changes",
+            "compute.instances.setMachineType": f"{_ROLLING} `machineType`",
+            "compute.instances.setMinCpuPlatform": f"{_ROLLING} `minCpuPlatform`",
+            "compute.instances.setServiceAccount": f"{_ROLLING} `serviceAccounts`",
+            "compute.instances.setMachineResources": f"{_ROLLING} `guestAccelerators`",
             "compute.instances.stop": "if a rolling update restarts members",
             "compute.instances.start": "if a rolling update restarts members, or `onStopped` is `START`",
             "compute.instances.resume": "if `onStopped` is `START` and a member is suspended",
             "compute.instances.getGuestAttributes": "if `ready.guestAttribute` is set",
         },
-        {"compute.zoneOperations.list": "operations are read one by one, which takes more calls"},
+        {"compute.zoneOperations.list": "gcpx reads operations one by one, with more calls"},
     ),
     "delete": Calls(
         {
             "compute.instances.list": "",
             "compute.instances.delete": "",
-            "compute.zoneOperations.get": "for a single operation, or without `compute.zoneOperations.list`",
+            "compute.zoneOperations.get": "if there is only one operation, or without `compute.zoneOperations.list`",
         },
-        {"compute.zoneOperations.list": "operations are read one by one, which takes more calls"},
+        {"compute.zoneOperations.list": "gcpx reads operations one by one, with more calls"},
     ),
     "list": Calls({"compute.instances.aggregatedList": ""}),
     "validateOnline": _online(
@@ -210,7 +209,7 @@ _KEY: Final = {
 _NOTIFICATION: Final = {
     "create": Calls(
         {"storage.notifications.list": "", "storage.notifications.insert": ""},
-        {"storage.projects.serviceAccount.get": "the error about the topic does not name the service agent"},
+        {"storage.projects.serviceAccount.get": "the error about a topic does not name the service agent"},
     ),
     "read": Calls({"storage.notifications.get": ""}),
     "delete": Calls({"storage.notifications.delete": ""}),
