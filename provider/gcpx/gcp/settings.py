@@ -189,7 +189,7 @@ class Settings(Record):
     pubsub_custom_endpoint: str | None = _custom_endpoint(PUBSUB)
     oauth2_custom_endpoint: str | None = _custom_endpoint(OAUTH2)
     validate_online: bool = _setting(
-        "Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks and topics that inputs name exist, and that quotas allow a fleet. Anything that the credentials cannot read causes a warning. Default: false.",
+        "Whether a preview also checks with Google that the projects, regions, zones, images, machine types, networks, subnetworks, placement policies and topics that inputs name exist, that quotas allow a fleet, and how likely it gets its capacity. Anything that the credentials cannot read causes a warning. Default: false.",
         default=False,
         environment=("GCPX_VALIDATE_ONLINE",),
     )
