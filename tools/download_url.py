@@ -24,7 +24,7 @@ def checked(url: str) -> str:
     Raises:
         InvalidDownloadUrlError: the URL is not of a form that the engine accepts; the message says what is.
     """
-    plain, shown = url.rstrip("/"), re.sub(r"//[^/@]*@", "//[secret]@", url)
+    plain, shown = url.rstrip("/"), _without_secrets(url)
     if url and not any(re.fullmatch(form, plain, re.ASCII) for form in _FORMS):
         raise InvalidDownloadUrlError(
             f"DOWNLOAD_URL={shown} is not a URL that plugins are downloaded from. Write https://HOST/PATH for a folder "
@@ -33,3 +33,9 @@ def checked(url: str) -> str:
             "Plain http is for this machine only."
         )
     return plain
+
+
+def _without_secrets(url: str) -> str:
+    """Return a URL without user name, password, query and fragment, which may all be secret."""
+    without_user = re.sub(r"^(\w*:?//)?.*@", r"\1[secret]@", url, flags=re.DOTALL)
+    return re.sub(r"([?#]).*", r"\1[secret]", without_user, flags=re.DOTALL)

@@ -136,10 +136,11 @@ def test_a_conflict_with_another_resource_of_the_stack_names_it_instead_of_an_im
     assert not import_commands(said)
 
 
-def test_an_import_command_names_the_provider_and_the_parents_urn(engine, cloud):
+@pytest.mark.parametrize("name", ["explicit", "default-eu", "default_eu"])
+def test_an_import_command_names_the_provider_and_the_parents_urn(engine, cloud, name):
     with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
         another.create(TEMPLATE, "one", {**template(), "name": "web"})
-    urn = "urn:pulumi:dev::test::pulumi:providers:gcpx::explicit"
+    urn = f"urn:pulumi:dev::test::pulumi:providers:gcpx::{name}"
     engine.stub.Configure(
         driver.rpc.ConfigureRequest(args=driver.struct({"project": PROJECT, "emulatorHost": cloud.host}), urn=urn)
     )
@@ -154,6 +155,19 @@ def test_an_import_command_names_the_provider_and_the_parents_urn(engine, cloud)
         *("--parent", "parent=urn:pulumi:dev::test::my:app:Site::NAME"),
         *("--provider", f"provider={urn}"),
     ]
+
+
+@pytest.mark.parametrize(
+    "name", ["default", "default_0_1_0", "default_0_1_0_https_/example.com", "default_https_/example.com"]
+)
+def test_an_import_command_does_not_name_a_default_provider(engine, cloud, name):
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        another.create(TEMPLATE, "one", {**template(), "name": "web"})
+    urn = f"urn:pulumi:dev::test::pulumi:providers:gcpx::{name}"
+    args = driver.struct({"project": PROJECT, "emulatorHost": cloud.host})
+    engine.stub.Configure(driver.rpc.ConfigureRequest(args=args, urn=urn))
+
+    assert import_commands(_conflict(engine)) == [ImportCommand(TEMPLATE, "two", WEB, [])]
 
 
 @pytest.mark.parametrize(("online", "words"), [

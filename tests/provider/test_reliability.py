@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+
 import attrs
 import driver
 import grpc
@@ -9,6 +12,8 @@ import pytest
 from driver import failing
 from programs import ATTACHMENT, FLEET, IMAGE, PROJECT, TEMPLATE, attachment, fleet, image, template
 from steered import HOUR
+
+from gcpx.model.naming import ADOPTED
 
 INSERT = "compute.instanceTemplates.insert"
 WEB = {"name": "web", **template()}
@@ -306,6 +311,26 @@ def test_what_a_renamed_resource_replaces_is_deleted_under_its_former_name(engin
     old = engine.create(TEMPLATE, "old", WEB)
     renamed = attrs.evolve(old, urn=engine.urn(TEMPLATE, "new"))
     assert engine.diff(renamed, {**WEB, "description": "changed"}).replaces
+    engine.delete(old)
+
+    assert cloud.get(PATH) is None
+
+
+def test_the_command_in_the_warning_about_a_kept_resource_can_be_copied(engine):
+    created = engine.create(TEMPLATE, "it's $(here)", template())
+    engine.diff(attrs.evolve(created, outputs={**created.outputs, ADOPTED: "mark"}), template())
+    engine.delete(created)
+
+    (warning,) = [text for severity, _, text in engine.log.messages if severity == "WARNING"]
+    (command,) = re.findall(r"`(pulumi up [^`]+)`", warning)
+    assert shlex.split(command)[-1] == created.urn
+
+
+def test_what_a_renamed_resource_has_before_a_forced_replacement_is_deleted(engine, cloud):
+    old = engine.create(TEMPLATE, "old", WEB)
+    renamed = attrs.evolve(old, urn=engine.urn(TEMPLATE, "new"))
+    assert not engine.diff(renamed, WEB).replaces
+    engine.check(TEMPLATE, "new", WEB)  # as the engine does before a replacement
     engine.delete(old)
 
     assert cloud.get(PATH) is None

@@ -155,3 +155,17 @@ def test_a_forced_replacement_never_deletes_what_the_state_still_needs(stack, cl
     assert stack.resource("web")["outputs"]["numericId"] != web["outputs"]["numericId"]
     stack.workspace.run("preview", "--expect-no-changes")
     assert len(_names(cloud, [TEMPLATES])) == 2
+
+
+def test_a_forced_replacement_of_a_renamed_resource_deletes_it_first(stack, cloud):
+    def program(expiry, **options):
+        forced = {"deleteBeforeReplace": True, "replaceOnChanges": ["expirationTimeUsec"], **options}
+        return {"type": KEY, "properties": key(expirationTimeUsec=expiry), "options": forced}
+
+    stack.write(web=program("1800000000000001"))
+    stack.up()
+    stack.write(renamed=program("1800000000000002", aliases=[{"name": "web"}]))
+
+    assert "was not deleted" not in stack.up()
+    assert stack.resource("renamed")["outputs"]["expirationTimeUsec"] == "1800000000000002"
+    stack.workspace.run("preview", "--expect-no-changes")

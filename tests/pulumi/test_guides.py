@@ -149,6 +149,13 @@ def test_instances_become_a_fleet_by_the_ids_in_the_guide(cloud, engine):
     assert [fleet.outputs["createdCount"] for fleet in imported] == [2, 2]
 
 
+def _moved(state):
+    command = [sys.executable, "moved.py"]
+    return subprocess.run(
+        command, cwd=ROOT / "examples" / "adopt", input=state, capture_output=True, text=True, check=False
+    )
+
+
 def test_resources_of_pulumi_gcp_are_found_in_a_stack():
     instance = "projects/p/zones/us-east1-b/instances/vm"
     resources = [
@@ -168,16 +175,47 @@ def test_resources_of_pulumi_gcp_are_found_in_a_stack():
         },
         {"urn": "urn::bucket", "custom": True, "type": "gcp:storage/bucket:Bucket", "id": "b"},
     ]
-    done = subprocess.run(
-        [sys.executable, "moved.py"],
-        cwd=ROOT / "examples" / "adopt",
-        input=json.dumps({"version": 3, "deployment": {"resources": resources}}),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = _moved(json.dumps({"version": 3, "deployment": {"resources": resources}}))
 
     assert json.loads(done.stdout)["resources"] == [
         {"type": ATTACHMENT, "name": "diskAttachment-data", "id": f"{instance}/persistent-disk-1"},
         {"type": NOTIFICATION, "name": "notificationConfig-uploads", "id": "b/notificationConfigs/1"},
     ]
+
+
+@pytest.mark.parametrize("mark", ["external", "delete", "pendingReplacement"])
+def test_what_a_stack_only_reads_or_is_to_delete_is_not_imported(mark):
+    kept = {"urn": "urn::kept", "custom": True, "type": "gcp:storage/notification:Notification", "id": "b/1"}
+    other = {**kept, "urn": "urn::other", "id": "b/2", mark: True}
+    done = _moved(json.dumps({"version": 3, "deployment": {"resources": [kept, other]}}))
+
+    assert [found["id"] for found in json.loads(done.stdout)["resources"]] == ["b/1"]
+
+
+def test_what_terraform_is_to_delete_or_has_not_created_is_not_imported():
+    kept = {"mode": "managed", "type": "google_storage_notification", "name": "kept", "values": {"id": "b/1"}}
+    deposed = {**kept, "deposed_key": "00000000", "values": {"id": "b/2"}}
+    failed = {**kept, "name": "failed", "tainted": True, "values": {"id": None}}
+    done = _moved(
+        json.dumps({"format_version": "1.0", "values": {"root_module": {"resources": [kept, deposed, failed]}}})
+    )
+
+    assert [found["id"] for found in json.loads(done.stdout)["resources"]] == ["b/1"]
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        ("", "This is not JSON"),
+        ("No state.", "This is not JSON"),
+        ('{"format_version": "1.0"}', "There are no resources"),
+        ('{"version": 4, "resources": []}', "There are no resources"),
+        ('{"version": 3, "deployment": {"resources": null}}', "There is nothing to import"),
+        ('{"format_version": "1.0", "values": {}}', "There is nothing to import"),
+    ],
+)
+def test_a_state_without_resources_is_refused_with_a_reason(state, words):
+    done = _moved(state)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(words)

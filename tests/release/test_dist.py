@@ -65,9 +65,20 @@ def test_urls_that_plugins_are_downloaded_from_are_accepted(url):
     assert download_url.checked(url) == url
 
 
-def test_a_password_in_a_url_is_not_shown():
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:hunter2@example.com/gcpx",
+        "https://me:a/hunter2@example.com/gcpx",
+        "https://me:a@hunter2@example.com/gcpx",
+        "me:hunter2@example.com/gcpx",
+        "https://example.com/gcpx?sig=hunter2",
+        "https://example.com/gcpx#hunter2",
+    ],
+)
+def test_a_secret_in_a_url_is_not_shown(url):
     with pytest.raises(download_url.InvalidDownloadUrlError) as refused:
-        download_url.checked("https://me:hunter2@example.com/gcpx")
+        download_url.checked(url)
 
     assert "hunter2" not in str(refused.value)
 

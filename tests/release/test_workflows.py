@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 
@@ -13,17 +14,17 @@ from workspace import ROOT
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 
 
-def _go():
-    """Return the Go compiler, which the set-up finds or installs."""
+def _setup():
+    """Load the set-up of the Pulumi CLI."""
     spec = importlib.util.spec_from_file_location("setup_pulumi", ROOT / "tools" / "pulumi" / "setup.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.go()
+    return module
 
 
 @pytest.mark.languages
 def test_the_workflows_have_no_mistakes():
-    command = [_go(), "tool", "actionlint", "-no-color", *map(str, WORKFLOWS)]
+    command = [_setup().go(), "tool", "actionlint", "-no-color", *map(str, WORKFLOWS)]
     done = subprocess.run(command, cwd=ROOT / "tools" / "actionlint", capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
@@ -49,3 +50,22 @@ def test_a_release_has_an_archive_for_every_platform():
         "pypi",
         "npm",
     }
+
+
+def test_an_interrupted_set_up_leaves_no_program_that_the_next_one_takes(tmp_path, monkeypatch):
+    scripts, compiler = tmp_path / "python" / "cmd", tmp_path / "path" / "go"
+    for folder in (scripts, compiler.parent):
+        folder.mkdir(parents=True)
+    compiler.write_text(f"#!/bin/sh\necho {tmp_path}\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", str(compiler.parent))
+    name = "pulumi-language-python-exec"
+    (scripts / name).symlink_to("/proc/self/mem")  # a file that can be opened, but not read
+    with pytest.raises(OSError, match="Input/output error"):
+        _setup().build(tmp_path / "bin", [name])
+    assert not (tmp_path / "bin" / name).exists()
+
+    (scripts / name).unlink()
+    (scripts / name).write_text("#!/usr/bin/env python3\n")
+    _setup().build(tmp_path / "bin", [name])
+    assert os.access(tmp_path / "bin" / name, os.X_OK)

@@ -114,23 +114,28 @@ def _build_program(compiler: str, folder: Path, name: str) -> None:
     say(f"building {name} (this takes some minutes)" if name == "pulumi" else f"building {name}")
     module, package = PROGRAMS[name]
     flag = f"-X github.com/pulumi/pulumi/sdk/v3/go/common/version.Version=v{VERSION}"
-    # Several processes may build the same program at the same time.
-    unfinished = folder / f".{name}.{os.getpid()}"
+    unfinished = _unfinished(folder, name)
     subprocess.run(
         [compiler, "build", "-buildvcs=false", "-ldflags", flag, "-o", str(unfinished), package],
         cwd=HERE / module,
         check=True,
     )
-    unfinished.rename(folder / name)
+    unfinished.replace(folder / name)
 
 
 def _copy_exec(compiler: str, folder: Path) -> None:
     """Copy the script that runs a Python program into the folder of the language host, which starts it."""
     where = [compiler, "list", "-m", "-f", "{{.Dir}}", "github.com/pulumi/pulumi/sdk/v3"]
     module = subprocess.run(where, cwd=HERE / "cli", check=True, capture_output=True, text=True).stdout.strip()
-    target = folder / _EXEC
-    shutil.copyfile(Path(module) / "python" / "cmd" / _EXEC, target)
-    target.chmod(0o755)
+    unfinished = _unfinished(folder, _EXEC)
+    shutil.copyfile(Path(module) / "python" / "cmd" / _EXEC, unfinished)
+    unfinished.chmod(0o755)
+    unfinished.replace(folder / _EXEC)
+
+
+def _unfinished(folder: Path, name: str) -> Path:
+    """Return where a program is written: several processes may do so at the same time, and any may be interrupted."""
+    return folder / f".{name}.{os.getpid()}"
 
 
 def prepare(languages: Iterable[str]) -> Path:

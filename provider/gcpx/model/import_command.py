@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from typing import Final
 
 from gcpx.model.call import URN_PARTS, Call, name_in_urn
+
+_DEFAULT: Final = re.compile(r"default(_(\d+_\d+_\d+|\w+/).*)?")
+"""The engine's names of default providers: with the plugin's version or download URL, if the SDK has them."""
 
 
 def how_to_manage(call: Call, resource_id: str, otherwise: str) -> str:
@@ -54,5 +59,4 @@ def _parent(urn: str) -> list[str]:
 
 
 def _provider(urn: str) -> list[str]:
-    name = urn.rpartition("::")[2]
-    return [] if not urn or name.startswith("default") else ["--provider", f"provider={urn}"]
+    return [] if not urn or _DEFAULT.fullmatch(name_in_urn(urn)) else ["--provider", f"provider={urn}"]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 from collections.abc import Callable
 from typing import Final
 
 _DEADLINE: Final = 10.0
 """Seconds in which an engine on this machine accepts a connection."""
+_PAUSE: Final = 1.0
+"""Seconds until the next attempt, if it cannot be told whether the engine still listens."""
 
 
 def when_ended(engine_address: str, tell: Callable[[], None]) -> None:
@@ -24,20 +27,26 @@ def when_ended(engine_address: str, tell: Callable[[], None]) -> None:
 
 
 def _watch(engine_address: str, tell: Callable[[], None]) -> None:
-    was_there = False
-    while (connection := _connected(engine_address)) is not None:
-        was_there = True
-        _wait_for_end(connection)
+    host, _, port = engine_address.rpartition(":")
+    address, was_there = (host.strip("[]"), int(port) if port.isdecimal() else 0), False
+    while True:
+        try:
+            connection = socket.create_connection(address, timeout=_DEADLINE, all_errors=True)
+        except (OSError, OverflowError, ExceptionGroup) as error:
+            if _is_refusal(error) or not was_there:
+                break
+            time.sleep(_PAUSE)
+        else:
+            was_there = True
+            _wait_for_end(connection)
     if was_there:
         tell()
 
 
-def _connected(engine_address: str) -> socket.socket | None:
-    host, _, port = engine_address.rpartition(":")
-    try:
-        return socket.create_connection((host.strip("[]"), int(port)), timeout=_DEADLINE)
-    except (OSError, ValueError):
-        return None
+def _is_refusal(error: Exception) -> bool:
+    """Return whether nothing listens at an address; other errors, such as too many open files, do not mean that."""
+    errors = error.exceptions if isinstance(error, ExceptionGroup) else (error,)
+    return any(isinstance(one, ConnectionRefusedError) for one in errors)
 
 
 def _wait_for_end(connection: socket.socket) -> None:

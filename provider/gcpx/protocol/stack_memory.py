@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import Any, Final
 
 import attrs
@@ -13,7 +14,7 @@ from gcpx.model.resource import Live
 _KEPT: Final = (
     "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
     "told from the repetition of an interrupted creation. To replace it, set the resource option deleteBeforeReplace; "
-    "if its name was generated, `pulumi up --refresh --target-replace '{urn}'` replaces it, too"
+    "if its name was generated, `pulumi up --refresh --target-replace {urn}` replaces it, too"
 )
 """The warning about a deletion that would delete what a creation of the same run has adopted."""
 _HELD: Final = (
@@ -56,17 +57,26 @@ class StackMemory:
             self._adoptions.setdefault((urn, resource_id), outputs[ADOPTED])
 
     def show_inputs(self, urn: str, rule: Autoname | None, inputs: dict[str, Any]) -> None:
-        """Remember the generated name of a resource of the state."""
+        """Remember the generated name of a resource of the state; without inputs, the engine is about to create it.
+
+        Before every replacement, also one that Diff did not ask for, the engine checks once more, without old inputs.
+        """
+        if not inputs:
+            self._leaves(urn)
         if rule is not None and inputs.get(AUTONAMED) and isinstance(inputs.get(rule.property), str):
             self._shown.setdefault(urn, set()).add(inputs[rule.property])
 
     def created(self, urn: str, live: Live) -> None:
         """Remember what was created, and whether it was adopted."""
         self.ids[live.id] = urn
-        self._holders = {held: holder for held, holder in self._holders.items() if holder != urn}
+        self._leaves(urn)
         self._adoptions.pop((urn, live.id), None)
         if live.adoption:
             self._adoptions[urn, live.id] = live.adoption
+
+    def _leaves(self, urn: str) -> None:
+        """Forget that this run leaves to a resource what it has in the state."""
+        self._holders = {held: holder for held, holder in self._holders.items() if holder != urn}
 
     def why_kept(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> str:
         """Return the warning instead of a deletion that would delete what the state still has; empty if none would.
@@ -77,6 +87,6 @@ class StackMemory:
         """
         mark = self._adoptions.get((urn, resource_id))
         if mark is not None and outputs.get(ADOPTED) != mark:
-            return _KEPT.format(id=resource_id, urn=urn)
+            return _KEPT.format(id=resource_id, urn=shlex.quote(urn))
         holder = self._holders.get(resource_id, urn)
         return "" if holder == urn else _HELD.format(id=resource_id, holder=name_in_urn(holder))
