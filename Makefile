@@ -95,7 +95,7 @@ clean: ## Remove what was built here; the CLI stays in its cache
 $(READY): constraints.txt pyproject.toml $(DISTRIBUTIONS:%=%/pyproject.toml)
 	@command -v $(PYTHON) > /dev/null || { echo "make: $(PYTHON) is missing; install Python 3.11 or later, or name one: make PYTHON=..." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $(PYTHON) is $$($(PYTHON) -V); Python 3.11 or later is needed: make PYTHON=..." >&2; exit 1; }
-	@echo "Setting up .venv ..." >&2
+	@echo "Setting up .venv with the packages of constraints.txt, which takes a minute or two ..." >&2
 	@$(PYTHON) -m venv --clear .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' $(DISTRIBUTIONS:%=-e %) >&2
 	@touch $@

@@ -32,13 +32,19 @@ def dist(folder: Path, download_url: str = "") -> list[Path]:
         for path in folder.glob(name):
             path.unlink()
     schema = package_schema.text(url)
+    _announce("Building the wheels ...")
     build.build(folder, schema if url else None)
+    _announce("Packing the plugin and Python into an archive, which takes a few minutes ...")
     archive = plugin_archive.write(folder, schema)
     return [*sorted(folder.glob("*.whl")), archive, checksums.write(folder)]
 
 
+def _announce(step: str) -> None:
+    print(step, file=sys.stderr, flush=True)
+
+
 def _size(path: Path) -> str:
-    return f"{path.stat().st_size / 1e6:7.2f} MB  {path}"
+    return f"{path.stat().st_size / 1e6:7.3f} MB  {path}"
 
 
 def main(arguments: list[str]) -> None:

@@ -69,7 +69,8 @@ def freeze(scratch: Path, schema: str) -> FrozenPlugin:
     (scratch / "start.py").write_text(_START)
     (scratch / "schema.json").write_text(schema)
     command = [sys.executable, "-m", "PyInstaller", *_options(scratch), str(scratch / "start.py")]
-    subprocess.run(command, check=True, env={**os.environ, **REPRODUCIBLE})
+    # Its option --log-level does not silence the module that `python -m` runs.
+    subprocess.run(command, check=True, env={**os.environ, **REPRODUCIBLE, "PYI_LOG_LEVEL": "ERROR"})
     listed = ast.literal_eval((scratch / "work" / NAME / "COLLECT-00.toc").read_text())[0]
     origins = {Path(name).as_posix(): Path(origin) for name, origin, _ in listed}
     return FrozenPlugin(scratch / NAME, origins)
@@ -77,7 +78,7 @@ def freeze(scratch: Path, schema: str) -> FrozenPlugin:
 
 def _options(scratch: Path) -> list[str]:
     return [
-        *("--noconfirm", "--log-level", "ERROR", "--onedir", "--debug", "noarchive", "--optimize", "1"),
+        *("--noconfirm", "--onedir", "--debug", "noarchive", "--optimize", "1"),
         *("--name", NAME, "--distpath", str(scratch), "--workpath", str(scratch / "work"), "--specpath", str(scratch)),
         *(["--strip"] if platform.system() == "Linux" else []),
         *("--paths", str(ROOT / "provider"), "--add-data", f"{scratch / 'schema.json'}:gcpx"),

@@ -60,8 +60,8 @@ def executable(folder, content):
     return folder
 
 
-def install(user, folder, version=__version__):
-    user.run("plugin", "install", "resource", "gcpx", version, "--file", str(folder))
+def install(user, folder, version=__version__, *more):
+    user.run("plugin", "install", "resource", "gcpx", version, "--file", str(folder), *more)
 
 
 def use_checkout(user, folder, *more):
@@ -111,6 +111,25 @@ def test_a_plugin_that_cannot_be_downloaded(user):
     assert_quoted("Could not automatically download and install resource plugin", said(allowed, "preview"))
     write(user, web=None)
     assert_quoted("could not find latest version for provider gcpx", said(allowed, "preview"))
+
+
+def test_a_plugin_that_is_built_again_with_the_same_version(user, tmp_path):
+    install(user, plugin(tmp_path / "plugin"))
+    rebuilt = executable(tmp_path / "rebuilt", b"#!/bin/sh\n")
+    installed = Path(user.variables["PULUMI_HOME"]) / "plugins" / f"resource-gcpx-v{__version__}" / NAME
+    install(user, rebuilt)
+    assert installed.read_bytes() != (rebuilt / NAME).read_bytes()
+    install(user, rebuilt, __version__, "--reinstall")
+
+    assert installed.read_bytes() == (rebuilt / NAME).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/installation.md"])
+def test_documented_commands_replace_a_plugin_of_the_same_version(name):
+    commands = re.findall(r"^pulumi plugin install .*--file.*", (ROOT / name).read_text(), re.MULTILINE)
+
+    assert commands
+    assert all("--reinstall" in command for command in commands)
 
 
 def test_an_sdk_that_is_newer_than_the_installed_plugin(user, tmp_path):

@@ -22,6 +22,7 @@ def write_sdks(languages: list[str]) -> None:
         sys.exit(f"no SDK can be written in {', '.join(unknown)}; the languages are {', '.join(sdk.LANGUAGES)}")
     for language in languages:
         sdk.write(sdk.FOLDERS / language, language=language)
+        print(f"wrote the SDK for {language} into {(sdk.FOLDERS / language).relative_to(ROOT)}")
 
 
 def check() -> None:

@@ -50,6 +50,12 @@ PROGRAMS: Final = {
 }
 
 
+_LIMITS: Final = (
+    "the CLI that was built here runs programs, but `pulumi package add` fails for a checkout and for most languages. "
+    "Use `make sdk`, or install Pulumi's own CLI: https://www.pulumi.com/docs/install"
+)
+
+
 def say(text: str) -> None:
     """Print a message for the user, who may wait for minutes."""
     print(f"pulumi: {text}", file=sys.stderr, flush=True)
@@ -148,6 +154,7 @@ def prepare(languages: Iterable[str]) -> Path:
         official(root)
     if not complete(folder, programs):
         build(folder, [*programs, SDKGEN])
+        say(_LIMITS)
     return folder
 
 
