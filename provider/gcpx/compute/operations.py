@@ -129,10 +129,8 @@ class Operations:
             scope: where the operation is: `global`, `regions/R` or `zones/Z`.
             request_id: the `requestId` of the request.
         """
-        path = f"{self.path}/{scope}/operations"
-        query = {"filter": f'clientOperationId = "{request_id}"'}
-        page = self.google.send(Request(api=COMPUTE, method="GET", path=path, query=query), call)
-        return next((item for item in page.get("items", ()) if not item.get("error")), None)
+        items = self._listed(call, scope, f'clientOperationId = "{request_id}"')
+        return next((item for item in items if not item.get("error")), None)
 
     def requested_if_known(self, call: Call, scope: str, request_id: str) -> dict[str, Any] | None:
         """Find an operation as `requested` does; None also if an error of Google leaves that open."""

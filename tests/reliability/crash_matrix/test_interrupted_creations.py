@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import attrs
 import pytest
 from crash_scenarios import SCENARIOS, existing, prepare
 from crashing_stack import CrashingStack
 from import_commands import import_commands
 from programs import PROJECT
+
+from gcpx_emulator.core.listing import _token as page_token
 
 GENERATED = ["generated template", "generated regional template", "generated image", "generated fleet"]
 TWO = ["generated template", "generated fleet"]
@@ -74,6 +78,20 @@ def test_an_interrupted_creation_under_a_given_name_is_adopted_after_google_has_
 
     assert existing(cloud) == made, "nothing is created twice"
     assert_settled(stack, SCENARIOS[name].inputs, before)
+
+
+def test_an_interrupted_creation_is_adopted_if_its_operation_is_on_a_later_page(cloud):
+    stack, before = lose_creation(cloud, "fleet")
+    made = existing(cloud)
+    ((request_id,),) = cloud.emulator.store.run("select request from operations where scope = 'regions/us-east1'")
+    cloud.emulator.operations.forget_requests()
+    token = page_token(("",), {"filter": f'clientOperationId = "{request_id}"'})
+    cloud.fail("compute.regionOperations.list", body=json.dumps({"nextPageToken": token}))
+    stack.run("up", SCENARIOS["fleet"].inputs)
+
+    assert stack.failed is None
+    assert existing(cloud) == made, "nothing is created twice"
+    assert_settled(stack, SCENARIOS["fleet"].inputs, before)
 
 
 @pytest.mark.parametrize("name", TWO)
