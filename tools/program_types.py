@@ -54,7 +54,7 @@ def mypy(programs: list[Path]) -> list[Finding]:
         for copy, path in copies.items():
             (Path(scratch) / copy).parent.mkdir(exist_ok=True)
             shutil.copy2(path, Path(scratch) / copy)  # with its time, which the cache goes by
-        variables = {"MYPYPATH": os.pathsep.join(map(str, _SOURCES))}
+        variables = {"MYPYPATH": os.pathsep.join(map(str, (*_folders_of_scripts(Path(scratch)), *_SOURCES)))}
         said = _run([sys.executable, "-m", "mypy", *_MYPY, *copies], Path(scratch), variables)
     reports = map(json.loads, said.splitlines())
     return sorted(
@@ -66,7 +66,12 @@ def mypy(programs: list[Path]) -> list[Finding]:
 
 def _module(program: Path) -> Path:
     """Return a relative path by which mypy can import a program: many have the same name, in folders with hyphens."""
-    return Path(program.parent.name.replace("-", "_")) / program.name
+    return Path(f"{program.parent.name.replace('-', '_')}_example") / program.name
+
+
+def _folders_of_scripts(scratch: Path) -> list[Path]:
+    """Return the folders without a main program, whose scripts import each other by name."""
+    return sorted(folder for folder in scratch.iterdir() if not (folder / "__main__.py").exists())
 
 
 def pyright(programs: list[Path]) -> list[Finding]:
