@@ -16,7 +16,7 @@ from workspace import ROOT, Workspace, pulumi_folder
 from gcpx import __version__
 from gcpx.protocol.cli_version import OLDEST_CLI
 
-pytestmark = pytest.mark.pulumi
+pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
 NEWER = "9.0.0"
 DOCUMENT = (ROOT / "docs" / "installation.md").read_text()
 SECTION = re.sub(r"\s+", " ", DOCUMENT.split("## When something does not fit")[1])
