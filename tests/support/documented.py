@@ -8,8 +8,8 @@ from workspace import ROOT
 
 
 def program(document: str, language: str) -> str:
-    """Return the only code block of a language in a document below the root."""
-    (found,) = re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / document).read_text(), re.DOTALL | re.MULTILINE)
+    """Return the first code block of a language in a document below the root."""
+    found, *_ = re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / document).read_text(), re.DOTALL | re.MULTILINE)
     return str(found)
 
 
