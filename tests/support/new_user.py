@@ -41,7 +41,7 @@ def make_user(root: Path, host: str, program: Mapping[str, Any]) -> Workspace:
     (root / "project" / "Pulumi.yaml").write_text(yaml.safe_dump({"name": "test", "runtime": "yaml", **program}))
     folder = pulumi_folder()
     (root / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
-    if (folder / "sdkgen").exists():  # built from Go modules: see the module `python_host`
+    if any(folder.glob("sdkgen*")):  # built from Go modules: see the module `python_host`
         _write_host(root / "bin" / "pulumi-language-python")
     variables = {
         "PATH": f"{root / 'bin'}:{folder}:{SYSTEM}",
