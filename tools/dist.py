@@ -28,7 +28,7 @@ def dist(folder: Path, download_url: str = "") -> list[Path]:
     """
     url = checked(download_url)
     folder.mkdir(parents=True, exist_ok=True)
-    for name in ("*.whl", f"{plugin_archive.NAME}-*.tar.gz", checksums.NAME):
+    for name in (f"{plugin_archive.NAME}-*.tar.gz", checksums.NAME):  # `build` replaces the wheels
         for path in folder.glob(name):
             path.unlink()
     schema = package_schema.text(url)

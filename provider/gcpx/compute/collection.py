@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
-from gcpx.compute.lost_responses import refusing_what_others_created
+from gcpx.compute.lost_responses import is_own, refusing_what_others_created
 from gcpx.compute.method_call import MethodCall
 from gcpx.compute.operations import Operations, Outcome, Wait
 from gcpx.compute.request_ids import RequestIds
@@ -239,6 +239,10 @@ class Collection:
             if isinstance(error, Conflict):
                 raise _already_exists(call, error, self.id_of(body["name"])) from error
             raise
+
+    def is_own(self, call: Call, live: Mapping[str, Any]) -> bool:
+        """Return whether what exists under a resource's name is that resource, as `lost_responses.is_own` finds out."""
+        return is_own(call, self.operations, self.scope, live)
 
     def _has_written_name(self, call: Call, name: str) -> bool:
         """Return whether a resource exists with a name that was not generated, and that others may use, too."""

@@ -39,7 +39,8 @@ def serve(plugin: Plugin, engine_address: str | None) -> None:
     server, port = start(plugin, engine_address)
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    when_ended(engine_address or "", lambda: stop.sendall(b"\0"))
+    if engine_address:
+        when_ended(engine_address, lambda: stop.sendall(b"\0"))
     stops.recv(1)
     plugin.cancel()
     server.stop(_GRACE).wait()

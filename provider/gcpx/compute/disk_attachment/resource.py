@@ -17,7 +17,6 @@ from gcpx.compute.collection import Collection
 from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.importable_resources import ImportableResources
-from gcpx.compute.lost_responses import is_own
 from gcpx.compute.method_call import MethodCall
 from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError
 from gcpx.gcp.client import GoogleClient
@@ -198,7 +197,7 @@ class DiskAttachment(Resource):
         disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
         for attached in _disks_of(instance, address.path):
             if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
-                own = is_own(call, instances.operations, instances.scope, instance)
+                own = instances.is_own(call, instance)
                 return self._live(address, attached, known) if own else None
         return None
 

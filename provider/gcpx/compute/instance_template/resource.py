@@ -15,7 +15,6 @@ from gcpx.compute.collection import Collection, inserted_name
 from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.instance_template.declaration import InstanceTemplateModel, InstanceTemplateQuery
-from gcpx.compute.lost_responses import is_own
 from gcpx.compute.name_pattern import NAME
 from gcpx.compute.online_checks import instance_checks
 from gcpx.gcp.client import GoogleClient
@@ -112,9 +111,7 @@ class InstanceTemplate(InProject):
         template = collection.get(call, address.name)
         if template is None or self._is_another(call, template) or _has_other_unique_id(resource_id, template):
             return None
-        return (
-            self._live(address, template) if is_own(call, collection.operations, collection.scope, template) else None
-        )
+        return self._live(address, template) if collection.is_own(call, template) else None
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete by name, unless the template with this name is another one, or may be."""
@@ -123,7 +120,7 @@ class InstanceTemplate(InProject):
         template = collection.get(call, address.name)
         if template is None or self._is_another(call, template):
             return
-        if is_own(call, collection.operations, collection.scope, template):
+        if collection.is_own(call, template):
             collection.delete(call, address.name)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:

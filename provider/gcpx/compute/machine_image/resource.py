@@ -14,7 +14,6 @@ import attrs
 from gcpx.compute.collection import Collection, inserted_name
 from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
-from gcpx.compute.lost_responses import is_own
 from gcpx.compute.machine_image.declaration import MachineImageModel, MachineImageQuery
 from gcpx.compute.name_pattern import NAME
 from gcpx.gcp.client import GoogleClient
@@ -86,7 +85,7 @@ class MachineImage(InProject):
         project, name = self._parse(resource_id)
         images = self._images(project)
         image = images.get(call, name)
-        if image is None or self._is_another(call, image) or not is_own(call, images.operations, images.scope, image):
+        if image is None or self._is_another(call, image) or not images.is_own(call, image):
             return None
         return self._live(project, image)
 
@@ -109,7 +108,7 @@ class MachineImage(InProject):
         image = images.get(call, name)
         if image is None or self._is_another(call, image):
             return
-        if is_own(call, images.operations, images.scope, image):
+        if images.is_own(call, image):
             images.delete(call, name)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
