@@ -9,7 +9,7 @@ import sys
 from importlib.metadata import version
 
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.server import serve
+from gcpx_emulator.server import listen, serve
 
 _MISUSE = 2
 """The exit code of argparse for wrong options."""
@@ -43,16 +43,6 @@ def _open(port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
         sys.exit(f"gcpx-emulator: port {port} cannot be opened: {reason}; choose another with --port")
-
-
-def listen(port: int = 0) -> socket.socket:
-    """Open a port on loopback; 0 picks a free one."""
-    # asyncio turns Nagle's algorithm off only if the protocol is named; otherwise each response would take 40 ms more.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
-    listener.listen(1024)
-    return listener
 
 
 if __name__ == "__main__":
