@@ -34,22 +34,39 @@ def test_nothing_is_loaded():
     assert not loaded & {"starlette", "uvicorn", "httpx", "googleapiclient", "pulumi", "attrs"}
     assert "GCPX_EMULATOR_HOST" not in os.environ
 """
-STOPPED = """
+MISSING = """
+import sys
 import pytest
 from gcpx_emulator.testing import running
 
-@pytest.fixture(scope="session")
-def _gcpx_emulator_server():
-    with running() as stopped:
-        pass
-    return stopped
+class TestStopped:
+    @pytest.fixture(scope="session")
+    def _gcpx_emulator_server(self):
+        with running() as stopped:
+            pass
+        return stopped
 
-def test_an_emulator_that_was_stopped(gcpx_emulator):
-    pass
-"""
-WORKSPACE = """
-def test_a_stack(gcpx_workspace):
-    pass
+    def test_a_fixture(self, gcpx_emulator):
+        pass
+
+class TestNoCli:
+    @pytest.fixture(autouse=True)
+    def _path(self, monkeypatch, tmp_path):
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+    def test_a_fixture(self, gcpx_workspace):
+        pass
+
+class TestNoPlugin:
+    @pytest.fixture(autouse=True)
+    def _path(self, monkeypatch, tmp_path):
+        (tmp_path / "pulumi").touch(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "home"))
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+
+    def test_a_fixture(self, gcpx_workspace):
+        pass
 """
 
 
@@ -103,26 +120,12 @@ def test_a_port_that_is_in_use_is_named_in_one_line(run):
     assert reason.endswith("; 0 picks a free one")
 
 
-def test_a_missing_cli_is_named_in_one_line(run, tmp_path):
-    (reason,) = _reasons(run(WORKSPACE, PATH=str(tmp_path)))
+def test_what_is_missing_is_named_in_one_line(run):
+    stopped, cli, plugin = _reasons(run(MISSING))
 
-    assert reason.startswith("gcpx_workspace: the Pulumi CLI is missing: `pulumi` is not on PATH")
-
-
-def test_a_missing_plugin_is_named_in_one_line(run, tmp_path):
-    (tmp_path / "pulumi").write_text("#!/bin/sh\n")
-    (tmp_path / "pulumi").chmod(0o755)
-    scripts = tmp_path / "environment" / "bin"  # a virtual environment without the plugin's script
-    scripts.mkdir(parents=True)
-    code = f"import sys; sys.executable = {str(scripts / 'python')!r}\n{WORKSPACE}"
-    (reason,) = _reasons(run(code, PATH=str(tmp_path), PULUMI_HOME=str(tmp_path / "home")))
-
-    assert reason.startswith("gcpx_workspace: the plugin is missing: pulumi-resource-gcpx is not on PATH, and ")
-    assert reason.endswith("/home has none; pip install pulumi-gcpx-provider")
-
-
-def test_an_emulator_that_is_gone_is_named_in_one_line(run):
-    (reason,) = _reasons(run(STOPPED))
-
-    assert reason.startswith("gcpx_emulator: no emulator answers at 127.0.0.1:")
-    assert reason.endswith("; was it stopped, or did its process end?")
+    assert re.fullmatch(
+        r"gcpx_emulator: no emulator answers at [\d.:]+: .*; was it stopped, or did its process end\?", stopped
+    )
+    assert cli.startswith("gcpx_workspace: the Pulumi CLI is missing: `pulumi` is not on PATH")
+    assert plugin.startswith("gcpx_workspace: the plugin is missing: pulumi-resource-gcpx is not on PATH, and ")
+    assert plugin.endswith("/home has none; pip install pulumi-gcpx-provider")
