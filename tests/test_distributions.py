@@ -42,7 +42,7 @@ OPTIONAL = {"gcpx-emulator": {"google-auth", "pulumi", "pytest"}}
 """What a package imports only for users who have it: the pytest plugin of the emulator, and what its fixtures give."""
 BESIDE = {"pulumi-gcpx-provider": {"pulumi_gcpx_provider/pulumi-plugin.json"}}
 """Files outside the package; this one is found by the distribution's name."""
-AROUND = {"LICENSE", "README.md", "pyproject.toml"}
+AROUND = {"Containerfile", "LICENSE", "README.md", "pyproject.toml"}
 """Files in a package's folder that describe the distribution."""
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 """Without PYTHONPATH, only what is installed can be imported."""
