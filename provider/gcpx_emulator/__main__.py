@@ -19,10 +19,8 @@ def main() -> None:
     """Read the options and serve. The first line on stdout is the address."""
     parser = argparse.ArgumentParser("gcpx-emulator", description="Emulate Google Cloud's REST APIs on this machine.")
     parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0, the default, picks a free one")
-    everywhere = (
-        "the address to listen on; 0.0.0.0 is for containers, because anyone who reaches it controls the emulator"
-    )
-    parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=everywhere)
+    address = "the address to listen on; whoever reaches it controls the emulator, so use 0.0.0.0 only in containers"
+    parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=address)
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
     parser.add_argument("--version", action="version", version=f"gcpx-emulator {version('gcpx-emulator')}")
