@@ -9,7 +9,7 @@ import sys
 from importlib.metadata import version
 
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.server import serve
+from gcpx_emulator.server import LOOPBACK, listen, serve
 
 _MISUSE = 2
 """The exit code of argparse for wrong options."""
@@ -19,12 +19,14 @@ def main() -> None:
     """Read the options and serve. The first line on stdout is the address."""
     parser = argparse.ArgumentParser("gcpx-emulator", description="Emulate Google Cloud's REST APIs on this machine.")
     parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0, the default, picks a free one")
+    address = "the address to listen on; whoever reaches it controls the emulator, so use 0.0.0.0 only in containers"
+    parser.add_argument("--host", default=LOOPBACK, metavar="ADDRESS", help=address)
     parser.add_argument("--latency", type=float, default=0.0, metavar="SECONDS", help="how long each operation takes")
     parser.add_argument("--data", default=":memory:", metavar="FILE", help="keep all state in this file, not in memory")
     parser.add_argument("--version", action="version", version=f"gcpx-emulator {version('gcpx-emulator')}")
     options = parser.parse_args()
     store = _read(options.data)
-    serve(_open(options.port), store, options.latency)
+    serve(_open(options.host, options.port), store, options.latency)
 
 
 def _read(file: str) -> Store:
@@ -36,23 +38,17 @@ def _read(file: str) -> Store:
         sys.exit(_MISUSE)
 
 
-def _open(port: int) -> socket.socket:
+def _open(host: str, port: int) -> socket.socket:
     """Open a port, or exit with the reason why that is impossible."""
     try:
-        return listen(port)
+        return listen(port, host)
+    except socket.gaierror:
+        sys.exit(f"gcpx-emulator: {host} is not an address of this machine; choose another with --host")
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
-        sys.exit(f"gcpx-emulator: port {port} cannot be opened: {reason}; choose another with --port")
-
-
-def listen(port: int = 0) -> socket.socket:
-    """Open a port on loopback; 0 picks a free one."""
-    # asyncio turns Nagle's algorithm off only if the protocol is named; otherwise each response would take 40 ms more.
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind(("127.0.0.1", port))
-    listener.listen(1024)
-    return listener
+        sys.exit(
+            f"gcpx-emulator: port {port} cannot be opened on {host}: {reason}; choose others with --port and --host"
+        )
 
 
 if __name__ == "__main__":

@@ -11,8 +11,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.control_actions import ACTIONS, Action
-from gcpx_emulator.core.control_bodies import SWITCH, TEXT, ControlBody, Field, check_object, is_object, read_body
+from gcpx_emulator.core.control_bodies import (
+    SWITCH,
+    TEXT,
+    ControlBody,
+    Field,
+    check_object,
+    is_duration,
+    is_object,
+    read_body,
+)
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.core.merge_patch import merge
@@ -24,6 +34,17 @@ _TOKEN: Final = ControlBody(
     "tokens", {"email": TEXT, "audience": TEXT, "claims": Field("an object", is_object), "iap": SWITCH}
 )
 _ROTATION: Final = ControlBody("keys/rotate")
+_LONGEST_ADVANCE: Final = 1_000_000_000
+"""Seconds, about 31 years."""
+_CLOCK: Final = ControlBody(
+    "clock",
+    {
+        "advance": Field(
+            f"a number of seconds, at most {_LONGEST_ADVANCE}",
+            lambda value: is_duration(value) and value <= _LONGEST_ADVANCE,
+        )
+    },
+)
 _RESET: Final = ControlBody("reset")
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -44,6 +65,8 @@ class Controls:
             ("tokens", self._sign_token, ["POST"]),
             ("keys/rotate", self._rotate_keys, ["POST"]),
             ("reset", self._reset, ["POST"]),
+            ("clock", self._clock, ["GET", "POST"]),
+            ("resources", self._resources, ["GET"]),
             ("resources/{path:path}", self._resource, ["GET", "PATCH", "DELETE"]),
             # An action comes before a setting of the same name, which is then only read.
             *((action.body.name, self._action(action), ["POST"]) for action in ACTIONS),
@@ -52,13 +75,13 @@ class Controls:
         return [Route(f"/_emulator/{path}", endpoint, methods=methods) for path, endpoint, methods in endpoints]
 
     async def _faults(self, request: Request) -> Response:
-        """Inject a fault, list the faults that have not been used up, or remove them."""
-        queue = self.emulator.faults.queue
+        """Inject a fault, list the faults that have not been used up, or remove all of them or those of one name."""
+        faults = self.emulator.faults
         if request.method == "POST":
-            queue.append(Fault.read(await request.body()))
+            faults.queue.append(Fault.read(await request.body()))
         elif request.method == "DELETE":
-            queue.clear()
-        return JSONResponse([attrs.asdict(fault) for fault in queue])
+            faults.remove(request.query_params.get("name"))
+        return JSONResponse([attrs.asdict(fault) for fault in faults.queue])
 
     async def _requests(self, request: Request) -> Response:
         """List the latest requests, or remove them."""
@@ -119,6 +142,19 @@ class Controls:
         _RESET.read(await request.body())
         self.emulator.reset()
         return JSONResponse({})
+
+    async def _clock(self, request: Request) -> Response:
+        """Advance the emulator's clock, or read it."""
+        if request.method == "POST":
+            self.emulator.advance(_CLOCK.read(await request.body()).get("advance", 0.0))
+        return JSONResponse({"time": timestamp(self.emulator.now())})
+
+    async def _resources(self, request: Request) -> Response:
+        """List the resources of a kind, such as `instances`, by path; or count those of every kind."""
+        self.emulator.operations.settle()
+        kind = request.query_params.get("kind")
+        store = self.emulator.store
+        return JSONResponse(store.counts() if kind is None else dict(store.of_kind(kind)))
 
     async def _resource(self, request: Request) -> Response:
         """Read, patch (RFC 7396) or delete a resource without using its API, which causes drift."""

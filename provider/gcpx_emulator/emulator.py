@@ -59,8 +59,15 @@ class Emulator:
         """Return the time in seconds since 1970."""
         return self.clock.now()
 
+    def advance(self, seconds: float) -> None:
+        """Advance the clock, and do what is due by then: run limits, redelivery of pushes, expiry."""
+        self.clock.advance(seconds)
+        self.operations.settle()
+        self.pusher.wake()
+
     def reset(self) -> None:
-        """Delete everything but the signing keys."""
+        """Delete everything but the signing keys, and show the machine's time again."""
+        self.clock.reset()
         self.store.reset()
         self.faults.queue.clear()
         self.rates.set(b"")

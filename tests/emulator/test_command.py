@@ -16,7 +16,7 @@ from workspace import ROOT, emulator
 def test_help_names_the_options():
     done = subprocess.run([sys.executable, "-m", "gcpx_emulator", "--help"], capture_output=True, text=True, check=True)
 
-    assert all(option in done.stdout for option in ("--port", "--latency", "--data"))
+    assert all(option in done.stdout for option in ("--port", "--host", "--latency", "--data"))
 
 
 def test_the_command_says_where_it_listens_and_keeps_its_data(tmp_path):
@@ -84,3 +84,21 @@ def test_make_emulator_takes_a_port(given, port):
     )
 
     assert f"gcpx-emulator --port {port}\n" in done.stdout
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "no such host"])
+def test_an_address_of_another_machine_is_named(address):
+    command = [sys.executable, "-m", "gcpx_emulator", "--host", address]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+
+    assert done.returncode == 1
+    assert address in done.stderr
+    assert "--host" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_command_listens_where_it_is_told():
+    with emulator("--host", "0.0.0.0") as host:
+        port = host.removeprefix("0.0.0.0:")
+
+        assert httpx.get(f"http://127.0.0.1:{port}/_emulator/clock", trust_env=False, timeout=HANGS).status_code == 200

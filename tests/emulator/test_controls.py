@@ -32,9 +32,13 @@ ACCEPTED = [
     ("tokens", {"email": "a@example.com", "audience": "me", "claims": {"any": ["claim"]}, "iap": False}),
     ("tokens", {}),
     ("guest-attributes", {"onBoot": {"web/ready": "yes"}, "only": "web-*"}),
+    ("clock", {"advance": 3600}),
     ("keys/rotate", {}),
     ("reset", {}),
-    ("faults", {"method": METHOD, "times": 1, "status": 503, "reason": "r", "message": "m", "retry_after": 0}),
+    (
+        "faults",
+        {"method": METHOD, "name": "mine", "times": 1, "status": 503, "reason": "r", "message": "m", "retry_after": 0},
+    ),
     ("faults", {"method": "*", "drop": "after", "delay": 0.0, "body": "{", "status": None}),
     ("faults", {"method": METHOD, "operation": {"errors": [ERROR], "httpErrorStatusCode": 403}}),
     ("faults", _operation(reason="R" * 63, metadatas={"k" * 64: "v"})),
@@ -89,6 +93,8 @@ REFUSED = [
     ("tokens", {"email": 1}, "'email' must be a string."),
     ("tokens", {"claims": ["iss"]}, "'claims' must be an object."),
     ("tokens", {"iap": "true"}, "'iap' must be true or false."),
+    ("clock", {"advance": -1}, "'advance' must be a number of seconds, at most 1000000000."),
+    ("clock", {"to": "noon"}, "has unknown keys: to. It may have advance."),
     ("keys/rotate", {"now": True}, "has unknown keys: now. It must be empty."),
     ("reset", {"all": True}, "has unknown keys: all. It must be empty."),
     ("faults", {"method": METHOD, "what": 1}, "has unknown keys: what. It may have body, delay,"),
@@ -134,7 +140,7 @@ def test_invalid_control_requests_are_refused_and_change_nothing(cloud, http, pa
 
 
 NAMES = [
-    "faults", "guest-attributes", "guest-terminate", "host-error", "keys/rotate", "limits", "outages", "preempt", "reset",
+    "clock", "faults", "guest-attributes", "guest-terminate", "host-error", "keys/rotate", "limits", "outages", "preempt", "reset",
     "tokens", BUCKET_PATH,
 ]  # fmt: skip
 
@@ -204,3 +210,30 @@ def test_deliveries_are_waited_for_by_number(http, number):
 
     assert answer.status_code == 400
     assert "atLeast" in answer.json()["error"]["message"]
+
+
+def test_the_faults_of_one_name_are_removed(http):
+    for name in ("mine", "yours"):
+        http.post("/_emulator/faults", json={"method": METHOD, "name": name, "status": 503})
+
+    assert [fault["name"] for fault in http.delete("/_emulator/faults?name=mine").json()] == ["yours"]
+    assert http.delete("/_emulator/faults").json() == []
+
+
+def test_resources_of_a_kind_are_listed_and_all_are_counted(http, vm):
+    http.post("/_emulator/limits", json={"zones": {"us-east1-b": 5}})
+
+    assert list(http.get("/_emulator/resources?kind=instances").json()) == [vm]
+    assert list(http.get("/_emulator/resources?kind=b").json()) == [f"b/{BUCKET}"]
+    assert http.get("/_emulator/resources?kind=nothing").json() == {}
+    assert http.get("/_emulator/resources").json()["disks"] == 2
+
+
+def test_the_clock_is_advanced_and_a_reset_shows_the_present_again(http):
+    year = http.get("/_emulator/clock").json()["time"][:4]
+    later = http.post("/_emulator/clock", json={"advance": 400 * 86400}).json()["time"]
+
+    assert int(later[:4]) > int(year)
+    assert http.get("/_emulator/clock").json()["time"] >= later
+    http.post("/_emulator/reset")
+    assert http.get("/_emulator/clock").json()["time"] < later

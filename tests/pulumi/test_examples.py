@@ -39,8 +39,10 @@ EXAMPLES = sorted(
     path.parent.name
     for path in (ROOT / "examples").glob("*/Pulumi.yaml")
     if language_of(path.parent) == "python" or path.parent.name == "adopt"
+    if path.parent.name != "testing"
 )
-"""The programs in Python and the empty one of `adopt`; `tests/languages` runs those in other languages."""
+"""The programs in Python and the empty one of `adopt`; `tests/languages` runs those in other languages, and
+`test_recipes.py` the one with its own tests."""
 
 
 def signed_token(cloud):

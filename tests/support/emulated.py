@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import attrs
 import httpx
-import uvicorn
 from gate import Gate
 from programs import BUCKET, PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
-from gcpx_emulator.__main__ import listen
 from gcpx_emulator.app import application
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.emulator import Emulator
+from gcpx_emulator.server import listen
+from gcpx_emulator.testing.background import serving
 
 
 @attrs.frozen
@@ -168,14 +166,8 @@ def running(wrap: Callable[[Any], Any] = _unchanged) -> Iterator[Emulated]:
     emulator, clock = Emulator(), Steered()
     emulator.operations.clock = clock
     gate = Gate(wrap(application(emulator)))
-    listener = listen()
-    server = uvicorn.Server(uvicorn.Config(gate, log_level="critical", lifespan="off", timeout_graceful_shutdown=1))
-    thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])))
-    thread.start()
-    try:
-        yield Emulated(f"127.0.0.1:{listener.getsockname()[1]}", emulator, clock, gate)
-    finally:
-        clock.reset()
-        server.should_exit = True
-        thread.join()
-        listener.close()
+    with serving(gate, listen()) as host:
+        try:
+            yield Emulated(host, emulator, clock, gate)
+        finally:
+            clock.reset()

@@ -8,36 +8,24 @@ from typing import Any
 import google.auth.transport.requests
 import requests
 from emulated import Emulated
-from google.api_core.client_options import ClientOptions
-from google.auth.credentials import AnonymousCredentials, Credentials
+from google.auth.credentials import Credentials
 from google.cloud import compute_v1, storage
 from programs import DEBIAN, PROJECT, ZONE
 
+from gcpx_emulator.testing.google_clients import connect as connected
+
 PUSHER = "pusher@demo-project.iam.gserviceaccount.com"
 """The service account that signs pushes."""
-OPERATIONS = {
-    "global_operations": compute_v1.GlobalOperationsClient,
-    "region_operations": compute_v1.RegionOperationsClient,
-    "zone_operations": compute_v1.ZoneOperationsClient,
-}
 
 
 def connect(kind: Any, cloud: Emulated, credentials: Credentials | None = None) -> Any:
     """Return a client of this class."""
-    options = {"host": cloud.host, "url_scheme": "http", "credentials": credentials or AnonymousCredentials()}
-    transport = kind.get_transport_class("rest")(**options)
-    # A client creates the clients that follow its operations itself, for Google's host.
-    if hasattr(transport, "_extended_operations_services"):
-        for name, operations in OPERATIONS.items():
-            polling = operations.get_transport_class("rest")(**options)
-            transport._extended_operations_services[name] = operations(transport=polling)  # noqa: SLF001 - no public way
-    return kind(transport=transport)
+    return connected(kind, cloud.host, PROJECT, credentials)
 
 
 def storage_client(cloud: Emulated) -> storage.Client:
     """Return a client of Cloud Storage."""
-    options = ClientOptions(api_endpoint=f"http://{cloud.host}")
-    return storage.Client(PROJECT, AnonymousCredentials(), client_options=options)
+    return connected(storage.Client, cloud.host, PROJECT)
 
 
 def relocated(cloud: Emulated) -> Callable[..., Any]:

@@ -13,7 +13,7 @@ import attrs
 import uvicorn
 from steered import HANGS
 
-from gcpx_emulator.__main__ import listen
+from gcpx_emulator.server import listen
 
 
 @attrs.frozen

@@ -17,6 +17,7 @@ class Fixed(Clock):
     """A clock that always shows the time that a test sets."""
 
     def __init__(self, moment: float = 1_700_000_000.0) -> None:
+        super().__init__()
         self.moment = moment
 
     def now(self) -> float:
@@ -27,6 +28,7 @@ class Steered(Clock):
     """A clock that a test advances. Unless it is held, waiting for a moment advances it to that moment at once."""
 
     def __init__(self) -> None:
+        super().__init__()
         self._now = time.time()
         self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
         self._changed = threading.Condition()

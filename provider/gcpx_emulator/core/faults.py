@@ -49,6 +49,7 @@ BODY: Final = ControlBody(
     "faults",
     {
         "method": Field("a method's ID, or * for any", lambda value: is_text(value) and bool(value)),
+        "name": TEXT,
         "times": Field("a whole number of at least 1", lambda value: is_whole(value, 1)),
         "status": Field("an HTTP status, 200 to 599", lambda value: is_whole(value, 200) and value <= 599),  # noqa: PLR2004 - statuses
         "reason": TEXT,
@@ -74,6 +75,7 @@ class Fault:
 
     Attributes:
         method: its ID, or `*` for any.
+        name: by which it can be removed.
         times: with how many calls.
         status: answer with this HTTP status, and do not do the work.
         reason: Google's reason in that response.
@@ -86,6 +88,7 @@ class Fault:
     """
 
     method: str
+    name: str | None = None
     times: int = 1
     status: int | None = None
     reason: str | None = None
@@ -121,6 +124,10 @@ class Faults:
     """The faults that have not been used up; earlier ones apply first."""
 
     queue: list[Fault] = attrs.Factory(list)
+
+    def remove(self, name: str | None) -> None:
+        """Remove the faults of one name; without a name, all."""
+        self.queue[:] = [fault for fault in self.queue if name is not None and fault.name != name]
 
     def take(self, method: str) -> Fault | None:
         """Find the fault that applies to a call of a method, and use it once."""

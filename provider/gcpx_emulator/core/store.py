@@ -167,6 +167,14 @@ class Store:
         )
         return {tuple(row)[1 : 1 + len(fields)]: row[0] for row in rows}
 
+    def of_kind(self, kind: str) -> Sequence[tuple[str, Json]]:
+        """Read the paths and resources of a kind, which is the last part of their collection's path, oldest first."""
+        rows = self.run(
+            "select path, body from resources where collection = ? or substr(collection, -?) = ? order by number",
+            (kind, len(kind) + 1, f"/{kind}"),
+        )
+        return [(row["path"], json.loads(row["body"])) for row in rows]
+
     def counts(self) -> dict[str, int]:
         """Count the resources by the last part of their collection's path, such as `disks`."""
         rows = self.run("select collection from resources")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import pytest
 from programs import PROJECT
 
-from gcpx_emulator.__main__ import listen
+from gcpx_emulator.server import listen
 
 TOPIC = f"/v1/projects/{PROJECT}/topics/uploads"
 SUBSCRIPTION = f"/v1/projects/{PROJECT}/subscriptions/worker"

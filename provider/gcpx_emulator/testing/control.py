@@ -1,0 +1,62 @@
+"""Requests to an emulator, and their errors in one line."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import attrs
+import httpx
+
+_LONGEST_WAIT: Final = 60.0
+"""Seconds that a request may take; requests that wait for deliveries are the longest."""
+
+
+class EmulatorError(Exception):
+    """The emulator refuses a request or cannot be reached. The message is one line."""
+
+
+@attrs.frozen
+class Control:
+    """Sends requests to the emulator at `host`."""
+
+    host: str
+
+    def send(self, http_method: str, path: str, /, body: Any = None, **query: Any) -> Any:
+        """Send a request to a path that begins with a slash; return the JSON of the response.
+
+        Raises:
+            EmulatorError: if the emulator cannot be reached, or refuses the request.
+        """
+        answer = self.answer(http_method, path, body, **query)
+        if answer.is_error:
+            raise EmulatorError(_reason(answer))
+        return answer.json() if answer.content else None
+
+    def answer(self, http_method: str, path: str, /, body: Any = None, **query: Any) -> httpx.Response:
+        """Send a request; return the response, which may be an error.
+
+        Raises:
+            EmulatorError: if the emulator cannot be reached.
+        """
+        __tracebackhide__ = True
+        url, params = f"http://{self.host}{path}", {key: value for key, value in query.items() if value is not None}
+        try:
+            # Without certificates, which HTTP does not need, a client is made much faster.
+            with httpx.Client(trust_env=False, verify=False, timeout=_LONGEST_WAIT) as client:  # noqa: S501 - see above
+                return client.request(http_method, url, json=body, params=params)
+        except httpx.TimeoutException:
+            raise EmulatorError(f"{path} took longer than {_LONGEST_WAIT:.0f} seconds") from None
+        except httpx.TransportError as error:
+            raise EmulatorError(
+                f"no emulator answers at {self.host}: {error}; was it stopped, or did its process end?"
+            ) from None
+
+
+def _reason(answer: httpx.Response) -> str:
+    """Return the message of an error in Google's format, in one line."""
+    try:
+        message = answer.json()["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        message = answer.text
+    request = answer.request
+    return f"{request.method} {request.url.path}: {answer.status_code}: {' '.join(str(message).split())}"

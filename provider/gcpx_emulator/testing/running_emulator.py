@@ -1,0 +1,142 @@
+"""What a test does with a running emulator."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import attrs
+
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.testing import google_clients
+from gcpx_emulator.testing.control import Control, EmulatorError
+from gcpx_emulator.testing.seed import Seed
+
+_Client = TypeVar("_Client")
+_NOT_FOUND = 404
+
+
+@attrs.frozen
+class RunningEmulator:
+    """A running emulator, in this process or elsewhere.
+
+    Attributes:
+        host: its address, such as `127.0.0.1:8095`; gcpx takes it as `GCPX_EMULATOR_HOST`.
+        project: the project of programs and of what `seed` creates.
+    """
+
+    host: str
+    project: str = "demo-project"
+
+    @property
+    def url(self) -> str:
+        """The address with its scheme. In a browser it shows what exists, and the latest requests."""
+        return f"http://{self.host}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment variables with which gcpx and Google's clients call the emulator.
+
+        `PUBSUB_EMULATOR_HOST` is not among them, because Google's clients then speak gRPC, which the emulator does not;
+        see `client`.
+        """
+        return {
+            "GCPX_EMULATOR_HOST": self.host,
+            "STORAGE_EMULATOR_HOST": self.url,
+            "GOOGLE_PROJECT": self.project,
+            "GOOGLE_CLOUD_PROJECT": self.project,
+        }
+
+    @property
+    def seed(self) -> Seed:
+        """Creates what a program needs but does not create itself."""
+        return Seed(self._control, self.project)
+
+    @property
+    def _control(self) -> Control:
+        return Control(self.host)
+
+    def client(self, kind: type[_Client]) -> _Client:
+        """Return a client of a class of Google's libraries, connected by REST and without credentials.
+
+        For example `client(compute_v1.InstancesClient)`, `client(storage.Client)`, or
+        `client(google.pubsub_v1.PublisherClient)`.
+        """
+        return google_clients.connect(kind, self.host, self.project)
+
+    def resource(self, path: str) -> Json | None:
+        """Return a resource as the emulator keeps it, or None if it does not exist.
+
+        `path` is without host and version: `projects/demo-project/zones/us-east1-b/instances/web`, `b/my-bucket`.
+        """
+        __tracebackhide__ = True
+        answer = self._control.answer("GET", f"/_emulator/resources/{path}")
+        if answer.status_code == _NOT_FOUND:
+            return None
+        found: Json = answer.json()
+        return found
+
+    def resources(self, kind: str) -> dict[str, Json]:
+        """Return the resources of a kind by path, oldest first.
+
+        A kind is the last part of a collection's path: `instances`, `disks`, `instanceTemplates`, `machineImages`,
+        `topics`, `subscriptions`, `b` for buckets, `notificationConfigs`.
+        """
+        found: dict[str, Json] = self.control("GET", "resources", kind=kind)
+        return found
+
+    def requests(self, method: str | None = None) -> list[Json]:
+        """Return the requests of this test, oldest first; given a method such as `compute.instances.insert`, its own.
+
+        Each has `method`, `httpMethod`, `path`, `query`, `body` and `status`. Those of `seed` are included.
+        """
+        found: list[Json] = self.control("GET", "requests")
+        return [entry for entry in found if method in {None, entry["method"]}]
+
+    @contextmanager
+    def fault(self, method: str, *, times: int = 1, **fault: Any) -> Iterator[None]:
+        """Let calls of a method fail during the block, the next `times` of them.
+
+        Args:
+            method: its ID, such as `compute.instances.insert`; `*` is any.
+            times: how many calls fail.
+            fault: how they fail, as in the body of `/_emulator/faults`: `status`, `reason`, `message`, `retry_after`,
+                `drop`, `delay`, `body`, `operation`.
+
+        Raises:
+            EmulatorError: if the emulator refuses the fault, or if the block ends well without calling the method.
+        """
+        __tracebackhide__ = True
+        name = str(uuid.uuid4())
+        self.control("POST", "faults", {"method": method, "name": name, "times": times, **fault})
+        try:
+            yield
+            left = [entry["times"] for entry in self.control("GET", "faults") if entry["name"] == name]
+        finally:
+            self.control("DELETE", "faults", name=name)
+        if left == [times]:
+            raise EmulatorError(f"the fault was not used: nothing called {method} during the block")
+
+    def deliveries(self, at_least: int = 0) -> list[Json]:
+        """Wait for this number of attempts to push messages; return all attempts, each with its result."""
+        found: list[Json] = self.control("GET", "deliveries", atLeast=at_least)
+        return found
+
+    def advance(self, seconds: float) -> None:
+        """Advance the emulator's clock: run limits expire, and failed pushes are tried again, without a wait."""
+        self.control("POST", "clock", {"advance": seconds})
+
+    def reset(self) -> None:
+        """Delete all resources, faults, settings and requests."""
+        self.control("POST", "reset")
+
+    def control(self, http_method: str, name: str, /, body: Any = None, **query: Any) -> Any:
+        """Send a request to `/_emulator/NAME`, such as `control("POST", "limits", {...})`; return its response.
+
+        Raises:
+            EmulatorError: if the emulator refuses it, with the reason.
+        """
+        __tracebackhide__ = True
+        return self._control.send(http_method, f"/_emulator/{name}", body, **query)

@@ -1,0 +1,80 @@
+"""What a program refers to and does not create itself, created through the emulated APIs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.testing.control import Control
+
+_ZONE = "us-east1-b"
+_IMAGE = "projects/debian-cloud/global/images/family/debian-12"
+_NETWORK = {"network": "global/networks/default"}
+
+
+@attrs.frozen
+class Seed:
+    """Creates resources in one project of an emulator. All methods return the path of what they create.
+
+    `more` holds properties of the API's request body, with the API's names.
+
+    Raises:
+        EmulatorError: what the emulator refuses, with the reason.
+    """
+
+    control: Control
+    project: str
+
+    def bucket(self, name: str, **more: Any) -> str:
+        """Create a bucket."""
+        self.control.send("POST", "/storage/v1/b", {"name": name, **more}, project=self.project)
+        return f"b/{name}"
+
+    def topic(self, name: str, **more: Any) -> str:
+        """Create a topic."""
+        path = f"projects/{self.project}/topics/{name}"
+        self.control.send("PUT", f"/v1/{path}", more)
+        return path
+
+    def push_subscription(self, name: str, topic: str, endpoint: str, **more: Any) -> str:
+        """Create a subscription that pushes the messages of a topic to an endpoint on this machine."""
+        path = f"projects/{self.project}/subscriptions/{name}"
+        body = {"topic": f"projects/{self.project}/topics/{topic}", "pushConfig": {"pushEndpoint": endpoint}}
+        self.control.send("PUT", f"/v1/{path}", {**body, **more})
+        return path
+
+    def disk(self, name: str, zone: str = _ZONE, **more: Any) -> str:
+        """Create a disk of 10 GB, if `more` gives no size."""
+        return self._insert(f"zones/{zone}/disks", {"name": name, "sizeGb": "10", **more})
+
+    def instance(self, name: str, zone: str = _ZONE, **more: Any) -> str:
+        """Create a running instance with a boot disk."""
+        machine_type = f"zones/{zone}/machineTypes/e2-small"
+        body = {"name": name, "machineType": machine_type, "disks": [_boot_disk()], "networkInterfaces": [_NETWORK]}
+        return self._insert(f"zones/{zone}/instances", {**body, **more})
+
+    def template(self, name: str, **properties: Any) -> str:
+        """Create a global instance template; `properties` are those of its instances."""
+        small = {"machineType": "e2-small", "disks": [_boot_disk()], "networkInterfaces": [_NETWORK]}
+        return self._insert("global/instanceTemplates", {"name": name, "properties": {**small, **properties}})
+
+    def ssh_key(self, user: str, key: str) -> str:
+        """Give a user a public key, in the form `ssh-ed25519 AAAA... comment`. Every user has a profile."""
+        answer = self.control.send("POST", f"/v1/users/{user}:importSshPublicKey", {"key": key})
+        (added,) = (found for found in _keys(answer) if found["key"].split()[1] == key.split()[1])
+        return str(added["name"])
+
+    def _insert(self, collection: str, body: Json) -> str:
+        """Create a resource of Compute Engine, which the emulator does at once."""
+        self.control.send("POST", f"/compute/v1/projects/{self.project}/{collection}", body)
+        return f"projects/{self.project}/{collection}/{body['name']}"
+
+
+def _boot_disk() -> Json:
+    return {"boot": True, "autoDelete": True, "initializeParams": {"sourceImage": _IMAGE}}
+
+
+def _keys(answer: Json) -> list[Json]:
+    return list(answer["loginProfile"]["sshPublicKeys"].values())

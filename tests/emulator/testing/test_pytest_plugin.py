@@ -1,0 +1,131 @@
+"""The fixtures of the pytest plugin, in test runs of their own as users have them."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+from steered import HANGS
+from workspace import ROOT, emulator
+
+OPTIONS = ["-p", "gcpx_emulator.pytest_plugin", "-p", "no:cacheprovider", "-q"]
+ISOLATED = """
+import os, pytest, urllib.request
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_clean_state(gcpx_emulator, number):
+    assert gcpx_emulator.resources("b") == {}
+    assert gcpx_emulator.requests() == []
+    assert gcpx_emulator.control("GET", "faults") == []
+    assert os.environ["GCPX_EMULATOR_HOST"] == gcpx_emulator.host
+    gcpx_emulator.seed.bucket("same-name")
+    gcpx_emulator.control("POST", "faults", {"method": "*", "status": 503})
+    gcpx_emulator.advance(1000)
+"""
+UNUSED = """
+import os, sys
+
+def test_nothing_is_loaded():
+    loaded = {name.partition(".")[0] for name in sys.modules}
+    assert not loaded & {"starlette", "uvicorn", "httpx", "googleapiclient", "pulumi", "attrs"}
+    assert "GCPX_EMULATOR_HOST" not in os.environ
+"""
+MISSING = """
+import sys
+import pytest
+from gcpx_emulator.testing import running
+
+class TestStopped:
+    @pytest.fixture(scope="session")
+    def _gcpx_emulator_server(self):
+        with running() as stopped:
+            pass
+        return stopped
+
+    def test_a_fixture(self, gcpx_emulator):
+        pass
+
+class TestNoCli:
+    @pytest.fixture(autouse=True)
+    def _path(self, monkeypatch, tmp_path):
+        monkeypatch.setenv("PATH", str(tmp_path))
+
+    def test_a_fixture(self, gcpx_workspace):
+        pass
+
+class TestNoPlugin:
+    @pytest.fixture(autouse=True)
+    def _path(self, monkeypatch, tmp_path):
+        (tmp_path / "pulumi").touch(0o755)
+        monkeypatch.setenv("PATH", str(tmp_path))
+        monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "home"))
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+
+    def test_a_fixture(self, gcpx_workspace):
+        pass
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    def run(code, *options, **variables):
+        (tmp_path / "test_of_a_user.py").write_text(code)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", *OPTIONS, *options],
+            cwd=tmp_path,
+            # Other plugins, such as that of Hypothesis, take long to load.
+            env={**environment, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **variables},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+            timeout=HANGS,
+        )
+
+    return run
+
+
+def _reasons(done):
+    """Return the lines with errors; the whole output has them once, and no traceback."""
+    assert "Traceback" not in done.stdout
+    assert done.returncode == 1, done.stdout
+    return re.findall(r"^(gcpx_\w+: .*)$", done.stdout, re.MULTILINE)
+
+
+def test_each_test_has_a_clean_emulator_also_in_parallel(run):
+    assert "4 passed" in run(ISOLATED, "-p", "xdist", "-n", "2").stdout
+
+
+def test_the_plugin_loads_nothing_until_it_is_used(run):
+    assert "1 passed" in run(UNUSED).stdout
+
+
+def test_the_entry_point_is_the_module_that_tests_load():
+    declared = tomllib.loads((ROOT / "provider/gcpx_emulator/pyproject.toml").read_text())
+
+    assert declared["project"]["entry-points"]["pytest11"] == {OPTIONS[1]: OPTIONS[1]}
+
+
+def test_a_port_that_is_in_use_is_named_in_one_line(run):
+    with emulator() as host:
+        port = host.rpartition(":")[2]
+        done = run(ISOLATED, "-k", "0]", "--gcpx-emulator-port", port)
+
+    (reason,) = _reasons(done)
+    assert reason.startswith(f"gcpx_emulator: the emulator cannot open port {port}: ")
+    assert reason.endswith("; 0 picks a free one")
+
+
+def test_what_is_missing_is_named_in_one_line(run):
+    stopped, cli, plugin = _reasons(run(MISSING))
+
+    assert re.fullmatch(
+        r"gcpx_emulator: no emulator answers at [\d.:]+: .*; was it stopped, or did its process end\?", stopped
+    )
+    assert cli.startswith("gcpx_workspace: the Pulumi CLI is missing: `pulumi` is not on PATH")
+    assert plugin.startswith("gcpx_workspace: the plugin is missing: pulumi-resource-gcpx is not on PATH, and ")
+    assert plugin.endswith("/home has none; pip install pulumi-gcpx-provider")
