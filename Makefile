@@ -81,13 +81,13 @@ bench: setup ## Measure speed and memory, as ratios to a provider that does noth
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
 
 build: $(READY) ## Build every wheel into dist
-	@PYTHONPATH=tools $(BIN)/python tools/build.py dist
+	@PYTHONPATH=tools $(BIN)/python -m release.build dist
 
 dist: setup ## Build a release into dist: wheels, the plugin's archive for this machine, checksums; DOWNLOAD_URL=...
-	@PYTHONPATH=tools $(BIN)/python tools/dist.py dist '$(value DOWNLOAD_URL)'
+	@PYTHONPATH=tools $(BIN)/python -m release.dist dist '$(value DOWNLOAD_URL)'
 
 release-check: setup ## Build a release into dist, and list everything that keeps it from being published; DOWNLOAD_URL=... TAG=...
-	@PYTHONPATH=tools $(BIN)/python tools/release_check.py dist '$(value DOWNLOAD_URL)' '$(TAG)'
+	@PYTHONPATH=tools $(BIN)/python -m release.check dist '$(value DOWNLOAD_URL)' '$(TAG)'
 
 clean: ## Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache
