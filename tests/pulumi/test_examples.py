@@ -33,7 +33,7 @@ from receiving import endpoint
 from steered import HANGS
 from workspace import ROOT, Workspace, language_of
 
-pytestmark = pytest.mark.pulumi
+pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
 ACCOUNT = "pusher@demo-project.iam.gserviceaccount.com"
 EXAMPLES = sorted(
     path.parent.name
