@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from itertools import groupby
 from typing import Final
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 from xml.sax.saxutils import escape
 
 import attrs
 
-from picture.cells import PLAIN, Line, Style, text_of
+from picture.cells import Line, Style, text_of
 
 _WIDTH: Final = 8.4
 """The width of a character of 14 pixels, in the fonts below."""
@@ -18,7 +19,7 @@ _MARGIN: Final = 20
 _BAR: Final = 36
 _FONTS: Final = "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', 'Liberation Mono', monospace"
 _COLORS: Final = {
-    "default": ("#1f2328", "#e6edf3"),
+    "text": ("#1f2328", "#e6edf3"),
     "back": ("#f6f8fa", "#0d1117"),
     "edge": ("#d1d9e0", "#3d444d"),
     "1": ("#b3261e", "#ff7b72"),
@@ -32,8 +33,10 @@ _COLORS: Final = {
     "13": ("#8250df", "#d2a8ff"),
 }
 """The colors in light and dark; numbers are those of terminals."""
+_SELECTORS: Final = {"text": "text", "back": ".back"}
 
-_TEXT: Final = "{http://www.w3.org/2000/svg}text"
+_SVG: Final = "{http://www.w3.org/2000/svg}"
+_WORDS: Final = re.compile(r"\S+(?: \S+)*")
 
 
 @attrs.frozen
@@ -50,9 +53,9 @@ def draw(picture: Picture) -> str:
     columns = max(len(text_of(line)) for line in picture.lines)
     width = round(columns * _WIDTH) + 2 * _MARGIN
     height = _BAR + len(picture.lines) * _HEIGHT + _MARGIN
+    size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="0 0 {width} {height}"'
-        f' width="{width}" height="{height}" role="img" aria-labelledby="title description">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-labelledby="title description">',
         f'<title id="title">{escape(picture.title)}</title>',
         f'<desc id="description">{escape(picture.description)}</desc>',
         f"<style>{_styles()}</style>",
@@ -65,46 +68,44 @@ def draw(picture: Picture) -> str:
 
 def text_lines(document: str) -> list[str]:
     """Return the lines of text that a drawn screen shows; lines without text are left out."""
-    return ["".join(line.itertext()).rstrip() for line in ElementTree.fromstring(document).iter(_TEXT)]
+    return [_text_of(line) for line in ET.fromstring(document).iter(f"{_SVG}text")]
+
+
+def _text_of(line: ET.Element) -> str:
+    """Return the text of a drawn line, with the spaces between its runs."""
+    text = ""
+    for run in line:
+        text = text.ljust(round((float(run.attrib["x"]) - _MARGIN) / _WIDTH)) + (run.text or "")
+    return text
 
 
 def _styles() -> str:
     """Return the style sheet: the light colors, and the dark ones for those who prefer them."""
-    names = [f".{_name(key)}" for key in _COLORS]
-    light, dark = (
-        "".join(_rule(name, colors[index]) for name, colors in zip(names, _COLORS.values(), strict=True))
-        for index in (0, 1)
-    )
+    light, dark = ("".join(_rule(name, colors[index]) for name, colors in _COLORS.items()) for index in (0, 1))
     fixed = f"text{{font:14px {_FONTS}}}.bold{{font-weight:700}}.line{{text-decoration:underline}}"
     return f"{fixed}{light}@media (prefers-color-scheme:dark){{{dark}}}"
 
 
-def _name(key: str) -> str:
-    return f"c{key}" if key.isdigit() else key
-
-
 def _rule(name: str, color: str) -> str:
-    if name == ".edge":
+    if name == "edge":
         return f".dot{{fill:{color}}}.back{{stroke:{color}}}"
-    return f"{name}{{fill:{color}}}"
+    return f"{_SELECTORS.get(name, f'.c{name}')}{{fill:{color}}}"
 
 
 def _text(line: Line, y: int) -> str:
-    """Return a line as an element; each run of one style has its own place, so that columns stay below each other."""
+    """Return a line as an element; each run has its own place, so that columns stay below each other in any font."""
     runs, column = [], 0
-    for style, group in groupby(line[: len(text_of(line))], key=lambda cell: cell.style):
+    for style, group in groupby(line, key=lambda cell: cell.style):
         text = "".join(cell.text for cell in group)
-        runs.append(_run(text, style, column))
+        runs += [_run(found[0], style, column + found.start()) for found in _WORDS.finditer(text)]
         column += len(text)
-    return f'<text class="default" y="{y}">{"".join(runs)}</text>'
+    return f'<text y="{y}">{"".join(runs)}</text>'
 
 
 def _run(text: str, style: Style, column: int) -> str:
-    """Return a run of characters of one style, with its position and its length."""
-    if not text.strip():
-        return escape(text)
+    """Return words of one style, with their position and length."""
     classes = [f"c{style.color}"] if str(style.color) in _COLORS else []
     classes += [name for name, wanted in (("bold", style.bold), ("line", style.underlined)) if wanted]
-    named = f' class="{" ".join(classes)}"' if style != PLAIN else ""
+    named = f' class="{" ".join(classes)}"' if classes else ""
     x, length = _MARGIN + column * _WIDTH, len(text) * _WIDTH
-    return f'<tspan{named} x="{x:.1f}" textLength="{length:.1f}" lengthAdjust="spacingAndGlyphs">{escape(text)}</tspan>'
+    return f'<tspan{named} x="{x:.1f}" textLength="{length:.1f}">{escape(text)}</tspan>'

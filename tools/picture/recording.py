@@ -22,9 +22,9 @@ _OPERATION: Final = "2"
 _PROMPT: Final = Style(8)
 _TITLE: Final = "pulumi up rolls a fleet of 20 instances to another image"
 _DESCRIPTION: Final = (
-    "A terminal. The preview says that an instance template is replaced, that at most 20 members of a fleet are replaced"
-    " in 5 batches, and that at least 20 of 20 members run at any time. The update then shows the progress: batch 1 of 5,"
-    " creating 5 instances."
+    "A terminal. The preview says that an instance template is replaced, that at most 20 members of a fleet are"
+    " replaced in 5 batches, and that at least 20 of 20 members run at any time. The update then shows the progress:"
+    " batch 1 of 5, creating 5 instances."
 )
 
 
