@@ -40,7 +40,9 @@ def test_columns_and_styles_survive_the_drawing():
     assert "&lt;up&gt;" in document
 
 
-@pytest.mark.parametrize("status", ["updating (3s).  ", "updating (12s)...", "updating (1m20s)  ", "updating  ", "updating (0.64s)  "])
+@pytest.mark.parametrize(
+    "status", ["updating (3s).  ", "updating (12s)...", "updating (1m20s)  ", "updating  ", "updating (0.64s)  "]
+)
 def test_times_and_moving_dots_are_left_out(status):
     gap = " " * (len(status) - len("Status"))
     rows = [f"     Type   Name  Status{gap}  Info", f" ~   Fleet  web   {status}  more (3s)", "", "left (3s)..."]
