@@ -55,11 +55,22 @@ def _recover(stack, heading):
     return said
 
 
-def _processes(up):
-    """Return the processes that the CLI has started, by whether they are the plugin."""
-    children = [path.read_text().split() for path in Path(f"/proc/{up.pid}/task").glob("*/children")]
-    found = {int(pid): Path(f"/proc/{pid}/cmdline").read_bytes() for pids in children for pid in pids}
-    return {pid: b"pulumi-resource-gcpx" in command for pid, command in found.items()}
+def _children(up, *, plugins):
+    """Return the plugins of a running CLI, or its other children; it may have started a plugin more than once."""
+    found = [pid for path in Path(f"/proc/{up.pid}/task").glob("*/children") for pid in path.read_text().split()]
+    return [int(pid) for pid in found if (b"pulumi-resource-gcpx" in _command(pid)) == plugins]
+
+
+def _command(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+def _kill(pids):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager
@@ -118,9 +129,7 @@ def test_the_cli_was_killed(stack, cloud):
     heading = "The CLI was killed"
     stack.write(web=WEB)
     with _creating(stack, cloud) as up:
-        others = [pid for pid, is_plugin in _processes(up).items() if not is_plugin]
-        for pid in (up.pid, *others):
-            os.kill(pid, signal.SIGKILL)
+        _kill([up.pid, *_children(up, plugins=False)])
         up.communicate(timeout=HANGS)
     _assert_quoted(heading, stack.up_fails())
     said = _recover(stack, heading)
@@ -134,8 +143,7 @@ def test_the_plugin_was_killed(stack, cloud):
     heading = "The plugin was killed"
     stack.write(web=WEB)
     with _creating(stack, cloud) as up:
-        (plugin,) = [pid for pid, is_plugin in _processes(up).items() if is_plugin]
-        os.kill(plugin, signal.SIGKILL)
+        _kill(_children(up, plugins=True))
         said = up.communicate(timeout=HANGS)[0]
     first, second = messages(GUIDE, heading)[0].split("...\n")
 
@@ -164,8 +172,7 @@ def test_a_warning_names_something_that_is_in_no_state(stack, cloud):
     stack.up()
     stack.write(first=WEB, web=WEB)
     with _creating(stack, cloud) as up:
-        (plugin,) = [pid for pid, is_plugin in _processes(up).items() if is_plugin]
-        os.kill(plugin, signal.SIGKILL)
+        _kill(_children(up, plugins=True))
         up.communicate(timeout=HANGS)
     changed = template()
     changed["properties"]["machineType"] = "e2-medium"
