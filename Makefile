@@ -10,7 +10,7 @@ DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.t
 PORT ?= 8095
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build dist release-check clean
+.PHONY: help demo picture test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ env: setup ## Print exports for `eval "$$(make -s env)"`, to run pulumi by hand;
 
 emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=...
 	@$(BIN)/gcpx-emulator --port $(PORT)
+
+picture: setup ## Record the README's picture of `pulumi up` again: docs/images/up.svg
+	@PYTHONPATH=tools $(BIN)/python -m picture docs/images/up.svg
 
 bench: setup ## Measure speed and memory, as ratios to a provider that does nothing
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py

@@ -13,9 +13,22 @@ def program(document: str, language: str) -> str:
     return str(found)
 
 
+def section(document: str, heading: str) -> str:
+    """Return the text below a heading of a document, up to the next heading of the same or a higher level."""
+    text = (ROOT / document).read_text()
+    found = re.search(rf"^(##+) {re.escape(heading)}\n", text, re.MULTILINE)
+    assert found, f"{document} has no heading {heading}"
+    return re.split(rf"^#{{2,{len(found[1])}}} ", text[found.end() :], maxsplit=1, flags=re.MULTILINE)[0]
+
+
 def commands(document: str, heading: str) -> str:
     """Return the first block of shell commands below a heading of a document."""
-    _, _, section = (ROOT / document).read_text().partition(f"\n### {heading}\n")
-    found = re.search(r"^```sh\n(.*?)^```$", section.partition("\n### ")[0], re.DOTALL | re.MULTILINE)
+    found = re.search(r"^```sh\n(.*?)^```$", section(document, heading), re.DOTALL | re.MULTILINE)
     assert found, f"{document}: {heading} has no commands"
     return found[1]
+
+
+def messages(document: str, heading: str) -> list[str]:
+    """Return the blocks without a language below a heading of a document, which quote messages."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", section(document, heading), re.DOTALL | re.MULTILINE)
+    return [text for language, text in blocks if not language]

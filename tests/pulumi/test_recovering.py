@@ -1,0 +1,224 @@
+"""The commands of docs/recovering.md recover, and its messages are those that a user sees."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import driver
+import httpx
+import pytest
+from crashing_stack import counted_requests
+from documented import commands, messages
+from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
+from steered import HANGS
+from workspace import ROOT
+
+pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
+GUIDE = "docs/recovering.md"
+TEMPLATES = f"projects/{PROJECT}/global/instanceTemplates"
+WEB = {"type": TEMPLATE, "properties": template()}
+WORKERS = {"type": FLEET, "properties": fleet(2)}
+
+
+def _words(text):
+    return " ".join(text.split())
+
+
+def _assert_quoted(heading, said, number=0):
+    """Assert that a message of a section was said; what stands for an ellipsis may be anything."""
+    parts = [re.escape(part.strip()) for part in _words(messages(GUIDE, heading)[number]).split("...")]
+
+    assert re.search(".*?".join(parts), _words(said)), said
+
+
+def _run(stack, script):
+    """Run commands in the folder of the program; every question is answered with yes. Return what they print."""
+    answers = {"PULUMI_SKIP_CONFIRMATIONS": "true"}
+    variables = {**os.environ, **stack.workspace.variables, **answers}
+    command = ["bash", "-ec", script]
+    done = subprocess.run(
+        command, cwd=stack.workspace.program, env=variables, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _recover(stack, heading):
+    said = _run(stack, commands(GUIDE, heading))
+    stack.assert_no_changes()
+    return said
+
+
+def _children(up, *, plugins):
+    """Return the plugins of a running CLI, or its other children; it may have started a plugin more than once."""
+    found = [pid for path in Path(f"/proc/{up.pid}/task").glob("*/children") for pid in path.read_text().split()]
+    return [int(pid) for pid in found if (b"pulumi-resource-gcpx" in _command(pid)) == plugins]
+
+
+def _command(pid):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
+
+
+def _kill(pids):
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _up(stack):
+    """Run `pulumi up` in the background."""
+    command = ["pulumi", "up", "--yes", "--skip-preview", "--non-interactive", "--color", "never"]
+    environment = {**os.environ, **stack.workspace.variables}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, cwd=stack.workspace.program, env=environment, text=True, **streams) as up:
+        yield up
+
+
+@contextlib.contextmanager
+def _creating(stack, cloud):
+    """Run `pulumi up` until Google is working on the creation; the work ends after the block."""
+    begun = threading.Event()
+    cloud.hold_operations()
+    with (
+        counted_requests(cloud, lambda _, request: begun.set() if request.endswith("/wait") else None),
+        _up(stack) as up,
+    ):
+        assert begun.wait(HANGS)
+        yield up
+    cloud.finish_operations()
+
+
+def _count(cloud):
+    cloud.emulator.operations.settle()
+    return len(cloud.emulator.store.list(TEMPLATES))
+
+
+def test_a_command_failed(stack, cloud):
+    heading = "A command failed"
+    stack.write(web={**WEB, "options": {"customTimeouts": {"create": "3s"}}})
+    cloud.gate.watch(1, "after the work")
+    with _up(stack) as up:
+        _assert_quoted(heading, up.communicate(timeout=HANGS)[0])
+    cloud.gate.drain()
+
+    assert "~ 1 updated" in _recover(stack, heading)
+    assert _count(cloud) == 1
+
+
+def test_interrupted(stack, cloud):
+    heading = "You pressed ^C"
+    stack.write(web=WORKERS)
+    with _creating(stack, cloud) as up:
+        up.send_signal(signal.SIGINT)
+        _assert_quoted(heading, up.communicate(timeout=HANGS)[0])
+    _recover(stack, heading)
+
+    assert stack.resource("web")["outputs"]["createdCount"] == 2
+
+
+def test_the_cli_was_killed(stack, cloud):
+    heading = "The CLI was killed"
+    stack.write(web=WEB)
+    with _creating(stack, cloud) as up:
+        _kill([up.pid, *_children(up, plugins=False)])
+        up.communicate(timeout=HANGS)
+    _assert_quoted(heading, stack.up_fails())
+    said = _recover(stack, heading)
+
+    _assert_quoted(heading, said, 1)
+    assert "pending" not in stack.up("--expect-no-changes")
+    assert _count(cloud) == 1
+
+
+def test_the_plugin_was_killed(stack, cloud):
+    heading = "The plugin was killed"
+    stack.write(web=WEB)
+    with _creating(stack, cloud) as up:
+        _kill(_children(up, plugins=True))
+        said = up.communicate(timeout=HANGS)[0]
+    first, second = messages(GUIDE, heading)[0].split("...\n")
+
+    assert _words(first) in _words(said)
+    assert _words(second) in _words(said)
+    _recover(stack, heading)
+    assert _count(cloud) == 1
+
+
+def test_an_error_has_an_import_command(stack, cloud):
+    heading = "An error has an import command"
+    stack.write(laptop={"type": KEY, "properties": key()})
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as interrupted:
+        made = interrupted.create(KEY, "laptop", key())
+    _assert_quoted(heading, stack.up_fails())
+    script = commands(GUIDE, heading)
+
+    assert "FINGERPRINT" in script
+    _run(stack, script.replace("FINGERPRINT", made.id.rpartition("/")[2]))
+    stack.assert_no_changes()
+    assert stack.resource("laptop")["id"] == made.id
+
+
+def test_a_warning_names_something_that_is_in_no_state(stack, cloud):
+    stack.write(first=WEB)
+    stack.up()
+    stack.write(first=WEB, web=WEB)
+    with _creating(stack, cloud) as up:
+        _kill(_children(up, plugins=True))
+        up.communicate(timeout=HANGS)
+    changed = template()
+    changed["properties"]["machineType"] = "e2-medium"
+    stack.write(first=WEB, web={"type": TEMPLATE, "properties": changed})
+
+    _assert_quoted("A warning names something that is in no state", stack.up())
+    assert _count(cloud) == 3
+
+
+def _members():
+    return [f"projects/{PROJECT}/zones/us-east1-{zone}/instances" for zone in "bcd"]
+
+
+def test_the_state_is_behind_google(stack, cloud):
+    heading = "The state is behind"
+    stack.write(web=WORKERS)
+    stack.up()
+    zone, member = next((path, item) for path in _members() for item in cloud.emulator.store.list(path))
+    httpx.delete(f"http://{cloud.host}/compute/v1/{zone}/{member['name']}", trust_env=False).raise_for_status()
+    cloud.emulator.operations.settle()
+    _assert_quoted(heading, stack.up())
+    _recover(stack, heading)
+
+    assert len([item for path in _members() for item in cloud.emulator.store.list(path)]) == 2
+
+
+def test_an_older_state_was_restored(stack, cloud):
+    stack.write(first=WEB)
+    stack.up()
+    _run(stack, "pulumi stack export --file before.json")
+    stack.write(first=WEB, web=WEB)
+    stack.up()
+    made = stack.resource("web")["id"]
+    _run(stack, "pulumi stack import --file before.json")
+    _recover(stack, "The state is behind")
+
+    assert stack.resource("web")["id"] == made
+    assert _count(cloud) == 2
+
+
+def test_a_forced_replacement(stack):
+    stack.write(web=WEB)
+    stack.up()
+    web = stack.resource("web")
+
+    assert "was not replaced" in stack.up("--target-replace", web["urn"])
+    steps = re.search(r"generated name \| `(.*)` \|", (ROOT / GUIDE).read_text())[1]
+    _run(stack, steps.replace("URN", f"'{web['urn']}'"))
+    assert stack.resource("web")["id"] != web["id"]

@@ -1,0 +1,12 @@
+"""Record the picture of the README, and write it as SVG: `python -m picture FILE`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from picture.drawing import draw
+from picture.recording import record
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(draw(record()))
