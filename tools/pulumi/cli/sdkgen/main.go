@@ -2,7 +2,10 @@
 // `pulumi package gen-sdk --local` writes: a folder that programs can use without publishing it.
 //
 // It serves where the full language hosts, which `pulumi package gen-sdk` needs, cannot be installed.
-// Usage: sdkgen LANGUAGE SCHEMA_FILE OUTPUT_FOLDER
+//
+// With `programs` in place of a language, it converts programs from YAML to every other language.
+//
+// Usage: sdkgen LANGUAGE SCHEMA_FILE OUTPUT_FOLDER, or sdkgen programs SCHEMA_FILE OUTPUT_FOLDER PROGRAMS_FOLDER
 package main
 
 import (
@@ -52,11 +55,18 @@ var generators = map[string]func(*schema.Package) (map[string][]byte, error){
 }
 
 func main() {
-	if len(os.Args) != 4 {
+	var err error
+	switch {
+	case len(os.Args) == 5 && os.Args[1] == "programs":
+		err = convert(os.Args[2], os.Args[4], os.Args[3])
+	case len(os.Args) == 4:
+		err = run(os.Args[1], os.Args[2], os.Args[3])
+	default:
 		fmt.Fprintln(os.Stderr, "usage: sdkgen LANGUAGE SCHEMA_FILE OUTPUT_FOLDER")
+		fmt.Fprintln(os.Stderr, "       sdkgen programs SCHEMA_FILE OUTPUT_FOLDER PROGRAMS_FOLDER")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "sdkgen:", err)
 		os.Exit(1)
 	}
