@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 
-from generate.package_schema import example_of, package, text
+import pytest
+from generate.examples import FILES, FOLDER, SOURCE, example_of, names
+from generate.package_schema import package, text
 from workspace import ROOT
 
 from gcpx import __version__
@@ -31,10 +33,9 @@ def test_everything_is_described():
     assert _described(SCHEMA["config"]["variables"])
 
 
-def test_every_resource_shows_an_example_and_how_to_import():
+def test_every_resource_shows_how_to_import():
     for token, spec in SCHEMA["resources"].items():
         resource = resource_class(token)
-        assert "```python\nimport pulumi" in spec["description"]
         assert all(form in spec["description"] for form in resource.id_forms)
         assert f"pulumi import {token} NAME {resource.id_forms[0]}" in spec["description"]
 
@@ -63,11 +64,9 @@ def test_secrets_are_marked_and_never_filled_from_the_environment():
     assert SCHEMA["types"]["gcpx:compute:CustomerEncryptionKey"]["properties"]["rawKey"]["secret"]
 
 
-def test_every_function_is_described_and_shows_an_example():
+def test_every_function_is_described():
     assert set(SCHEMA["functions"]) == set(FUNCTIONS)
-    for token, spec in SCHEMA["functions"].items():
-        assert "```python\nimport pulumi" in spec["description"]
-        assert token.rpartition(":")[2] in re.sub(r"_(\w)", lambda found: found[1].upper(), spec["description"])
+    for spec in SCHEMA["functions"].values():
         assert _described(spec["inputs"]["properties"])
         assert _described(spec["outputs"]["properties"])
 
@@ -78,9 +77,25 @@ def test_every_resource_can_be_listed():
         assert _described(spec["listInputs"]["properties"])
 
 
-def test_every_resource_has_an_example():
-    for token in RESOURCES:
-        assert (ROOT / "examples" / example_of(resource_class(token)) / "Pulumi.yaml").exists()
+@pytest.mark.parametrize("token", [*RESOURCES, *FUNCTIONS])
+def test_every_resource_and_function_shows_one_example_in_every_language(token):
+    [spec] = (SCHEMA[kind][token] for kind in ("resources", "functions") if token in SCHEMA[kind])
+    _, _, shown = spec["description"].partition("{{% example %}}")
+    blocks = dict(
+        re.findall(r"^```(\w+)\n(.*?)^```$", shown.partition("{{% /example %}}")[0], re.DOTALL | re.MULTILINE)
+    )
+
+    assert list(blocks) == list(FILES)
+    for language, program in blocks.items():
+        assert program.strip() in (FOLDER / example_of(token) / FILES[language]).read_text()
+    assert token in blocks["yaml"]
+    assert all(token.rpartition(":")[2].lower() in program.lower().replace("_", "") for program in blocks.values())
+
+
+def test_every_example_in_all_languages_is_that_of_a_resource_or_function():
+    assert names() == sorted(map(example_of, (*RESOURCES, *FUNCTIONS)))
+    for name in names():
+        assert (FOLDER / name / SOURCE).read_text().startswith(f"name: {name}\ndescription: ")
 
 
 def test_every_module_has_a_namespace_in_csharp():

@@ -21,6 +21,7 @@ import (
 
 	dotnet "github.com/pulumi/pulumi-dotnet/pulumi-language-dotnet/v3/codegen"
 	"github.com/pulumi/pulumi-java/pkg/codegen/java"
+	"github.com/pulumi/pulumi/pkg/v3/codegen"
 	golang "github.com/pulumi/pulumi/pkg/v3/codegen/go"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
@@ -38,6 +39,7 @@ var images embed.FS
 var generators = map[string]func(*schema.Package) (map[string][]byte, error){
 	"dotnet": func(pkg *schema.Package) (map[string][]byte, error) {
 		useEmbeddedLogo(pkg)
+		keepOwnExamples(pkg)
 		return dotnet.GeneratePackage(tool, pkg, nil, nil)
 	},
 	"go": func(pkg *schema.Package) (map[string][]byte, error) {
@@ -119,6 +121,14 @@ func write(files map[string][]byte, folder string) error {
 		}
 	}
 	return nil
+}
+
+// keepOwnExamples removes the examples in other languages from the descriptions of functions, because the .NET generator
+// does so for resources only.
+func keepOwnExamples(pkg *schema.Package) {
+	for _, function := range pkg.Functions {
+		function.Comment = codegen.FilterExamples(function.Comment, "csharp")
+	}
 }
 
 // useEmbeddedLogo keeps the .NET generator, which downloads the package's logo, off the network.
