@@ -8,6 +8,7 @@ import re
 import pytest
 from generate.examples import FILES, FOLDER, SOURCE, example_of, names
 from generate.package_schema import package, text
+from generate.registry import LOGO, addresses
 from workspace import ROOT
 
 from gcpx import __version__
@@ -19,6 +20,37 @@ SCHEMA = package()
 def test_the_committed_schema_is_current():
     assert (ROOT / "schema.json").read_text() == text()
     assert json.loads(text())["version"] == __version__
+
+
+def test_the_schema_has_what_the_registry_requires():
+    assert {"name", "displayName", "version", "description", "publisher", "license"} <= {
+        key for key in SCHEMA if SCHEMA[key]
+    }
+    assert {"category/cloud", "kind/native"} <= set(SCHEMA["keywords"])
+
+
+def test_the_addresses_in_the_schema_follow_from_the_repository():
+    home = "https://github.com/example/gcpx"
+    expected = {
+        "homepage": home,
+        "repository": home,
+        "logoUrl": f"https://raw.githubusercontent.com/example/gcpx/v1.2.3/{LOGO}",
+        "pluginDownloadURL": "github://api.github.com/example/gcpx",
+    }
+
+    assert addresses("1.2.3", repository="example/gcpx") == expected
+    assert addresses("1.2.3", "github://api.github.com/example/gcpx", repository="") == expected
+    assert addresses("1.2.3", "https://a.example/b", repository="") == {"pluginDownloadURL": "https://a.example/b"}
+    assert addresses("1.2.3", repository="") == {}
+    assert package("github://api.github.com/example/gcpx").keys() >= expected.keys()
+
+
+def test_the_logo_is_the_same_in_the_sdk_of_dotnet():
+    logo = (ROOT / LOGO).read_bytes()
+
+    assert logo.startswith(b"\x89PNG")
+    assert logo == (ROOT / "tools" / "pulumi" / "cli" / "sdkgen" / "logo.png").read_bytes()
+    assert (ROOT / LOGO).with_suffix(".svg").exists()
 
 
 def _described(properties):

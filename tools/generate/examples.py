@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from pathlib import Path
 from typing import Final
 
 from workspace import ROOT
@@ -39,18 +38,18 @@ def markdown(token: str) -> str:
     The form is that of Pulumi's package schemas: the generator of an SDK keeps the block of its own language, and the
     registry shows one at a time. Comments around the blocks, which some providers use instead, would stay in the SDKs.
     """
-    blocks = "\n".join(f"```{language}\n{_program(token, path)}\n```" for language, path in FILES.items())
+    blocks = "\n".join(f"```{language}\n{program(token, language)}\n```" for language in FILES)
     return (
         f"{{{{% examples %}}}}\n## Example Usage\n{{{{% example %}}}}\n\n{blocks}\n\n"
         f"{{{{% /example %}}}}\n{{{{% /examples %}}}}\n"
     )
 
 
-def _program(token: str, path: str) -> str:
-    """Read a program without what is the same in all of its language: a docstring, or the header of a project."""
-    text = (FOLDER / example_of(token) / path).read_text()
-    if Path(path).suffix == ".py":
+def program(token: str, language: str) -> str:
+    """Read the example of a resource or function without its docstring or the header of its project."""
+    text = (FOLDER / example_of(token) / FILES[language]).read_text()
+    if language == "python":
         text = "\n".join(text.splitlines()[ast.parse(text).body[0].end_lineno :])
-    elif path == SOURCE:
+    elif language == "yaml":
         _, _, text = text.partition("runtime: yaml\n")
     return text.strip()

@@ -12,20 +12,15 @@ from gcpx.model.function import Function
 from gcpx.model.resource import Resource
 from gcpx.model.values import is_below
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
-from generate import examples
+from generate import examples, registry
 from generate.languages import LANGUAGES
 from generate.schema_types import Json, Side, Types, always_present, required_inputs
 
 _FROM_ENVIRONMENT: Final = ("project", "region", "zone")
 """Settings that an SDK may fill from the environment. A credential filled in this way would be stored in the state."""
 _PACKAGE: Final[Json] = {
-    "name": "gcpx",
-    "displayName": "Google Cloud Extras",
+    **registry.PACKAGE,
     "version": __version__,
-    "description": "The parts of Google Cloud that other providers leave out.",
-    "keywords": ["pulumi", "gcp", "google cloud", "compute engine", "category/cloud", "kind/native"],
-    "license": "Apache-2.0",
-    "publisher": "gcpx",
     # SDKs are complete packages in their languages: Go's, for example, has a go.mod.
     "meta": {"supportPack": True},
 }
@@ -51,14 +46,14 @@ def text(download_url: str = "") -> str:
 def package(download_url: str = "") -> Json:
     """Describe the whole package in the form of Pulumi's package schema.
 
-    `download_url` is where SDKs and the CLI download the plugin from; it is known when a release is built.
+    `download_url` is where SDKs and the CLI download the plugin from, if that is not the repository.
     """
     described = declared()
     for token, spec in described["resources"].items():
         spec["description"] = _documentation(resource_class(token), str(spec["description"]))
     for token, spec in described["functions"].items():
         spec["description"] = f"{spec['description']}\n\n{examples.markdown(token)}"
-    return {**described, **({"pluginDownloadURL": download_url} if download_url else {})}
+    return {**described, **registry.addresses(__version__, download_url)}
 
 
 def declared() -> Json:
