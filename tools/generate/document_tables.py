@@ -21,7 +21,6 @@ from generate.examples import FILES, example_of
 
 TABLES: Final = {
     "README.md": ("resources",),
-    "docs/installation-configuration.md": ("settings",),
     "docs/importing.md": ("ids",),
     "docs/resources.md": ("in-place", "functions"),
     "docs/settings.md": ("settings",),

@@ -15,8 +15,7 @@ PACKAGE: Final[dict[str, Any]] = {
     "license": "Apache-2.0",
     "publisher": "gcpx",
 }
-LOGO: Final = "docs/logo.png"
-"""The logo in the form that the registry and NuGet accept, drawn from `docs/logo.svg`."""
+LOGO: Final = "docs/logo.svg"
 _GITHUB: Final = "github://api.github.com/"
 
 

@@ -1,7 +1,7 @@
 """The generated parts of the two pages in `docs` that Pulumi's registry shows.
 
-Each part stands between two comments, `<!-- NAME -->` and `<!-- end of NAME -->`. The table of settings on the second
-page is one of `document_tables`.
+Each part stands between two comments, `<!-- NAME -->` and `<!-- end of NAME -->`. The form of the pages is the one that
+the registry's guidelines ask for (`docs/overview-page.md` in pulumi/registry).
 """
 
 from __future__ import annotations
@@ -13,18 +13,20 @@ from typing import Final
 from workspace import ROOT
 
 from gcpx import __version__
-from generate import document_tables, examples, registry
+from gcpx.config import KIND
+from gcpx.model.fields import Property
+from generate import examples, registry
 
 INDEX: Final = "docs/_index.md"
 INSTALLATION: Final = "docs/installation-configuration.md"
 _SHOWN: Final = "gcpx:compute:BulkInstances"
 """The resource whose example is on the first page."""
-_PART: Final = re.compile(r"<!-- (example|download) -->\n.*?<!-- end of \1 -->", re.DOTALL)
+_PART: Final = re.compile(r"<!-- (download|example|installation|settings) -->\n.*?<!-- end of \1 -->", re.DOTALL)
 
 
 def text(path: str) -> str:
     """Return the text of a page: the current file with every generated part written again."""
-    page = document_tables.text(path) if path in document_tables.TABLES else (ROOT / path).read_text()
+    page = (ROOT / path).read_text()
     return _PART.sub(lambda found: f"<!-- {found[1]} -->\n{_PARTS[found[1]]()}\n<!-- end of {found[1]} -->", page)
 
 
@@ -46,9 +48,46 @@ def _example() -> str:
     )
 
 
+def _installation() -> str:
+    add = "```bash\npulumi package add gcpx\n```"
+    return _chooser(
+        {
+            "typescript": "```bash\nnpm install pulumi-gcpx\n```",
+            "python": "```bash\npip install pulumi-gcpx\n```",
+            **dict.fromkeys(("go", "csharp", "java", "yaml"), add),
+            "hcl": f"Declare the provider in your program, then run `pulumi install`:\n\n{_HCL}",
+        }
+    )
+
+
 def _download() -> str:
     url = registry.addresses(__version__, repository=registry.REPOSITORY or "OWNER/REPOSITORY")["pluginDownloadURL"]
-    return f"```sh\npulumi plugin install resource gcpx {__version__} --server {url}\n```"
+    return f"```bash\npulumi plugin install resource gcpx {__version__} --server {url}\n```"
 
 
-_PARTS: Final[dict[str, Callable[[], str]]] = {"example": _example, "download": _download}
+def _settings() -> str:
+    return "\n".join(_setting(name, prop) for name, prop in KIND.inputs.items())
+
+
+def _setting(name: str, prop: Property) -> str:
+    variables = ", ".join(f"`{variable}`" for variable in prop.traits.environment)
+    kind = "Optional, Secret" if prop.traits.secret else "Optional"
+    return f"- `{name}` ({kind}): {prop.traits.description}{f' Environment: {variables}.' if variables else ''}"
+
+
+_HCL: Final = f"""```hcl
+terraform {{
+  required_providers {{
+    gcpx = {{
+      source  = "pulumi/gcpx"
+      version = "{__version__}"
+    }}
+  }}
+}}
+```"""
+_PARTS: Final[dict[str, Callable[[], str]]] = {
+    "download": _download,
+    "example": _example,
+    "installation": _installation,
+    "settings": _settings,
+}

@@ -131,7 +131,8 @@ func keepOwnExamples(pkg *schema.Package) {
 	}
 }
 
-// useEmbeddedLogo keeps the .NET generator, which downloads the package's logo, off the network.
+// useEmbeddedLogo keeps the .NET generator, which downloads the package's logo, off the network. It also gives the logo
+// as PNG, drawn from docs/logo.svg: NuGet accepts no SVG.
 func useEmbeddedLogo(pkg *schema.Package) {
 	http.DefaultTransport.(*http.Transport).RegisterProtocol("file", http.NewFileTransportFS(images))
 	pkg.LogoURL = "file:///logo.png"
