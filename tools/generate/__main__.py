@@ -6,7 +6,9 @@ everything that an SDK follows from: first the examples in every language, then 
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 from typing import Final
 
 from workspace import ROOT
@@ -51,4 +53,9 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"generate: {Path(error.cmd[0]).name} failed; its message is above")
+    except example_programs.MissingExampleError as error:
+        sys.exit(f"generate: {error}")

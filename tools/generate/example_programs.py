@@ -18,14 +18,20 @@ from typing import Final
 
 from workspace import ROOT, pulumi_setup
 
+from gcpx.provider import FUNCTIONS, RESOURCES
 from generate import example_style, package_schema
-from generate.examples import FILES, FOLDER, SOURCE, names
+from generate.examples import FILES, FOLDER, SOURCE, example_of, names
+
+
+class MissingExampleError(Exception):
+    """A resource or function has no example."""
 
 
 def write() -> None:
     """Convert every example, and replace what was converted before.
 
     Raises:
+        MissingExampleError: the message names the file to write.
         subprocess.CalledProcessError: if an example cannot be converted; the generator has printed which and why.
     """
     for path, text in _converted():
@@ -40,6 +46,7 @@ def outdated() -> list[str]:
 
 def _converted() -> Iterator[tuple[Path, str]]:
     """Yield each file of the examples that follows from the YAML, and its text."""
+    _require_examples()
     with tempfile.TemporaryDirectory() as scratch:
         output = _generate(Path(scratch))
         for name in names():
@@ -53,6 +60,13 @@ def _converted() -> Iterator[tuple[Path, str]]:
                 if path != SOURCE:
                     [generated] = (output / name / language).iterdir()
                     yield FOLDER / name / path, example_style.STYLES[language](generated.read_text(), name)
+
+
+def _require_examples() -> None:
+    for token in (*RESOURCES, *FUNCTIONS):
+        path = FOLDER / example_of(token) / SOURCE
+        if not path.exists():
+            raise MissingExampleError(f"{token} has no example; write {path.relative_to(ROOT)}")
 
 
 _HEADER: Final = re.MULTILINE | re.DOTALL
