@@ -18,7 +18,7 @@ help: ## Show this list
 demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack to an empty stack
 	@$(BIN)/python tools/demo.py
 
-test: setup ## Run every test, those with the real Pulumi CLI included
+test: setup ## Run the tests, those with the real Pulumi CLI included; `make test-languages` has releases, guides and examples
 	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages"
 
 coverage: setup ## Run the tests without the real CLI in random order, and measure code coverage; SEED=... repeats an order
@@ -27,7 +27,7 @@ coverage: setup ## Run the tests without the real CLI in random order, and measu
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
-test-languages: setup ## Build a release, install it, and run the guides, and programs in every language
+test-languages: setup ## Build a release, install it, and run the guides, the examples, and programs in every language
 	$(BIN)/python -m pytest -m languages -n 2
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
@@ -81,13 +81,13 @@ bench: setup ## Measure speed and memory, as ratios to a provider that does noth
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
 
 build: $(READY) ## Build every wheel into dist
-	@PYTHONPATH=tools $(BIN)/python tools/build.py dist
+	@PYTHONPATH=tools $(BIN)/python -m release.build dist
 
 dist: setup ## Build a release into dist: wheels, the plugin's archive for this machine, checksums; DOWNLOAD_URL=...
-	@PYTHONPATH=tools $(BIN)/python tools/dist.py dist '$(value DOWNLOAD_URL)'
+	@PYTHONPATH=tools $(BIN)/python -m release.dist dist '$(value DOWNLOAD_URL)'
 
 release-check: setup ## Build a release into dist, and list everything that keeps it from being published; DOWNLOAD_URL=... TAG=...
-	@PYTHONPATH=tools $(BIN)/python tools/release_check.py dist '$(value DOWNLOAD_URL)' '$(TAG)'
+	@PYTHONPATH=tools $(BIN)/python -m release.check dist '$(value DOWNLOAD_URL)' '$(TAG)'
 
 clean: ## Remove what was built here; the CLI stays in its cache
 	rm -rf .venv build dist .work .coverage .mypy_cache .pytest_cache .ruff_cache

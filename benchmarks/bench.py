@@ -14,12 +14,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-import archive_check
 import attrs
 import checks
 import fleets
 import lookups
-import plugin_archive
 from generate import package_schema
 from plugin_process import Process
 from workspace import ROOT, SCRIPTS, Workspace, emulator
@@ -27,6 +25,7 @@ from workspace import ROOT, SCRIPTS, Workspace, emulator
 from gcpx import __version__
 from gcpx.protocol import proto
 from gcpx.protocol.wire import encode
+from release import archive_check, plugin_archive
 
 _SCRIPT: Final = SCRIPTS / "pulumi-resource-gcpx"
 _TEMPLATE: Final = "gcpx:compute:InstanceTemplate"

@@ -10,7 +10,7 @@ import sys
 
 import httpx
 import pytest
-from generate.examples import SOURCE, example_of, names
+from generate.examples import SOURCE, names
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 from programs import (
@@ -34,9 +34,7 @@ from receiving import endpoint
 from steered import HANGS
 from workspace import ROOT, Workspace, language_of
 
-from gcpx.provider import FUNCTIONS
-
-pytestmark = pytest.mark.pulumi
+pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
 ACCOUNT = "pusher@demo-project.iam.gserviceaccount.com"
 PROGRAMS = sorted(
     path.parent.name
@@ -46,13 +44,9 @@ PROGRAMS = sorted(
 )
 """The programs in Python and the empty one of `adopt`; `tests/languages` runs those in other languages, and
 `test_recipes.py` the one with its own tests."""
-OF_FUNCTIONS = set(map(example_of, FUNCTIONS))
-EXAMPLES = [
-    *(pytest.param(name, marks=[pytest.mark.languages] * (name in OF_FUNCTIONS)) for name in PROGRAMS),
-    *(pytest.param(f"{name}/{SOURCE.partition('/')[0]}", marks=pytest.mark.languages) for name in names()),
-]
-"""The folders of all programs that are run here. Those of functions, which `lookups` and `token-check` call too, and the
-sources in YAML run with the other languages."""
+EXAMPLES = [*PROGRAMS, *(f"{name}/{SOURCE.partition('/')[0]}" for name in names())]
+"""The folders of all programs that are run here: those in Python, and the sources in YAML of the examples that exist in
+every language."""
 
 
 def signed_token(cloud):

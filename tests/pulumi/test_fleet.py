@@ -84,6 +84,7 @@ def batches(said):
     return [f"{number}/{of} {does}" for number, of, does in found]
 
 
+@pytest.mark.languages
 def test_the_script_plays_the_life_of_the_fleet(cloud, tmp_path, pulumi_home):
     workspace = Workspace.make(ROOT / "examples" / "fleet", tmp_path, cloud.host, pulumi_home)
     said = subprocess.run(

@@ -6,13 +6,12 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import archive_check
 import attrs
-import dist
-import plugin_archive
 import pytest
 from bare_cli import BareCli
 from emulated import Emulated
+
+from release import archive_check, dist, plugin_archive
 
 
 class _Handler(SimpleHTTPRequestHandler):

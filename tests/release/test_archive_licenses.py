@@ -6,9 +6,10 @@ import importlib.metadata
 import sysconfig
 from pathlib import Path
 
-import archive_licenses
 import pytest
-from frozen_plugin import FrozenPlugin
+from release.frozen_plugin import FrozenPlugin
+
+from release import archive_licenses
 
 
 def _write(tmp_path, **origins):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 
-import archive_check
 import driver
 import pytest
 from cryptography.hazmat.primitives import serialization
@@ -14,6 +13,8 @@ from programs import PROJECT, TEMPLATE, template
 from steered import HANGS
 from token_server import ROBOT, token_server
 from tokens import AUDIENCE, EMAIL, issue_token
+
+from release import archive_check
 
 pytestmark = pytest.mark.languages
 

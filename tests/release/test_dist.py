@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tarfile
 
-import dist
-import download_url
 import pytest
-import wheel_check
 from generate import package_schema
 from workspace import ROOT
+
+from release import dist, download_url, wheel_check
 
 
 @pytest.mark.languages
@@ -112,8 +112,9 @@ def test_other_urls_are_refused(url):
 
 
 def test_a_refused_url_says_what_to_write_before_anything_is_built(tmp_path):
-    command = [sys.executable, str(ROOT / "tools" / "dist.py"), str(tmp_path / "dist"), "ftp://example.com/gcpx"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "release.dist", str(tmp_path / "dist"), "ftp://example.com/gcpx"]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
 
     assert done.returncode == 1
     assert done.stderr.startswith("make dist: DOWNLOAD_URL=ftp://example.com/gcpx is not a URL that plugins ")

@@ -15,7 +15,6 @@ import zipfile
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import build
 import driver
 import grpc
 import httpx
@@ -25,6 +24,7 @@ from steered import HANGS
 from workspace import ROOT
 
 from gcpx import __version__
+from release import build
 
 pytestmark = pytest.mark.languages
 PACKAGES = {

@@ -8,12 +8,12 @@ import sys
 import venv
 from pathlib import Path
 
-import plugin_archive
 import pytest
 from programs import PROJECT
 from workspace import ROOT, Workspace
 
 from gcpx import __version__
+from release import plugin_archive
 
 pytestmark = pytest.mark.languages
 PROGRAM = """

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tarfile
 
-import plugin_archive
 import pytest
+
+from release import plugin_archive
 
 
 @pytest.fixture

@@ -9,18 +9,18 @@ import signal
 import subprocess
 import sys
 
-import archive_check
 import demo
 import driver
 import pytest
-from frozen_plugin import NAME, PACKAGES
 from generate import package_schema
 from programs import PROJECT
+from release.frozen_plugin import NAME, PACKAGES
 from replay import SESSIONS, replay
 from steered import HANGS
 from workspace import ROOT
 
 from gcpx import __version__
+from release import archive_check
 
 pytestmark = pytest.mark.languages
 STATES = [path.parent / "state.json" for path in SESSIONS]

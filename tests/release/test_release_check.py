@@ -11,14 +11,11 @@ import sys
 import tarfile
 import zipfile
 
-import checksums
-import frozen_plugin
-import plugin_archive
 import pytest
-import release_check
 from workspace import ROOT
 
 from gcpx import __version__
+from release import check, checksums, frozen_plugin, plugin_archive
 
 pytestmark = pytest.mark.languages
 AROUND = shutil.ignore_patterns(
@@ -36,7 +33,7 @@ def built(release, tmp_path):
 
 
 def _problems(folder, release):
-    return [str(problem) for problem in release_check.built_problems(folder, release.url)]
+    return [str(problem) for problem in check.built_problems(folder, release.url)]
 
 
 def test_a_release_that_was_built_well_has_no_problem(built, release):
@@ -89,7 +86,7 @@ def test_an_archive_whose_plugin_does_not_start_is_found(built, release, script,
 
 
 def test_wheels_and_an_archive_of_another_url_are_found(built):
-    found = [str(problem) for problem in release_check.built_problems(built, "https://example.com/another")]
+    found = [str(problem) for problem in check.built_problems(built, "https://example.com/another")]
 
     assert len(found) == 3
     assert "does not give the schema of this checkout: pluginDownloadURL" in found[0]
@@ -101,7 +98,7 @@ def test_wheels_and_an_archive_of_another_url_are_found(built):
 def _check(root, *arguments):
     """Run `make release-check` in another checkout."""
     paths = os.pathsep.join(str(root / name) for name in ("provider", "tools", "sdk/python"))
-    command = [sys.executable, str(root / "tools" / "release_check.py"), *arguments]
+    command = [sys.executable, "-m", "release.check", *arguments]
     return subprocess.run(command, env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=False)
 
 

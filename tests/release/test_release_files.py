@@ -7,14 +7,13 @@ import re
 import shutil
 
 import pytest
-import release_files
-import release_notes
 from workspace import ROOT
 
 from gcpx import __version__
+from release import files, notes
 
 FILES = [
-    release_notes.SOURCE, "schema.json", "sdk/python/pyproject.toml", "sdk/python/pulumi_gcpx/pulumi-plugin.json", "CHANGELOG.md", "README.md",
+    notes.SOURCE, "schema.json", "sdk/python/pyproject.toml", "sdk/python/pulumi_gcpx/pulumi-plugin.json", "CHANGELOG.md", "README.md",
     *(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md")),
 ]  # fmt: skip
 
@@ -40,7 +39,7 @@ def checkout(tmp_path):
 
 
 def _problems(checkout, tag=f"v{__version__}"):
-    return list(map(str, release_files.problems(checkout, tag)))
+    return list(map(str, files.problems(checkout, tag)))
 
 
 def test_a_checkout_that_is_ready_has_no_problem(checkout):
@@ -92,7 +91,7 @@ def test_a_tag_of_another_version_is_refused(checkout):
 
 
 def test_everything_that_is_missing_is_named_at_once(checkout):
-    _edit(checkout / release_notes.SOURCE, re.escape(__version__), "99.0.0")
+    _edit(checkout / notes.SOURCE, re.escape(__version__), "99.0.0")
     found = "\n".join(_problems(checkout))
 
     for name in (
@@ -108,5 +107,5 @@ def test_everything_that_is_missing_is_named_at_once(checkout):
 
 
 def test_the_notes_of_a_release_are_its_section_of_the_changelog(checkout):
-    assert release_notes.sections(checkout)[__version__] == "### Added\n\n- Fleets."
-    assert release_notes.declared_version(checkout) == json.loads((ROOT / "schema.json").read_text())["version"]
+    assert notes.sections(checkout)[__version__] == "### Added\n\n- Fleets."
+    assert notes.declared_version(checkout) == json.loads((ROOT / "schema.json").read_text())["version"]

@@ -8,7 +8,7 @@ from typing import Final
 from gcpx.gcp.apis import COMPUTE, OSLOGIN, PUBSUB, STORAGE
 from gcpx.provider import FUNCTIONS, RESOURCES
 from generate.verb_calls import CALLS
-from generate.verb_permissions import Row, any_of, rows_of
+from generate.verb_permissions import Row, any_of, by_permission, rows_of
 
 _VERBS: Final = {
     "create": "create",
@@ -153,22 +153,15 @@ def _all_resources() -> str:
 
 def _role(title: str, found: list[Row]) -> str:
     """Write a custom role that holds permissions, and name those that are granted elsewhere."""
-    rows = _by_permission(row for row in found if not row.is_elsewhere)
+    rows = by_permission(row for row in found if not row.is_elsewhere)
     if not rows:
         return ""
     lines = ["```yaml", f"title: gcpx {title}", "stage: GA", "includedPermissions:"]
     lines += [_role_line(name, rows[name], title) for name in sorted(rows)]
-    elsewhere = sorted(_by_permission(row for row in found if row.is_elsewhere).keys() - rows.keys())
+    elsewhere = sorted(by_permission(row for row in found if row.is_elsewhere).keys() - rows.keys())
     names = ", ".join(f"`{name}`" for name in elsewhere)
     after = f"\nNot in this role, but [granted elsewhere](#granted-elsewhere): {names}.\n" if names else ""
     return "\n".join([*lines, "```", after])
-
-
-def _by_permission(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row.permission, []).append(row)
-    return found
 
 
 def _role_line(name: str, rows: list[Row], title: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import attrs
@@ -40,10 +40,15 @@ class Row:
 
 def rows_of(token: str, verb: str) -> list[Row]:
     """List the permissions of a verb: those that it needs first, then those that only help."""
+    return [_merged(rows) for rows in by_permission(_every_row(token, verb)).values()]
+
+
+def by_permission(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Group rows by the permission."""
     found: dict[str, list[Row]] = {}
-    for row in _every_row(token, verb):
+    for row in rows:
         found.setdefault(row.permission, []).append(row)
-    return [_merged(rows) for rows in found.values()]
+    return found
 
 
 def _every_row(token: str, verb: str) -> Iterator[Row]:

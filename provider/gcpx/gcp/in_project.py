@@ -6,7 +6,6 @@ from typing import Any
 
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.list_method import is_id
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.not_found import explain_not_found
 from gcpx.gcp.place_defaults import place_or_default, require_project
@@ -57,9 +56,12 @@ class InProject(Resource):
         return known is not None and str(found.get("id")) != known
 
     def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> Live:
-        """Describe what an operation created, or may have created, by its numeric ID, which is never used again."""
+        """Describe what an operation created, or may have created, by its numeric ID, which is never used again.
+
+        Google writes the ID as text. A value of another type is part of a malformed response, and may be anything.
+        """
         target = operation.get("targetId")
-        return Live.unread(resource_id, {**known, "numericId": str(target) if is_id(target) else None})
+        return Live.unread(resource_id, {**known, "numericId": target if isinstance(target, str) and target else None})
 
 
 class InProjectFunction(Function):

@@ -49,15 +49,17 @@ def _missing(error: PermissionDenied, request: Request) -> str:
     found = _in_details(error)
     if found is not None:
         return f"The call needs the permission {found[0]} on {found[1]}"
-    known = needed(request)
-    return f"The call needs the permission {known[0]} on {known[1]}{_others(request)}" if known else ""
+    return _declared(request)
 
 
-def _others(request: Request) -> str:
-    """Name the permissions that a call may need besides the first one, any of which may be the missing one."""
-    method = method_of(request)
-    names = [need.permission for need in method.needs[1:]] if method else []
-    return f", and perhaps, depending on the inputs, {', '.join(names)}" if names else ""
+def _declared(request: Request) -> str:
+    """Name the permission that a call needs by its declaration, and those that it may need, too."""
+    method, known = method_of(request), needed(request)
+    if method is None or known is None:
+        return ""
+    names = [need.permission for need in method.needs[1:]]
+    others = f", and perhaps, depending on the inputs, {', '.join(names)}" if names else ""
+    return f"The call needs the permission {known[0]} on {known[1]}{others}"
 
 
 def _in_details(error: PermissionDenied) -> tuple[str, str] | None:

@@ -103,7 +103,8 @@ def plan(resource: Resource, old: dict[str, Any], new: dict[str, Any], outputs: 
     if old.get(naming.IMPORTED):
         # The import made up what Google never returns, and recorded what Google chose: neither is a reason to replace.
         changes = [change for change in changes if is_below(change.path, resource.in_place) or not change.unseen]
-    return Plan(changes, any(change.replaces for change in changes) and resource.must_delete_first(old, new))
+    found = Plan(changes, delete_first=False)
+    return attrs.evolve(found, delete_first=found.replaces and resource.must_delete_first(old, new))
 
 
 def shown_changes(plan: Plan, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:

@@ -111,3 +111,11 @@ def test_an_imported_attachment_with_a_customers_key_needs_no_replacement(engine
     imported = engine.import_(ATTACHMENT, "kept", made.id)
 
     assert engine.diff(imported, inputs).changes == NO_CHANGE
+
+
+@pytest.mark.parametrize(
+    ("scenario", "method"),
+    [("image.create", "compute.machineImages.insert"), ("template.create", "compute.instanceTemplates.insert")],
+)
+def test_an_id_of_the_wrong_type_is_not_the_id_of_what_was_created(cloud, scenario, method):
+    assert _problems(cloud, scenario, method, "wrong_types", "destroy") == []

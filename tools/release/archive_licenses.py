@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Final
 
 import attrs
-from frozen_plugin import NAME, PACKAGES, FrozenPlugin
 from workspace import ROOT
 
 from gcpx import __version__
+from release.frozen_plugin import NAME, PACKAGES, FrozenPlugin
 
 _TEXT: Final = re.compile(r"(licen[cs]e|copying|notice)", re.IGNORECASE)
 _DOCUMENTS: Final = Path("/usr/share/doc")

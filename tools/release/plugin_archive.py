@@ -1,4 +1,4 @@
-"""The plugin as an archive that needs no Python: `plugin_archive.py FOLDER [DOWNLOAD_URL]` writes it.
+"""The plugin as an archive that needs no Python: `python -m release.plugin_archive FOLDER [DOWNLOAD_URL]` writes it.
 
 It contains CPython, the plugin, what it imports, and the licences of all that.
 """
@@ -13,12 +13,11 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-import archive_licenses
-import frozen_plugin
-from download_url import checked
 from generate import package_schema
 
 from gcpx import __version__
+from release import archive_licenses, frozen_plugin
+from release.download_url import checked
 
 NAME: Final = frozen_plugin.NAME
 _SYSTEMS: Final = {"Linux": "linux", "Darwin": "darwin", "Windows": "windows"}

@@ -1,4 +1,4 @@
-"""Whether the plugin in an archive works on this machine: `archive_check.py FOLDER [DOWNLOAD_URL]`.
+"""Whether the plugin in an archive works on this machine: `python -m release.archive_check FOLDER [DOWNLOAD_URL]`.
 
 It is unpacked and started as the engine starts it, without Python or anything else on PATH.
 """
@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Final
 
 import grpc
-import plugin_archive
-from download_url import checked
-from frozen_plugin import NAME
 from generate import package_schema
 from google.protobuf import empty_pb2
 
 from gcpx import __version__
 from gcpx.protocol import proto
+from release import plugin_archive
+from release.download_url import checked
+from release.frozen_plugin import NAME
 
 _LONGEST: Final = 120
 """Seconds after which a plugin that does not answer is ended."""

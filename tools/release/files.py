@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from release_notes import SOURCE, declared_version, sections
-from release_problem import Problem
+from release.notes import SOURCE, declared_version, sections
+from release.problem import Problem
 
 _RECORDING: Final = ("session.jsonl", "program.json", "state.json")
 _NAMED: Final = re.compile(r"\bgcpx(?: |==|@|-)v?(\d+\.\d+\.\d+[\w.-]*?)(?=[`\s.,)'\"-]|$)", re.MULTILINE)

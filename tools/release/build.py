@@ -1,4 +1,4 @@
-"""Build the wheel of every distribution: `build.py FOLDER`."""
+"""Build the wheel of every distribution: `python -m release.build FOLDER`."""
 
 from __future__ import annotations
 

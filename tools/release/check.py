@@ -1,4 +1,4 @@
-"""Check everything of a release that needs no network: `release_check.py FOLDER [DOWNLOAD_URL [TAG]]`.
+"""Check everything of a release that needs no network: `python -m release.check FOLDER [DOWNLOAD_URL [TAG]]`.
 
 It builds the release into the folder, and lists everything that keeps it from being published, each with the next step.
 """
@@ -10,24 +10,19 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import archive_check
-import checksums
-import dist
-import plugin_archive
-import release_files
-import wheel_check
-from archive_licenses import MissingLicenseError
-from download_url import InvalidDownloadUrlError, checked
 from generate import documents, package_schema, sdk
-from release_problem import Problem
 from workspace import ROOT
 
 from gcpx import __version__
+from release import archive_check, checksums, dist, files, plugin_archive, wheel_check
+from release.archive_licenses import MissingLicenseError
+from release.download_url import InvalidDownloadUrlError, checked
+from release.problem import Problem
 
 
 def problems(folder: Path, download_url: str, tag: str) -> Iterator[Problem]:
     """Find everything that keeps this checkout from being released."""
-    yield from release_files.problems(ROOT, tag)
+    yield from files.problems(ROOT, tag)
     outdated = documents.outdated() or list(sdk.outdated())
     if outdated:
         yield Problem(f"out of date: {', '.join(outdated)}", "run `make sdk` and commit the result")
@@ -51,7 +46,7 @@ def built_problems(folder: Path, download_url: str) -> Iterator[Problem]:
     schema = package_schema.text(download_url)
     yield from (Problem(found, "run `make dist` again") for found in checksums.problems(folder))
     yield from (
-        Problem(found, "see `tools/frozen_plugin.py` for what is packed, and run `make dist` again")
+        Problem(found, "see `tools/release/frozen_plugin.py` for what is packed, and run `make dist` again")
         for found in archive_check.problems(plugin_archive.path_in(folder), schema)
     )
     yield from (Problem(found, "run `make dist` again") for found in wheel_check.problems(folder, schema))

@@ -1,4 +1,4 @@
-"""The checksums of a release, in the form of `sha256sum`: `checksums.py FOLDER` writes them."""
+"""The checksums of a release, in the form of `sha256sum`: `python -m release.checksums FOLDER` writes them."""
 
 from __future__ import annotations
 

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Final
 
 import attrs
-from build import REPRODUCIBLE
 from workspace import ROOT
+
+from release.build import REPRODUCIBLE
 
 NAME: Final = "pulumi-resource-gcpx"
 PACKAGES: Final = ("gcpx", "gcpx_filter", "gcpx_push")

@@ -1,4 +1,4 @@
-"""Build what a release consists of: `dist.py FOLDER [DOWNLOAD_URL]`.
+"""Build what a release consists of: `python -m release.dist FOLDER [DOWNLOAD_URL]`.
 
 These are the wheels, the plugin's archive for this machine, and their checksums. With a URL, SDKs and the CLI download
 the plugin from there.
@@ -10,12 +10,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import build
-import checksums
-import plugin_archive
-from archive_licenses import MissingLicenseError
-from download_url import InvalidDownloadUrlError, checked
 from generate import package_schema
+
+from release import build, checksums, plugin_archive
+from release.archive_licenses import MissingLicenseError
+from release.download_url import InvalidDownloadUrlError, checked
 
 
 def dist(folder: Path, download_url: str = "") -> list[Path]:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).parents[1]
+ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = "provider/gcpx/__init__.py"
 
 
