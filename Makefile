@@ -62,7 +62,7 @@ format: $(READY) ## Fix style where that can be done automatically
 schema: $(READY) ## Write schema.json, RULES.md, docs/permissions.md and the tables of README and docs from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
-sdk: schema setup ## Write what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK
+sdk: setup ## Write the examples in every language, what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK
 	PYTHONPATH=tools $(BIN)/python -m generate sdk $(or $(LANGUAGES),$(LANGUAGE))
 
 check-generated: setup ## Fail if a generated file is out of date

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from generate import document_tables
+from generate import document_tables, examples, registry_pages
 from workspace import ROOT
 
 from gcpx import __version__
@@ -23,6 +23,9 @@ DOCUMENTS = sorted(
     str(path.relative_to(ROOT))
     for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *(ROOT / name / "README.md" for name in LIBRARIES))
 )
+OF_THE_REGISTRY = {registry_pages.INDEX, registry_pages.INSTALLATION}
+"""The pages that only Pulumi's registry shows; RELEASING.md names them."""
+BULK = "gcpx:compute:BulkInstances"
 PLUGIN = ROOT / "provider" / "gcpx"
 FOLDERS = "|".join(
     ["benchmarks", "docs", "examples", "provider", "sdk", "tests", "tools", *(path.name for path in PLUGIN.iterdir())]
@@ -70,8 +73,29 @@ def test_every_link_to_a_heading_has_a_target(name):
 
 def test_the_readme_leads_to_every_guide():
     text = (ROOT / "README.md").read_text()
+    guides = {name for name in DOCUMENTS if name.startswith("docs/")} - OF_THE_REGISTRY
 
-    assert [name for name in DOCUMENTS if name.startswith("docs/") and f"]({name})" not in text] == []
+    assert [name for name in sorted(guides) if f"]({name})" not in text] == []
+
+
+@pytest.mark.parametrize("name", sorted(OF_THE_REGISTRY))
+def test_a_page_of_the_registry_is_current_and_begins_as_the_registry_requires(name):
+    text = (ROOT / name).read_text()
+    header = re.match(r"---\ntitle: .+\nmeta_desc: .+\nlayout: package\n---\n\n", text)
+
+    assert text == registry_pages.text(name)
+    assert header
+    assert [path for path in re.findall(r"\]\(([^)]*)\)", text) if not path.startswith("https://")] == []
+
+
+def test_the_first_page_of_the_registry_shows_an_example_in_every_language():
+    text = (ROOT / registry_pages.INDEX).read_text().partition("<!-- example -->")[2]
+    shown = re.findall(
+        r"\{\{% choosable language (\w+) %\}\}\n\n```(\w+)\n(.+?)\n```\n\n\{\{% /choosable", text, re.DOTALL
+    )
+
+    assert f'{{{{< chooser language "{",".join(examples.FILES)}" >}}}}' in text
+    assert shown == [(language, language, examples.program(BULK, language)) for language in examples.FILES]
 
 
 def test_each_row_of_the_documents_endpoints_has_code_and_a_test():
@@ -118,6 +142,7 @@ def test_the_page_of_versions_names_those_that_are_declared():
 def test_the_oldest_cli_is_the_same_everywhere():
     required = {
         "docs/installation.md": f"the Pulumi CLI, {OLDEST_CLI} or later",
+        "docs/installation-configuration.md": f"The Pulumi CLI, {OLDEST_CLI} or later",
         "docs/versions.md": f"| Pulumi CLI | {OLDEST_CLI} or later",
         "PulumiPlugin.yaml": f'requiredPulumiVersion: ">={OLDEST_CLI}"',
     }

@@ -1,4 +1,4 @@
-"""A fleet of workers, created in one call and spread over the zones of a region."""
+"""A fleet of workers, spread over the zones of a region."""
 
 import pulumi_gcpx as gcpx
 
@@ -7,7 +7,7 @@ import pulumi
 workers = gcpx.compute.BulkInstances(
     "workers",
     region="us-east1",
-    count=pulumi.Config().get_int("count") or 20,
+    count=20,
     min_count=10,
     name_pattern="worker-####",
     location_policy={"target_shape": "BALANCED"},
@@ -26,4 +26,4 @@ workers = gcpx.compute.BulkInstances(
 )
 
 pulumi.export("created", workers.created_count)
-pulumi.export("names", workers.members.apply(lambda members: [member.name for member in members]))
+pulumi.export("running", workers.running_count)

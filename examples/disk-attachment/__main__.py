@@ -4,8 +4,8 @@ import pulumi_gcpx as gcpx
 
 import pulumi
 
-attachment = gcpx.compute.DiskAttachment(
+data = gcpx.compute.DiskAttachment(
     "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False
 )
 
-pulumi.export("device", attachment.device_name)
+pulumi.export("device", data.device_name)

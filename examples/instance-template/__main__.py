@@ -1,10 +1,10 @@
-"""A template for a small web server."""
+"""An instance template for a small web server."""
 
 import pulumi_gcpx as gcpx
 
 import pulumi
 
-template = gcpx.compute.InstanceTemplate(
+web = gcpx.compute.InstanceTemplate(
     "web",
     description="Small web servers",
     properties={
@@ -20,10 +20,10 @@ template = gcpx.compute.InstanceTemplate(
                 },
             }
         ],
-        "network_interfaces": [{"network": "global/networks/default", "access_configs": [{}]}],
+        "network_interfaces": [{"network": "global/networks/default", "access_configs": [{"network_tier": "PREMIUM"}]}],
         "labels": {"app": "web"},
         "metadata": {"items": [{"key": "enable-oslogin", "value": "TRUE"}]},
     },
 )
 
-pulumi.export("template", template.self_link_unique)
+pulumi.export("template", web.self_link_unique)

@@ -4,7 +4,7 @@ import pulumi_gcpx as gcpx
 
 import pulumi
 
-image = gcpx.compute.MachineImage(
+golden = gcpx.compute.MachineImage(
     "golden",
     source_instance="zones/us-east1-b/instances/example-vm",
     description="The web server as it was released",
@@ -12,4 +12,4 @@ image = gcpx.compute.MachineImage(
     labels={"release": "2026-11"},
 )
 
-pulumi.export("image", image.self_link)
+pulumi.export("image", golden.self_link)

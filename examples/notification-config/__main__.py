@@ -4,7 +4,7 @@ import pulumi_gcpx as gcpx
 
 import pulumi
 
-notification = gcpx.storage.NotificationConfig(
+uploads = gcpx.storage.NotificationConfig(
     "uploads",
     bucket="example-uploads",
     topic="projects/example-project/topics/uploads",
@@ -13,4 +13,4 @@ notification = gcpx.storage.NotificationConfig(
     custom_attributes={"source": "uploads"},
 )
 
-pulumi.export("notification", notification.notification_id)
+pulumi.export("notification", uploads.notification_id)

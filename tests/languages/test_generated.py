@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -10,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from documented import program
-from generate import sdk
+from generate import examples, sdk
 from generate.languages import LANGUAGES
 from workspace import ROOT
 
@@ -19,6 +20,15 @@ from gcpx.provider import FUNCTIONS, RESOURCES
 
 pytestmark = pytest.mark.languages
 DOCUMENT = "docs/languages.md"
+BEGINNINGS = {
+    "dotnet": "Deployment.RunAsync(",
+    "go": "pulumi.Run(func",
+    "java": "Pulumi.run(App::stack)",
+    "nodejs": "import * as gcpx",
+    "python": "import pulumi_gcpx as gcpx",
+}
+"""What an example in a language contains, and no example in another."""
+_BLOCK = re.DOTALL | re.MULTILINE
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +75,30 @@ def test_the_documented_csharp_program_uses_what_the_dotnet_sdk_has(dotnet):
     assert all(
         f" {name}\n" in sources or f" {name} {{" in sources for name in re.findall(r"^ +(\w+) =", text, re.MULTILINE)
     )
+
+
+@pytest.mark.parametrize("name", examples.names())
+def test_the_examples_in_csharp_use_what_the_dotnet_sdk_has(dotnet, name):
+    text = (examples.FOLDER / name / examples.FILES["csharp"]).read_text()
+    sources = "\n".join(path.read_text() for path in dotnet.rglob("*.cs"))
+    classes = re.findall(r"\bSdk\.([\w.]+)\.(\w+)(?=\(|\n)", text.replace(".Invoke(", "("))
+    members = re.findall(r"^ +(\w+) =|\w\.([A-Z]\w+)[,)]", text, re.MULTILINE)
+
+    assert classes
+    for namespace, found in classes:
+        assert re.search(rf"^namespace Gcpx\.Sdk\.{re.escape(namespace)}$.*?\bclass {found}\b", sources, _BLOCK), found
+    for member in filter(None, itertools.chain(*members)):
+        assert re.search(rf"\b{member}( \{{|\n|;)", sources), member
+
+
+@pytest.mark.parametrize("language", BEGINNINGS)
+def test_an_sdk_has_the_examples_in_its_own_language_and_no_other(tmp_path, language):
+    sdk.write(tmp_path, language=language)
+    texts = [path.read_text(errors="replace") for path in tmp_path.rglob("*") if path.is_file()]
+    counts = {name: sum(text.count(words) for text in texts) for name, words in BEGINNINGS.items()}
+
+    assert counts[language] >= len(RESOURCES) + len(FUNCTIONS)
+    assert {name for name, count in counts.items() if count} == {language}
 
 
 def test_an_unknown_language_is_refused_with_the_known_ones():

@@ -1,4 +1,7 @@
-"""The quickstart is the same program in every language, and the real CLI runs it from creation to destruction."""
+"""The quickstart is the same program in every language, and the real CLI runs it from creation to destruction.
+
+What is compiled with it: the program of docs/languages.md, and the examples of all resources and functions.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import shutil
 import attrs
 import pytest
 from documented import commands, program
-from generate import sdk
+from generate import examples, sdk
 from workspace import ROOT, Workspace
 
 pytestmark = [pytest.mark.languages, pytest.mark.pulumi]
@@ -26,13 +29,15 @@ class Language:
         heading: the section of the document whose commands install the SDK; empty for none.
         sdk: the name of the SDK.
         documented: the name of the document's program, and the file to write it to; it is checked but not run.
-        check: commands that check both programs.
+        compiled: where to write the example with a name; examples are checked but not run.
+        check: commands that check all programs.
     """
 
     example: str
     heading: str = ""
     sdk: str = ""
     documented: tuple[str, str] = ("", "")
+    compiled: str = ""
     check: tuple[tuple[str, ...], ...] = ()
 
 
@@ -42,15 +47,27 @@ _TSC = ("npx", "--no-install", "tsc", "--noEmit")
 PYTHON = Language("quickstart")
 LANGUAGES = [
     Language(
-        "quickstart-go", "Go", "go", ("go", "documented/main.go"), (("go", "vet", "./...", "gcpx.dev/sdk/go/..."),)
+        "quickstart-go",
+        "Go",
+        "go",
+        ("go", "documented/main.go"),
+        "examples/{name}/main.go",
+        (("go", "vet", "./...", "gcpx.dev/sdk/go/..."),),
     ),
-    Language("quickstart-java", "Java", "java", ("java", "src/main/java/workers/App.java")),
+    Language(
+        "quickstart-java",
+        "Java",
+        "java",
+        ("java", "src/main/java/workers/App.java"),
+        "src/main/java/{name}/App.java",  # compiled with the quickstart
+    ),
     Language(
         "quickstart-typescript",
         "TypeScript and JavaScript",
         "nodejs",
         ("typescript", "documented.ts"),
-        (_TSC, (*_TSC, "--strict", "--skipLibCheck", "documented.ts")),
+        "{name}.ts",
+        (_TSC, ("bash", "-c", f"{' '.join(_TSC)} --strict --skipLibCheck *.ts")),
     ),
     Language("quickstart-yaml"),
 ]
@@ -67,6 +84,11 @@ def _own(inputs):
     return {name: value for name, value in inputs.items() if name not in _GENERATED and not name.startswith("__")}
 
 
+def _write(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
 @pytest.fixture
 def prepared(cloud, tmp_path, pulumi_home, run):
     """A workspace for a program, with its SDK and its dependencies."""
@@ -80,8 +102,10 @@ def prepared(cloud, tmp_path, pulumi_home, run):
         if language.sdk:
             sdk.write(made.program.parent / "gcpx" / "sdk" / language.sdk, language=language.sdk)
             fence, path = language.documented
-            (made.program / path).parent.mkdir(parents=True, exist_ok=True)
-            (made.program / path).write_text(program(DOCUMENT, fence))
+            _write(made.program / path, program(DOCUMENT, fence))
+            for name in examples.names():
+                compiled = language.compiled.format(name=name.replace("-", ""))
+                _write(made.program / compiled, (examples.FOLDER / name / examples.FILES[fence]).read_text())
             run("bash", "-euc", commands(DOCUMENT, language.heading), folder=made.program)
         for command in language.check:
             run(*command, folder=made.program)

@@ -10,6 +10,7 @@ import sys
 
 import httpx
 import pytest
+from generate.examples import SOURCE, names
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import storage
 from programs import (
@@ -35,7 +36,7 @@ from workspace import ROOT, Workspace, language_of
 
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
 ACCOUNT = "pusher@demo-project.iam.gserviceaccount.com"
-EXAMPLES = sorted(
+PROGRAMS = sorted(
     path.parent.name
     for path in (ROOT / "examples").glob("*/Pulumi.yaml")
     if language_of(path.parent) == "python" or path.parent.name == "adopt"
@@ -43,6 +44,9 @@ EXAMPLES = sorted(
 )
 """The programs in Python and the empty one of `adopt`; `tests/languages` runs those in other languages, and
 `test_recipes.py` the one with its own tests."""
+EXAMPLES = [*PROGRAMS, *(f"{name}/{SOURCE.partition('/')[0]}" for name in names())]
+"""The folders of all programs that are run here: those in Python, and the sources in YAML of the examples that exist in
+every language."""
 
 
 def signed_token(cloud):
@@ -52,12 +56,20 @@ def signed_token(cloud):
     ]
 
 
+def finished_operation(cloud):
+    operations = f"http://{cloud.host}/compute/v1/projects/{PROJECT}/zones/us-east1-b/operations"
+    return httpx.get(operations, trust_env=False, timeout=HANGS).json()["items"][0]["name"]
+
+
 CONFIG = {
+    "get-operation": {"operation": finished_operation},
+    "get-token-info": {"token": signed_token},
     "token-check": {
         "token": signed_token,
         "audience": lambda _: "https://example.com/push",
         "serviceAccountEmail": lambda _: ACCOUNT,
-    }
+    },
+    "verify-push-token": {"token": signed_token},
 }
 """The settings that examples require."""
 
@@ -76,13 +88,13 @@ def test_an_example_is_created_shows_no_change_and_is_destroyed(name, cloud, tmp
     cloud.post(f"/compute/v1/projects/{PROJECT}/global/instanceTemplates", made)
     before = cloud.emulator.store.counts()
     workspace = Workspace.make(ROOT / "examples" / name, tmp_path, cloud.host, pulumi_home)
-    for setting, value in CONFIG.get(name, {}).items():
+    for setting, value in CONFIG.get(name.partition("/")[0], {}).items():
         secret = ["--secret"] if setting == "token" else []
         workspace.run("config", "set", *secret, setting, value(cloud))
     said = workspace.run("up", "--yes", "--skip-preview").stdout
     workspace.run("preview", "--refresh", "--expect-no-changes")
 
-    assert "warning" not in said
+    assert "warning:" not in said  # lists have a property of that name
     outputs = json.loads(workspace.run("stack", "output", "--json").stdout)
     assert outputs or name == "adopt"
     assert all(outputs.values())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import re
 from pathlib import Path
 
 import pulumi_gcpx
@@ -32,6 +33,13 @@ def test_help_shows_a_description_an_example_and_the_import_command():
     assert words.startswith("A fleet")
     assert 'gcpx.compute.BulkInstances(\n    "workers"' in words
     assert "pulumi import gcpx:compute:BulkInstances NAME" in words
+
+
+def test_the_sdk_has_no_examples_in_other_languages():
+    texts = [path.read_text() for path in Path(pulumi_gcpx.__file__).parent.rglob("*.py")]
+
+    assert sum(text.count("```python") for text in texts) >= len(RESOURCES) + len(FUNCTIONS)
+    assert [fence for text in texts for fence in re.findall(r"```\w+", text) if fence not in {"```python", "```sh"}] == []
 
 
 def test_help_lists_the_inputs_of_a_resource():

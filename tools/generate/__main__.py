@@ -1,16 +1,19 @@
 """Write what follows from the declarations, or check that it is current.
 
-`python -m generate documents`, `python -m generate sdk [LANGUAGE ...]`, or `python -m generate check`.
+`python -m generate documents`, `python -m generate sdk [LANGUAGE ...]`, or `python -m generate check`. `sdk` writes
+everything that an SDK follows from: first the examples in every language, then the documents.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
+from pathlib import Path
 from typing import Final
 
 from workspace import ROOT
 
-from generate import documents, sdk
+from generate import documents, example_programs, sdk
 
 _USAGE: Final = "usage: python -m generate documents|sdk|check"
 
@@ -20,6 +23,8 @@ def write_sdks(languages: list[str]) -> None:
     unknown = sorted(set(languages) - set(sdk.LANGUAGES))
     if unknown:
         sys.exit(f"no SDK can be written in {', '.join(unknown)}; the languages are {', '.join(sdk.LANGUAGES)}")
+    example_programs.write()
+    documents.write()
     for language in languages:
         sdk.write(sdk.FOLDERS / language, language=language)
         print(f"wrote the SDK for {language} into {(sdk.FOLDERS / language).relative_to(ROOT)}")
@@ -27,11 +32,11 @@ def write_sdks(languages: list[str]) -> None:
 
 def check() -> None:
     """Exit with an error that names every file that is not current."""
-    # An outdated schema makes every file of the SDK differ, which would hide the cause.
-    found = documents.outdated() or list(sdk.outdated())
+    # The schema follows from the examples, and the SDK from the schema: later differences would hide the cause.
+    found = example_programs.outdated() or documents.outdated() or list(sdk.outdated())
     if found:
         sys.exit(f"out of date: {', '.join(found)}; run `make sdk` and commit the result")
-    print(f"{', '.join(documents.TEXTS)} and {sdk.FOLDER.relative_to(ROOT)} are current")
+    print(f"the programs of the examples, {', '.join(documents.TEXTS)} and {sdk.FOLDER.relative_to(ROOT)} are current")
 
 
 def main(arguments: list[str]) -> None:
@@ -48,4 +53,9 @@ def main(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"generate: {Path(error.cmd[0]).name} failed; its message is above")
+    except example_programs.MissingExampleError as error:
+        sys.exit(f"generate: {error}")

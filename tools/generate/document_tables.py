@@ -17,7 +17,7 @@ from gcpx.config import KIND
 from gcpx.model.fields import object_type
 from gcpx.model.values import format_path
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
-from generate.package_schema import example_of
+from generate.examples import FILES, example_of
 
 TABLES: Final = {
     "README.md": ("resources",),
@@ -59,7 +59,7 @@ def _resources() -> Iterator[tuple[str, ...]]:
     for token in RESOURCES:
         resource = resource_class(token)
         description = _first_sentence(object_type(resource.model).description)
-        yield (f"`{token}`", description, _example(example_of(resource)))
+        yield (f"`{token}`", description, _example(token))
 
 
 def _in_place() -> Iterator[tuple[str, ...]]:
@@ -75,7 +75,7 @@ def _functions() -> Iterator[tuple[str, ...]]:
     yield ("---", "---", "---")
     for token in FUNCTIONS:
         function = function_class(token)
-        yield (f"`{token}`", _first_sentence(function.description), _example(function.example))
+        yield (f"`{token}`", _first_sentence(function.description), _example(token))
 
 
 def _ids() -> Iterator[tuple[str, ...]]:
@@ -97,8 +97,9 @@ def _first_sentence(description: str) -> str:
     return re.split(r"(?<=\.)\s", description, maxsplit=1)[0]
 
 
-def _example(folder: str) -> str:
-    return f"[{folder}](examples/{folder}/__main__.py)"
+def _example(token: str) -> str:
+    folder = example_of(token)
+    return f"[{folder}](examples/{folder}/{FILES['python']})"
 
 
 _ROWS: Final[dict[str, Callable[[], Iterator[tuple[str, ...]]]]] = {

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import re
 from typing import Final
-
-from workspace import ROOT
 
 from gcpx import __version__
 from gcpx.config import KIND
@@ -16,19 +12,15 @@ from gcpx.model.function import Function
 from gcpx.model.resource import Resource
 from gcpx.model.values import is_below
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
+from generate import examples, registry
 from generate.languages import LANGUAGES
 from generate.schema_types import Json, Side, Types, always_present, required_inputs
 
 _FROM_ENVIRONMENT: Final = ("project", "region", "zone")
 """Settings that an SDK may fill from the environment. A credential filled in this way would be stored in the state."""
 _PACKAGE: Final[Json] = {
-    "name": "gcpx",
-    "displayName": "Google Cloud Extras",
+    **registry.PACKAGE,
     "version": __version__,
-    "description": "The parts of Google Cloud that other providers leave out.",
-    "keywords": ["pulumi", "gcp", "google cloud", "compute engine", "category/cloud", "kind/native"],
-    "license": "Apache-2.0",
-    "publisher": "gcpx",
     # SDKs are complete packages in their languages: Go's, for example, has a go.mod.
     "meta": {"supportPack": True},
 }
@@ -54,15 +46,24 @@ def text(download_url: str = "") -> str:
 def package(download_url: str = "") -> Json:
     """Describe the whole package in the form of Pulumi's package schema.
 
-    `download_url` is where SDKs and the CLI download the plugin from; it is known when a release is built.
+    `download_url` is where SDKs and the CLI download the plugin from, if that is not the repository.
     """
+    described = declared()
+    for token, spec in described["resources"].items():
+        spec["description"] = _documentation(resource_class(token), str(spec["description"]))
+    for token, spec in described["functions"].items():
+        spec["description"] = f"{spec['description']}\n\n{examples.markdown(token)}"
+    return {**described, **registry.addresses(__version__, download_url)}
+
+
+def declared() -> Json:
+    """Describe the package by its declarations alone: without examples and instructions to import."""
     types = Types(str(_PACKAGE["name"]))
     settings = _settings(types)
     resources = {token: _resource(resource_class(token), types) for token in RESOURCES}
     functions = {token: _function(function_class(token), types) for token in FUNCTIONS}
     return {
         **_PACKAGE,
-        **({"pluginDownloadURL": download_url} if download_url else {}),
         "language": {**LANGUAGES, "python": _PYTHON},
         "config": {"variables": settings},
         "provider": {"description": _PROVIDER, "inputProperties": settings},
@@ -70,11 +71,6 @@ def package(download_url: str = "") -> Json:
         "functions": functions,
         "types": types.found,
     }
-
-
-def example_of(resource: type[Resource]) -> str:
-    """Name the folder in `examples` that shows a resource: `gcpx:oslogin:SshKey` is shown in `ssh-key`."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", resource.token.rpartition(":")[2]).lower()
 
 
 def _settings(types: Types) -> Json:
@@ -88,7 +84,7 @@ def _resource(resource: type[Resource], types: Types) -> Json:
     kind, module = object_type(resource.model), resource.token.split(":")[1]
     inputs = Side(module=module, replaces=lambda prop: not is_below((prop.name,), resource.in_place))
     return {
-        "description": _documentation(resource, kind),
+        "description": kind.description,
         "properties": types.properties(kind.properties, Side(module=module, output=True)),
         "required": always_present(kind),
         "inputProperties": types.properties(kind.inputs, inputs),
@@ -100,7 +96,7 @@ def _resource(resource: type[Resource], types: Types) -> Json:
 def _function(function: type[Function], types: Types) -> Json:
     result, module = object_type(function.result), function.token.split(":")[1]
     return {
-        "description": f"{function.description}\n\n{_example(function.example)}",
+        "description": function.description,
         "inputs": _arguments(object_type(function.arguments), module, types),
         "outputs": {
             "type": "object",
@@ -121,25 +117,11 @@ def _arguments(kind: ObjectType, module: str, types: Types) -> Json:
     }
 
 
-def _documentation(resource: type[Resource], kind: ObjectType) -> str:
+def _documentation(resource: type[Resource], description: str) -> str:
     forms = "\n".join(f"* `{form}`" if " " not in form else f"* {form}" for form in resource.id_forms)
     return (
-        f"{kind.description}\n\n"
-        f"{_example(example_of(resource))}\n"
+        f"{description}\n\n"
+        f"{examples.markdown(resource.token)}\n"
         f"## Import\n\nThe ID has one of these forms:\n\n{forms}\n\n"
         f"```sh\npulumi import {resource.token} NAME {resource.id_forms[0]}\n```\n"
     )
-
-
-def _example(folder: str) -> str:
-    return (
-        f"{{{{% examples %}}}}\n## Example Usage\n{{{{% example %}}}}\n\n```python\n{_program(folder)}\n```\n\n"
-        f"{{{{% /example %}}}}\n{{{{% /examples %}}}}\n"
-    )
-
-
-def _program(folder: str) -> str:
-    """Read an example's program without its docstring; the tests run the same program that the documentation shows."""
-    program = (ROOT / "examples" / folder / "__main__.py").read_text()
-    docstring = ast.parse(program).body[0]
-    return "\n".join(program.splitlines()[docstring.end_lineno :]).strip()

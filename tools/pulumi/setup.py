@@ -2,6 +2,7 @@
 
 Usage: `setup.py [LANGUAGE ...]`. Python's and YAML's hosts are always installed; `go`, `java` and `nodejs` add theirs.
 `setup.py --generator` prints the program that writes SDKs instead: `pulumi` of a complete installation, or `sdkgen`.
+`setup.py --converter` prints the program that converts YAML programs to other languages: always `sdkgen`.
 
 It takes the first of these that works:
 
@@ -38,7 +39,7 @@ HOSTS: Final = {
 """The programs that the CLI needs to run programs of a language."""
 _SOURCES: Final = (HERE / "cli" / "go.mod", *sorted((HERE / "cli" / "sdkgen").iterdir()))
 SDKGEN: Final = "sdkgen-" + hashlib.sha256(b"".join(path.read_bytes() for path in _SOURCES)).hexdigest()[:8]
-"""The generator of SDKs, where it was built here. Its name changes with its source, so that it is built again."""
+"""The generator of SDKs and programs, where it was built here. Its name changes with its source, to be built again."""
 PROGRAMS: Final = {
     "pulumi": ("cli", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi"),
     "pulumi-language-yaml": ("cli", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"),
@@ -144,14 +145,18 @@ def _unfinished(folder: Path, name: str) -> Path:
     return folder / f".{name}.{os.getpid()}"
 
 
+def installed() -> Path:
+    """Return the folder of the cache that programs are installed into."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return cache / "gcpx" / f"pulumi-{VERSION}" / "bin"
+
+
 def prepare(languages: Iterable[str]) -> Path:
     """Find or install the CLI, with the hosts of these languages beside those of every installation."""
     programs = ["pulumi", *(name for language in sorted({"python", "yaml", *languages}) for name in HOSTS[language])]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    root = cache / "gcpx" / f"pulumi-{VERSION}"
-    folder = on_path(programs) or root / "bin"
+    folder = on_path(programs) or installed()
     if not (folder / "pulumi").exists():
-        official(root)
+        official(folder.parent)
     if not complete(folder, programs):
         build(folder, [*programs, SDKGEN])
         say(_LIMITS)
@@ -163,10 +168,16 @@ def main(arguments: list[str]) -> None:
     if arguments == ["--generator"]:
         folder = prepare(())
         print(folder / (SDKGEN if (folder / SDKGEN).exists() else "pulumi"))
+    elif arguments == ["--converter"]:
+        # `pulumi convert` of a complete installation does the same, but loads the plugin for every program.
+        build(installed(), [SDKGEN])
+        print(installed() / SDKGEN)
     elif set(arguments) <= HOSTS.keys():
         print(prepare(arguments))
     else:
-        sys.exit(f"usage: setup.py [--generator | LANGUAGE ...], where LANGUAGE is one of {', '.join(HOSTS)}")
+        sys.exit(
+            f"usage: setup.py [--generator | --converter | LANGUAGE ...], where LANGUAGE is one of {', '.join(HOSTS)}"
+        )
 
 
 if __name__ == "__main__":

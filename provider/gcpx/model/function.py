@@ -18,14 +18,12 @@ class Function(abc.ABC):
         description: Markdown for the package's documentation.
         arguments: the record that declares the arguments.
         result: the record that declares the result.
-        example: the folder of the example program that shows it.
     """
 
     token: ClassVar[str]
     description: ClassVar[str]
     arguments: ClassVar[type]
     result: ClassVar[type]
-    example: ClassVar[str]
 
     @abc.abstractmethod
     def __init__(self, google: Any) -> None:

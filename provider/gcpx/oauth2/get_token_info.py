@@ -50,7 +50,6 @@ class GetTokenInfo(Function):
 
     token = "gcpx:oauth2:getTokenInfo"
     description = "Asks Google for the claims of an ID token. A token that is not valid is an error."
-    example = "token-check"
     arguments = TokenInfoQuery
     result = TokenInfo
 

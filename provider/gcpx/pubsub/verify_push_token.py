@@ -84,7 +84,6 @@ class VerifyPushToken(Function):
         "Verifies the token of an authenticated push: its signature, issuer, audience, service account and times. A "
         "token that is not valid is a result, not an error."
     )
-    example = "token-check"
     arguments = PushTokenQuery
     result = PushTokenVerdict
 

@@ -9,9 +9,10 @@ tool (
 )
 
 require (
+	github.com/blang/semver v3.5.1+incompatible
 	github.com/pulumi/pulumi-dotnet/pulumi-language-dotnet/v3 v3.110.0
 	github.com/pulumi/pulumi-java v1.34.0
-	github.com/pulumi/pulumi-yaml v1.38.3 // indirect
+	github.com/pulumi/pulumi-yaml v1.38.3
 	github.com/pulumi/pulumi/pkg/v3 v3.259.0
 )
 
@@ -77,7 +78,6 @@ require (
 	github.com/aymerick/douceur v0.2.0 // indirect
 	github.com/bahlo/generic-list-go v0.2.0 // indirect
 	github.com/bazelbuild/buildtools v0.0.0-20260211083412-859bfffeef82 // indirect
-	github.com/blang/semver v3.5.1+incompatible // indirect
 	github.com/buger/jsonparser v1.1.2 // indirect
 	github.com/ccojocar/zxcvbn-go v1.0.1 // indirect
 	github.com/cenkalti/backoff/v4 v4.3.0 // indirect

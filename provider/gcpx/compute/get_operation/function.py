@@ -22,7 +22,6 @@ class GetOperation(InProjectFunction):
 
     token = "gcpx:compute:getOperation"
     description = "Reads a global, regional or zonal operation."
-    example = "lookups"
     arguments = OperationQuery
     result = Operation
 

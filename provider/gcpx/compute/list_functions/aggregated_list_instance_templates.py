@@ -39,7 +39,6 @@ class AggregatedListInstanceTemplates(AggregatedListFunction):
 
     token = "gcpx:compute:aggregatedListInstanceTemplates"
     description = "Lists the instance templates of a project, global ones and those of all regions, by scope."
-    example = "lookups"
     arguments = AggregatedListParameters
     result = AggregatedInstanceTemplates
     version = "v1"

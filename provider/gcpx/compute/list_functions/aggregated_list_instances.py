@@ -39,7 +39,6 @@ class AggregatedListInstances(AggregatedListFunction):
 
     token = "gcpx:compute:aggregatedListInstances"
     description = "Lists the instances of all zones of a project, by scope."
-    example = "lookups"
     arguments = AggregatedListParameters
     result = AggregatedInstances
     version = "beta"

@@ -36,7 +36,6 @@ class ListInstanceTemplates(ListFunction):
 
     token = "gcpx:compute:listInstanceTemplates"
     description = "Lists the global instance templates of a project."
-    example = "lookups"
     arguments = InstanceTemplateListParameters
     result = InstanceTemplates
     version = "beta"

@@ -90,7 +90,6 @@ class ListRegions(ListFunction):
 
     token = "gcpx:compute:listRegions"
     description = "Lists the regions that a project can use, with their zones and the project's quotas in them."
-    example = "lookups"
     arguments = RegionListParameters
     result = Regions
     version = "beta"

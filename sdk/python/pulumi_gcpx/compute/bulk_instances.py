@@ -276,7 +276,6 @@ class BulkInstances(pulumi.CustomResource):
     A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx manages the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; `updatePolicy` decides what any other change of the instances' properties does. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
@@ -285,7 +284,7 @@ class BulkInstances(pulumi.CustomResource):
     workers = gcpx.compute.BulkInstances(
         "workers",
         region="us-east1",
-        count=pulumi.Config().get_int("count") or 20,
+        count=20,
         min_count=10,
         name_pattern="worker-####",
         location_policy={"target_shape": "BALANCED"},
@@ -304,7 +303,7 @@ class BulkInstances(pulumi.CustomResource):
     )
 
     pulumi.export("created", workers.created_count)
-    pulumi.export("names", workers.members.apply(lambda members: [member.name for member in members]))
+    pulumi.export("running", workers.running_count)
     ```
 
     ## Import
@@ -343,7 +342,6 @@ class BulkInstances(pulumi.CustomResource):
         A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx manages the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; `updatePolicy` decides what any other change of the instances' properties does. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
@@ -352,7 +350,7 @@ class BulkInstances(pulumi.CustomResource):
         workers = gcpx.compute.BulkInstances(
             "workers",
             region="us-east1",
-            count=pulumi.Config().get_int("count") or 20,
+            count=20,
             min_count=10,
             name_pattern="worker-####",
             location_policy={"target_shape": "BALANCED"},
@@ -371,7 +369,7 @@ class BulkInstances(pulumi.CustomResource):
         )
 
         pulumi.export("created", workers.created_count)
-        pulumi.export("names", workers.members.apply(lambda members: [member.name for member in members]))
+        pulumi.export("running", workers.running_count)
         ```
 
         ## Import
@@ -415,7 +413,6 @@ class BulkInstances(pulumi.CustomResource):
         A fleet of similar instances in one region, created in one call (`bulkInsert`) and kept at a given number. A higher `count` creates the additional instances in one more call; a lower one deletes the instances with the highest numbers, and `0` parks the fleet: it has no instances, and stays in the state. With `perInstanceProperties`, the fleet has exactly the named instances. The inputs that say how gcpx manages the fleet (`count`, `minCount`, `perInstanceProperties`, `locationPolicy`, `fallbacks`, `placement`, `onStopped`, `updatePolicy`) change in place. A change of labels, tags or metadata in `instanceProperties` reaches the running members; `updatePolicy` decides what any other change of the instances' properties does. Every other change replaces the fleet. gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the fleet's own properties are created with its `fallbacks`, in their order. `createdCount` is the number of instances that exist, and `runningCount` is the number of those that are not stopped.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
@@ -424,7 +421,7 @@ class BulkInstances(pulumi.CustomResource):
         workers = gcpx.compute.BulkInstances(
             "workers",
             region="us-east1",
-            count=pulumi.Config().get_int("count") or 20,
+            count=20,
             min_count=10,
             name_pattern="worker-####",
             location_policy={"target_shape": "BALANCED"},
@@ -443,7 +440,7 @@ class BulkInstances(pulumi.CustomResource):
         )
 
         pulumi.export("created", workers.created_count)
-        pulumi.export("names", workers.members.apply(lambda members: [member.name for member in members]))
+        pulumi.export("running", workers.running_count)
         ```
 
         ## Import

@@ -274,17 +274,16 @@ class DiskAttachment(pulumi.CustomResource):
     An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete` and `forceAttach` change in place; every other change detaches the disk and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    attachment = gcpx.compute.DiskAttachment(
+    data = gcpx.compute.DiskAttachment(
         "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False
     )
 
-    pulumi.export("device", attachment.device_name)
+    pulumi.export("device", data.device_name)
     ```
 
     ## Import
@@ -325,17 +324,16 @@ class DiskAttachment(pulumi.CustomResource):
         An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete` and `forceAttach` change in place; every other change detaches the disk and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        attachment = gcpx.compute.DiskAttachment(
+        data = gcpx.compute.DiskAttachment(
             "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False
         )
 
-        pulumi.export("device", attachment.device_name)
+        pulumi.export("device", data.device_name)
         ```
 
         ## Import
@@ -381,17 +379,16 @@ class DiskAttachment(pulumi.CustomResource):
         An existing disk, zonal or regional, attached to an existing instance. gcpx attaches the disks of one instance one after another, and those of different instances in parallel. `autoDelete` and `forceAttach` change in place; every other change detaches the disk and attaches it again. If the instance or the disk is deleted, the attachment counts as deleted too.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        attachment = gcpx.compute.DiskAttachment(
+        data = gcpx.compute.DiskAttachment(
             "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False
         )
 
-        pulumi.export("device", attachment.device_name)
+        pulumi.export("device", data.device_name)
         ```
 
         ## Import

@@ -383,30 +383,16 @@ def get_operation(name: _builtins.str,
     Reads a global, regional or zonal operation.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    regions = gcpx.compute.list_regions(omit_quotas=True, filter="status = UP")
-    pulumi.export("regions", [region.name for region in regions.items])
+    config = pulumi.Config()
+    operation = config.require("operation")
+    found = gcpx.compute.get_operation_output(name=operation, zone="us-east1-b")
 
-    small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
-
-    everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
-    pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
-
-    # If a zone cannot be reached, the others are listed, and `unreachables` names it.
-    running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
-    zones = running.items.apply(lambda items: {scope: len(found.instances) for scope, found in items.items()})
-    pulumi.export("running", zones)
-    pulumi.export("complete", running.unreachables.apply(lambda missing: "no" if missing else "yes"))
-
-    operation = pulumi.Config().get("operation")
-    if operation:
-        pulumi.export("operation", gcpx.compute.get_operation(name=operation).status)
+    pulumi.export("status", found.status)
     ```
 
 
@@ -461,30 +447,16 @@ def get_operation_output(name: pulumi.Input[_builtins.str],
     Reads a global, regional or zonal operation.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    regions = gcpx.compute.list_regions(omit_quotas=True, filter="status = UP")
-    pulumi.export("regions", [region.name for region in regions.items])
+    config = pulumi.Config()
+    operation = config.require("operation")
+    found = gcpx.compute.get_operation_output(name=operation, zone="us-east1-b")
 
-    small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
-
-    everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
-    pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
-
-    # If a zone cannot be reached, the others are listed, and `unreachables` names it.
-    running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
-    zones = running.items.apply(lambda items: {scope: len(found.instances) for scope, found in items.items()})
-    pulumi.export("running", zones)
-    pulumi.export("complete", running.unreachables.apply(lambda missing: "no" if missing else "yes"))
-
-    operation = pulumi.Config().get("operation")
-    if operation:
-        pulumi.export("operation", gcpx.compute.get_operation(name=operation).status)
+    pulumi.export("status", found.status)
     ```
 
 

@@ -148,13 +148,12 @@ class InstanceTemplate(pulumi.CustomResource):
     An instance template: the properties that new instances are created with, global or for one region. Set either `properties`, or `sourceInstance` to copy the properties of an existing instance. Google Cloud does not allow changes to a template, so every change replaces it; a preview shows which property causes the replacement.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    template = gcpx.compute.InstanceTemplate(
+    web = gcpx.compute.InstanceTemplate(
         "web",
         description="Small web servers",
         properties={
@@ -170,13 +169,13 @@ class InstanceTemplate(pulumi.CustomResource):
                     },
                 }
             ],
-            "network_interfaces": [{"network": "global/networks/default", "access_configs": [{}]}],
+            "network_interfaces": [{"network": "global/networks/default", "access_configs": [{"network_tier": "PREMIUM"}]}],
             "labels": {"app": "web"},
             "metadata": {"items": [{"key": "enable-oslogin", "value": "TRUE"}]},
         },
     )
 
-    pulumi.export("template", template.self_link_unique)
+    pulumi.export("template", web.self_link_unique)
     ```
 
     ## Import
@@ -210,13 +209,12 @@ class InstanceTemplate(pulumi.CustomResource):
         An instance template: the properties that new instances are created with, global or for one region. Set either `properties`, or `sourceInstance` to copy the properties of an existing instance. Google Cloud does not allow changes to a template, so every change replaces it; a preview shows which property causes the replacement.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        template = gcpx.compute.InstanceTemplate(
+        web = gcpx.compute.InstanceTemplate(
             "web",
             description="Small web servers",
             properties={
@@ -232,13 +230,13 @@ class InstanceTemplate(pulumi.CustomResource):
                         },
                     }
                 ],
-                "network_interfaces": [{"network": "global/networks/default", "access_configs": [{}]}],
+                "network_interfaces": [{"network": "global/networks/default", "access_configs": [{"network_tier": "PREMIUM"}]}],
                 "labels": {"app": "web"},
                 "metadata": {"items": [{"key": "enable-oslogin", "value": "TRUE"}]},
             },
         )
 
-        pulumi.export("template", template.self_link_unique)
+        pulumi.export("template", web.self_link_unique)
         ```
 
         ## Import
@@ -277,13 +275,12 @@ class InstanceTemplate(pulumi.CustomResource):
         An instance template: the properties that new instances are created with, global or for one region. Set either `properties`, or `sourceInstance` to copy the properties of an existing instance. Google Cloud does not allow changes to a template, so every change replaces it; a preview shows which property causes the replacement.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        template = gcpx.compute.InstanceTemplate(
+        web = gcpx.compute.InstanceTemplate(
             "web",
             description="Small web servers",
             properties={
@@ -299,13 +296,13 @@ class InstanceTemplate(pulumi.CustomResource):
                         },
                     }
                 ],
-                "network_interfaces": [{"network": "global/networks/default", "access_configs": [{}]}],
+                "network_interfaces": [{"network": "global/networks/default", "access_configs": [{"network_tier": "PREMIUM"}]}],
                 "labels": {"app": "web"},
                 "metadata": {"items": [{"key": "enable-oslogin", "value": "TRUE"}]},
             },
         )
 
-        pulumi.export("template", template.self_link_unique)
+        pulumi.export("template", web.self_link_unique)
         ```
 
         ## Import

@@ -123,30 +123,16 @@ def list_instance_templates(filter: Optional[_builtins.str] = None,
     Lists the global instance templates of a project.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    regions = gcpx.compute.list_regions(omit_quotas=True, filter="status = UP")
-    pulumi.export("regions", [region.name for region in regions.items])
+    small = gcpx.compute.list_instance_templates_output(
+        filter='properties.machineType eq "e2-.*"', order_by="creationTimestamp desc"
+    )
 
-    small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
-
-    everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
-    pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
-
-    # If a zone cannot be reached, the others are listed, and `unreachables` names it.
-    running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
-    zones = running.items.apply(lambda items: {scope: len(found.instances) for scope, found in items.items()})
-    pulumi.export("running", zones)
-    pulumi.export("complete", running.unreachables.apply(lambda missing: "no" if missing else "yes"))
-
-    operation = pulumi.Config().get("operation")
-    if operation:
-        pulumi.export("operation", gcpx.compute.get_operation(name=operation).status)
+    pulumi.export("newest", small.items[0].name)
     ```
 
 
@@ -191,30 +177,16 @@ def list_instance_templates_output(filter: pulumi.Input[Optional[Optional[_built
     Lists the global instance templates of a project.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    regions = gcpx.compute.list_regions(omit_quotas=True, filter="status = UP")
-    pulumi.export("regions", [region.name for region in regions.items])
+    small = gcpx.compute.list_instance_templates_output(
+        filter='properties.machineType eq "e2-.*"', order_by="creationTimestamp desc"
+    )
 
-    small = gcpx.compute.list_instance_templates(filter='properties.machineType eq "e2-.*"', view="FULL")
-    pulumi.export("smallTemplates", [f"{template.name} ({template.creation_timestamp})" for template in small.items])
-
-    everywhere = gcpx.compute.aggregated_list_instance_templates(item_fields=["name", "region"])
-    pulumi.export("templates", {scope: len(found.instance_templates) for scope, found in everywhere.items.items()})
-
-    # If a zone cannot be reached, the others are listed, and `unreachables` names it.
-    running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
-    zones = running.items.apply(lambda items: {scope: len(found.instances) for scope, found in items.items()})
-    pulumi.export("running", zones)
-    pulumi.export("complete", running.unreachables.apply(lambda missing: "no" if missing else "yes"))
-
-    operation = pulumi.Config().get("operation")
-    if operation:
-        pulumi.export("operation", gcpx.compute.get_operation(name=operation).status)
+    pulumi.export("newest", small.items[0].name)
     ```
 
 

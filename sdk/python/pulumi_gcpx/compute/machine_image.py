@@ -195,13 +195,12 @@ class MachineImage(pulumi.CustomResource):
     A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    image = gcpx.compute.MachineImage(
+    golden = gcpx.compute.MachineImage(
         "golden",
         source_instance="zones/us-east1-b/instances/example-vm",
         description="The web server as it was released",
@@ -209,7 +208,7 @@ class MachineImage(pulumi.CustomResource):
         labels={"release": "2026-11"},
     )
 
-    pulumi.export("image", image.self_link)
+    pulumi.export("image", golden.self_link)
     ```
 
     ## Import
@@ -244,13 +243,12 @@ class MachineImage(pulumi.CustomResource):
         A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        image = gcpx.compute.MachineImage(
+        golden = gcpx.compute.MachineImage(
             "golden",
             source_instance="zones/us-east1-b/instances/example-vm",
             description="The web server as it was released",
@@ -258,7 +256,7 @@ class MachineImage(pulumi.CustomResource):
             labels={"release": "2026-11"},
         )
 
-        pulumi.export("image", image.self_link)
+        pulumi.export("image", golden.self_link)
         ```
 
         ## Import
@@ -298,13 +296,12 @@ class MachineImage(pulumi.CustomResource):
         A machine image: an instance's configuration and metadata, and the data of its disks. Creating an image takes minutes. gcpx waits for up to 20 minutes, unless `customTimeouts` sets another time. `labels` change in place; every other change replaces the image.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        image = gcpx.compute.MachineImage(
+        golden = gcpx.compute.MachineImage(
             "golden",
             source_instance="zones/us-east1-b/instances/example-vm",
             description="The web server as it was released",
@@ -312,7 +309,7 @@ class MachineImage(pulumi.CustomResource):
             labels={"release": "2026-11"},
         )
 
-        pulumi.export("image", image.self_link)
+        pulumi.export("image", golden.self_link)
         ```
 
         ## Import

@@ -175,7 +175,6 @@ def get_token_info(id_token: _builtins.str,
     Asks Google for the claims of an ID token. A token that is not valid is an error.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
@@ -183,14 +182,9 @@ def get_token_info(id_token: _builtins.str,
 
     config = pulumi.Config()
     token = config.require_secret("token")
+    claims = gcpx.oauth2.get_token_info_output(id_token=token)
 
-    said = gcpx.oauth2.get_token_info_output(id_token=token)
-    pulumi.export("account", said.email)
-
-    verdict = gcpx.pubsub.verify_push_token_output(
-        token=token, audience=config.require("audience"), service_account_email=config.require("serviceAccountEmail")
-    )
-    pulumi.export("verdict", verdict.apply(lambda found: "good" if found.valid else found.reason))
+    pulumi.export("account", claims.email)
     ```
 
 
@@ -219,7 +213,6 @@ def get_token_info_output(id_token: pulumi.Input[_builtins.str],
     Asks Google for the claims of an ID token. A token that is not valid is an error.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
@@ -227,14 +220,9 @@ def get_token_info_output(id_token: pulumi.Input[_builtins.str],
 
     config = pulumi.Config()
     token = config.require_secret("token")
+    claims = gcpx.oauth2.get_token_info_output(id_token=token)
 
-    said = gcpx.oauth2.get_token_info_output(id_token=token)
-    pulumi.export("account", said.email)
-
-    verdict = gcpx.pubsub.verify_push_token_output(
-        token=token, audience=config.require("audience"), service_account_email=config.require("serviceAccountEmail")
-    )
-    pulumi.export("verdict", verdict.apply(lambda found: "good" if found.valid else found.reason))
+    pulumi.export("account", claims.email)
     ```
 
 

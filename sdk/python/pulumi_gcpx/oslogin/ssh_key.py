@@ -112,20 +112,19 @@ class SshKey(pulumi.CustomResource):
     An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    key = gcpx.oslogin.SshKey(
+    laptop = gcpx.oslogin.SshKey(
         "laptop",
         user="operator@example.com",
         key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g laptop",
         expiration_time_usec="1924991999000000",
     )
 
-    pulumi.export("fingerprint", key.fingerprint)
+    pulumi.export("fingerprint", laptop.fingerprint)
     ```
 
     ## Import
@@ -156,20 +155,19 @@ class SshKey(pulumi.CustomResource):
         An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        key = gcpx.oslogin.SshKey(
+        laptop = gcpx.oslogin.SshKey(
             "laptop",
             user="operator@example.com",
             key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g laptop",
             expiration_time_usec="1924991999000000",
         )
 
-        pulumi.export("fingerprint", key.fingerprint)
+        pulumi.export("fingerprint", laptop.fingerprint)
         ```
 
         ## Import
@@ -205,20 +203,19 @@ class SshKey(pulumi.CustomResource):
         An SSH public key in a user's OS Login profile. Users manage their own keys, so the credentials must be the user's. To manage the keys of a service account, set the provider's `impersonateServiceAccount`. A profile holds a key only once, so two stacks should not manage the same one. `expirationTimeUsec`, `projectId` and `regions` change in place; every other change replaces the key.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        key = gcpx.oslogin.SshKey(
+        laptop = gcpx.oslogin.SshKey(
             "laptop",
             user="operator@example.com",
             key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ0gF6TLPrDwxF8fNKq2bwUKcGqxnzqRMxcbNKS1wR3g laptop",
             expiration_time_usec="1924991999000000",
         )
 
-        pulumi.export("fingerprint", key.fingerprint)
+        pulumi.export("fingerprint", laptop.fingerprint)
         ```
 
         ## Import

@@ -85,7 +85,6 @@ def verify_push_token(audience: _builtins.str,
     Verifies the token of an authenticated push: its signature, issuer, audience, service account and times. A token that is not valid is a result, not an error.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
@@ -93,14 +92,13 @@ def verify_push_token(audience: _builtins.str,
 
     config = pulumi.Config()
     token = config.require_secret("token")
-
-    said = gcpx.oauth2.get_token_info_output(id_token=token)
-    pulumi.export("account", said.email)
-
     verdict = gcpx.pubsub.verify_push_token_output(
-        token=token, audience=config.require("audience"), service_account_email=config.require("serviceAccountEmail")
+        token=token,
+        audience="https://example.com/push",
+        service_account_email="pusher@demo-project.iam.gserviceaccount.com",
     )
-    pulumi.export("verdict", verdict.apply(lambda found: "good" if found.valid else found.reason))
+
+    pulumi.export("valid", verdict.valid)
     ```
 
 
@@ -136,7 +134,6 @@ def verify_push_token_output(audience: pulumi.Input[_builtins.str],
     Verifies the token of an authenticated push: its signature, issuer, audience, service account and times. A token that is not valid is a result, not an error.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
@@ -144,14 +141,13 @@ def verify_push_token_output(audience: pulumi.Input[_builtins.str],
 
     config = pulumi.Config()
     token = config.require_secret("token")
-
-    said = gcpx.oauth2.get_token_info_output(id_token=token)
-    pulumi.export("account", said.email)
-
     verdict = gcpx.pubsub.verify_push_token_output(
-        token=token, audience=config.require("audience"), service_account_email=config.require("serviceAccountEmail")
+        token=token,
+        audience="https://example.com/push",
+        service_account_email="pusher@demo-project.iam.gserviceaccount.com",
     )
-    pulumi.export("verdict", verdict.apply(lambda found: "good" if found.valid else found.reason))
+
+    pulumi.export("valid", verdict.valid)
     ```
 
 

@@ -144,13 +144,12 @@ class NotificationConfig(pulumi.CustomResource):
     A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
     ## Example Usage
-
     ```python
     import pulumi_gcpx as gcpx
 
     import pulumi
 
-    notification = gcpx.storage.NotificationConfig(
+    uploads = gcpx.storage.NotificationConfig(
         "uploads",
         bucket="example-uploads",
         topic="projects/example-project/topics/uploads",
@@ -159,7 +158,7 @@ class NotificationConfig(pulumi.CustomResource):
         custom_attributes={"source": "uploads"},
     )
 
-    pulumi.export("notification", notification.notification_id)
+    pulumi.export("notification", uploads.notification_id)
     ```
 
     ## Import
@@ -191,13 +190,12 @@ class NotificationConfig(pulumi.CustomResource):
         A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        notification = gcpx.storage.NotificationConfig(
+        uploads = gcpx.storage.NotificationConfig(
             "uploads",
             bucket="example-uploads",
             topic="projects/example-project/topics/uploads",
@@ -206,7 +204,7 @@ class NotificationConfig(pulumi.CustomResource):
             custom_attributes={"source": "uploads"},
         )
 
-        pulumi.export("notification", notification.notification_id)
+        pulumi.export("notification", uploads.notification_id)
         ```
 
         ## Import
@@ -243,13 +241,12 @@ class NotificationConfig(pulumi.CustomResource):
         A notification configuration of a bucket, which publishes events about its objects to a Pub/Sub topic. The project's Cloud Storage service agent needs the role `roles/pubsub.publisher` on the topic. Google Cloud does not allow changes to a configuration, so every change replaces it.
 
         ## Example Usage
-
         ```python
         import pulumi_gcpx as gcpx
 
         import pulumi
 
-        notification = gcpx.storage.NotificationConfig(
+        uploads = gcpx.storage.NotificationConfig(
             "uploads",
             bucket="example-uploads",
             topic="projects/example-project/topics/uploads",
@@ -258,7 +255,7 @@ class NotificationConfig(pulumi.CustomResource):
             custom_attributes={"source": "uploads"},
         )
 
-        pulumi.export("notification", notification.notification_id)
+        pulumi.export("notification", uploads.notification_id)
         ```
 
         ## Import

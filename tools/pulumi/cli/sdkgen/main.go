@@ -2,7 +2,10 @@
 // `pulumi package gen-sdk --local` writes: a folder that programs can use without publishing it.
 //
 // It serves where the full language hosts, which `pulumi package gen-sdk` needs, cannot be installed.
-// Usage: sdkgen LANGUAGE SCHEMA_FILE OUTPUT_FOLDER
+//
+// With `programs` in place of a language, it converts programs from YAML to every other language.
+//
+// Usage: sdkgen LANGUAGE SCHEMA_FILE OUTPUT_FOLDER, or sdkgen programs SCHEMA_FILE OUTPUT_FOLDER PROGRAMS_FOLDER
 package main
 
 import (
@@ -18,6 +21,7 @@ import (
 
 	dotnet "github.com/pulumi/pulumi-dotnet/pulumi-language-dotnet/v3/codegen"
 	"github.com/pulumi/pulumi-java/pkg/codegen/java"
+	"github.com/pulumi/pulumi/pkg/v3/codegen"
 	golang "github.com/pulumi/pulumi/pkg/v3/codegen/go"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/nodejs"
 	"github.com/pulumi/pulumi/pkg/v3/codegen/python"
@@ -35,6 +39,7 @@ var images embed.FS
 var generators = map[string]func(*schema.Package) (map[string][]byte, error){
 	"dotnet": func(pkg *schema.Package) (map[string][]byte, error) {
 		useEmbeddedLogo(pkg)
+		keepOwnExamples(pkg)
 		return dotnet.GeneratePackage(tool, pkg, nil, nil)
 	},
 	"go": func(pkg *schema.Package) (map[string][]byte, error) {
@@ -52,11 +57,18 @@ var generators = map[string]func(*schema.Package) (map[string][]byte, error){
 }
 
 func main() {
-	if len(os.Args) != 4 {
+	var err error
+	switch {
+	case len(os.Args) == 5 && os.Args[1] == "programs":
+		err = convert(os.Args[2], os.Args[4], os.Args[3])
+	case len(os.Args) == 4:
+		err = run(os.Args[1], os.Args[2], os.Args[3])
+	default:
 		fmt.Fprintln(os.Stderr, "usage: sdkgen LANGUAGE SCHEMA_FILE OUTPUT_FOLDER")
+		fmt.Fprintln(os.Stderr, "       sdkgen programs SCHEMA_FILE OUTPUT_FOLDER PROGRAMS_FOLDER")
 		os.Exit(2)
 	}
-	if err := run(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "sdkgen:", err)
 		os.Exit(1)
 	}
@@ -111,7 +123,16 @@ func write(files map[string][]byte, folder string) error {
 	return nil
 }
 
-// useEmbeddedLogo keeps the .NET generator, which downloads the package's logo, off the network.
+// keepOwnExamples removes the examples in other languages from the descriptions of functions, because the .NET generator
+// does so for resources only.
+func keepOwnExamples(pkg *schema.Package) {
+	for _, function := range pkg.Functions {
+		function.Comment = codegen.FilterExamples(function.Comment, "csharp")
+	}
+}
+
+// useEmbeddedLogo keeps the .NET generator, which downloads the package's logo, off the network. It also gives the logo
+// as PNG, drawn from docs/logo.svg: NuGet accepts no SVG.
 func useEmbeddedLogo(pkg *schema.Package) {
 	http.DefaultTransport.(*http.Transport).RegisterProtocol("file", http.NewFileTransportFS(images))
 	pkg.LogoURL = "file:///logo.png"

@@ -1,0 +1,11 @@
+"""The status of an operation."""
+
+import pulumi_gcpx as gcpx
+
+import pulumi
+
+config = pulumi.Config()
+operation = config.require("operation")
+found = gcpx.compute.get_operation_output(name=operation, zone="us-east1-b")
+
+pulumi.export("status", found.status)

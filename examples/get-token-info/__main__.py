@@ -1,0 +1,11 @@
+"""The account that an ID token was issued to."""
+
+import pulumi_gcpx as gcpx
+
+import pulumi
+
+config = pulumi.Config()
+token = config.require_secret("token")
+claims = gcpx.oauth2.get_token_info_output(id_token=token)
+
+pulumi.export("account", claims.email)

@@ -1,0 +1,55 @@
+"""The examples of resources and functions: where they are, and how the schema's descriptions show them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from workspace import ROOT
+
+FOLDER: Final = ROOT / "examples"
+SOURCE: Final = "yaml/Pulumi.yaml"
+"""The program that all others follow from."""
+FILES: Final = {
+    "typescript": "typescript/index.ts",
+    "python": "__main__.py",
+    "go": "go/main.go",
+    "csharp": "csharp/Program.cs",
+    "java": "java/App.java",
+    "yaml": SOURCE,
+}
+"""The program of each language in an example's folder, by the names that Pulumi's documentation has for languages."""
+
+
+def names() -> list[str]:
+    """Name the examples that exist in every language."""
+    return sorted(path.parents[1].name for path in FOLDER.glob(f"*/{SOURCE}"))
+
+
+def example_of(token: str) -> str:
+    """Name the example of a resource or function: that of `gcpx:oslogin:SshKey` is `ssh-key`."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "-", token.rpartition(":")[2]).lower()
+
+
+def markdown(token: str) -> str:
+    """Return the section of a description that shows an example in every language.
+
+    The form is that of Pulumi's package schemas: the generator of an SDK keeps the block of its own language, and the
+    registry shows one at a time. Comments around the blocks, which some providers use instead, would stay in the SDKs.
+    """
+    blocks = "\n".join(f"```{language}\n{program(token, language)}\n```" for language in FILES)
+    return (
+        f"{{{{% examples %}}}}\n## Example Usage\n{{{{% example %}}}}\n\n{blocks}\n\n"
+        f"{{{{% /example %}}}}\n{{{{% /examples %}}}}\n"
+    )
+
+
+def program(token: str, language: str) -> str:
+    """Read the example of a resource or function without its docstring or the header of its project."""
+    text = (FOLDER / example_of(token) / FILES[language]).read_text()
+    if language == "python":
+        text = "\n".join(text.splitlines()[ast.parse(text).body[0].end_lineno :])
+    elif language == "yaml":
+        _, _, text = text.partition("runtime: yaml\n")
+    return text.strip()
