@@ -52,7 +52,7 @@ def mypy(programs: list[Path]) -> list[Finding]:
     with tempfile.TemporaryDirectory() as scratch:
         copies = {str(_module(path)): path for path in programs}
         for copy, path in copies.items():
-            (Path(scratch) / copy).parent.mkdir(exist_ok=True)
+            (Path(scratch) / copy).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, Path(scratch) / copy)  # with its time, which the cache goes by
         variables = {"MYPYPATH": os.pathsep.join(map(str, (*_folders_of_scripts(Path(scratch)), *_SOURCES)))}
         said = _run([sys.executable, "-m", "mypy", *_MYPY, *copies], Path(scratch), variables)
@@ -66,12 +66,14 @@ def mypy(programs: list[Path]) -> list[Finding]:
 
 def _module(program: Path) -> Path:
     """Return a relative path by which mypy can import a program: many have the same name, in folders with hyphens."""
-    return Path(f"{program.parent.name.replace('-', '_')}_example") / program.name
+    folder = next(parent for parent in program.parents if not (parent / "__init__.py").exists())
+    return Path(f"{folder.name.replace('-', '_')}_example") / program.relative_to(folder)
 
 
 def _folders_of_scripts(scratch: Path) -> list[Path]:
-    """Return the folders without a main program, whose scripts import each other by name."""
-    return sorted(folder for folder in scratch.iterdir() if not (folder / "__main__.py").exists())
+    """Return the folders whose files import each other by name: those without a main program, or with packages."""
+    folders = sorted(scratch.iterdir())
+    return [folder for folder in folders if not (folder / "__main__.py").exists() or any(folder.glob("*/__init__.py"))]
 
 
 def pyright(programs: list[Path]) -> list[Finding]:

@@ -1,8 +1,7 @@
 """Two releases side by side: each has a template and a fleet of its own, and one of them is live."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 live = config.get("live", "blue")

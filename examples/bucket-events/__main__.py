@@ -1,8 +1,7 @@
 """Events of new objects in a bucket, published to a topic. `subscribe.py` creates the topic and its subscription."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 

@@ -1,8 +1,7 @@
 """A fleet of workers, spread over the zones of a region."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 workers = gcpx.compute.BulkInstances(
     "workers",

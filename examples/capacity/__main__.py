@@ -5,9 +5,8 @@ The reservation `training` in us-east1-b and the compact placement policies `rac
 
 from typing import Any
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 
 def fleet(

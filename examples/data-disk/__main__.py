@@ -1,8 +1,7 @@
 """A regional disk that can be moved to another instance, even if the first one no longer responds."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 

@@ -1,8 +1,7 @@
 """A data disk that is attached to an instance, and stays when the instance is deleted."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 data = gcpx.compute.DiskAttachment(
     "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False

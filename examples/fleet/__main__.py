@@ -1,8 +1,7 @@
 """A fleet of Spot workers: its settings scale it, roll out a release, or park it. `story.py` uses them all."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 

@@ -1,8 +1,7 @@
 """The status of an operation."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 operation = config.require("operation")

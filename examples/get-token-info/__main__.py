@@ -1,8 +1,7 @@
 """The account that an ID token was issued to."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 token = config.require_secret("token")

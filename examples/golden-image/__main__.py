@@ -1,8 +1,7 @@
 """An image of an instance that was configured by hand, stored in the US, to create more such instances from."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 

@@ -1,8 +1,7 @@
 """An instance template for a small web server."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 web = gcpx.compute.InstanceTemplate(
     "web",

@@ -1,8 +1,7 @@
 """The regions that are up."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 regions = gcpx.compute.list_regions_output(filter="status = UP", omit_quotas=True)
 

@@ -1,8 +1,7 @@
 """Lists of regions, templates and instances with filters, and the status of an operation."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 regions = gcpx.compute.list_regions(omit_quotas=True, filter="status = UP")
 pulumi.export("regions", [region.name for region in regions.items])

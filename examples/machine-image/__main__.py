@@ -1,8 +1,7 @@
 """An image of an instance: its properties and the contents of its disks."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 golden = gcpx.compute.MachineImage(
     "golden",

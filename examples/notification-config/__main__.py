@@ -1,8 +1,7 @@
 """Events of new objects in a bucket, published to a topic."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 uploads = gcpx.storage.NotificationConfig(
     "uploads",

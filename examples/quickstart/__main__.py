@@ -1,8 +1,7 @@
 """All six resources. `make demo` runs this program on the emulator, with an instance and a disk that already exist."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 VM = "zones/us-east1-b/instances/example-vm"

@@ -1,8 +1,7 @@
 """An SSH key in an OS Login profile that is valid until the end of 2030."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 laptop = gcpx.oslogin.SshKey(
     "laptop",

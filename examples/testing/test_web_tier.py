@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 from google.cloud import compute_v1
+from pulumi import automation
 from web_tier import WebTier
 
 from gcpx_emulator.testing import RunningEmulator
-from pulumi import automation
 
 BULK_INSERT = "compute.regionInstances.bulkInsert"
 STOCK_OUT = {"errors": [{"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": "us-east1 has no e2-small left"}]}

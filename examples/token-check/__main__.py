@@ -1,8 +1,7 @@
 """The token of a push: what Google says about it, and whether a receiver would accept it."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 token = config.require_secret("token")

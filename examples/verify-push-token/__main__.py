@@ -1,8 +1,7 @@
 """Whether a push receiver would accept a token."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 config = pulumi.Config()
 token = config.require_secret("token")

@@ -1,8 +1,7 @@
 """A component: equal web servers, and a bucket that publishes its new objects to the topic `uploads`."""
 
-import pulumi_gcpx as gcpx
-
 import pulumi
+import pulumi_gcpx as gcpx
 
 
 class WebTier(pulumi.ComponentResource):

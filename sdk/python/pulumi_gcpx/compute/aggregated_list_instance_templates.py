@@ -137,9 +137,8 @@ def aggregated_list_instance_templates(filter: Optional[_builtins.str] = None,
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     templates = gcpx.compute.aggregated_list_instance_templates_output(item_fields=["name", "region"])
 
@@ -193,9 +192,8 @@ def aggregated_list_instance_templates_output(filter: pulumi.Input[Optional[Opti
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     templates = gcpx.compute.aggregated_list_instance_templates_output(item_fields=["name", "region"])
 

@@ -137,9 +137,8 @@ def aggregated_list_instances(filter: Optional[_builtins.str] = None,
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
 
@@ -193,9 +192,8 @@ def aggregated_list_instances_output(filter: pulumi.Input[Optional[Optional[_bui
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     running = gcpx.compute.aggregated_list_instances_output(filter="status = RUNNING", return_partial_success=True)
 

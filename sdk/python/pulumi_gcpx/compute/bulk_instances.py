@@ -277,9 +277,8 @@ class BulkInstances(pulumi.CustomResource):
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     workers = gcpx.compute.BulkInstances(
         "workers",
@@ -343,9 +342,8 @@ class BulkInstances(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         workers = gcpx.compute.BulkInstances(
             "workers",
@@ -414,9 +412,8 @@ class BulkInstances(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         workers = gcpx.compute.BulkInstances(
             "workers",

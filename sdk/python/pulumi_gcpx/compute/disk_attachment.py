@@ -275,9 +275,8 @@ class DiskAttachment(pulumi.CustomResource):
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     data = gcpx.compute.DiskAttachment(
         "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False
@@ -325,9 +324,8 @@ class DiskAttachment(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         data = gcpx.compute.DiskAttachment(
             "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False
@@ -380,9 +378,8 @@ class DiskAttachment(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         data = gcpx.compute.DiskAttachment(
             "data", instance="zones/us-east1-b/instances/example-vm", disk="example-data", device_name="data", auto_delete=False

@@ -384,9 +384,8 @@ def get_operation(name: _builtins.str,
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     config = pulumi.Config()
     operation = config.require("operation")
@@ -448,9 +447,8 @@ def get_operation_output(name: pulumi.Input[_builtins.str],
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     config = pulumi.Config()
     operation = config.require("operation")

@@ -149,9 +149,8 @@ class InstanceTemplate(pulumi.CustomResource):
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     web = gcpx.compute.InstanceTemplate(
         "web",
@@ -210,9 +209,8 @@ class InstanceTemplate(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         web = gcpx.compute.InstanceTemplate(
             "web",
@@ -276,9 +274,8 @@ class InstanceTemplate(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         web = gcpx.compute.InstanceTemplate(
             "web",

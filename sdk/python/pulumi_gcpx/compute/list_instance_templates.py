@@ -124,9 +124,8 @@ def list_instance_templates(filter: Optional[_builtins.str] = None,
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     small = gcpx.compute.list_instance_templates_output(
         filter='properties.machineType eq "e2-.*"', order_by="creationTimestamp desc"
@@ -178,9 +177,8 @@ def list_instance_templates_output(filter: pulumi.Input[Optional[Optional[_built
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     small = gcpx.compute.list_instance_templates_output(
         filter='properties.machineType eq "e2-.*"', order_by="creationTimestamp desc"

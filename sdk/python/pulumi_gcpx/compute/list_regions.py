@@ -124,9 +124,8 @@ def list_regions(filter: Optional[_builtins.str] = None,
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     regions = gcpx.compute.list_regions_output(filter="status = UP", omit_quotas=True)
 
@@ -176,9 +175,8 @@ def list_regions_output(filter: pulumi.Input[Optional[Optional[_builtins.str]]] 
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     regions = gcpx.compute.list_regions_output(filter="status = UP", omit_quotas=True)
 

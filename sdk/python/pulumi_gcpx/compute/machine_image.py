@@ -196,9 +196,8 @@ class MachineImage(pulumi.CustomResource):
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     golden = gcpx.compute.MachineImage(
         "golden",
@@ -244,9 +243,8 @@ class MachineImage(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         golden = gcpx.compute.MachineImage(
             "golden",
@@ -297,9 +295,8 @@ class MachineImage(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         golden = gcpx.compute.MachineImage(
             "golden",

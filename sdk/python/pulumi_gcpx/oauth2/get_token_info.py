@@ -176,9 +176,8 @@ def get_token_info(id_token: _builtins.str,
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     config = pulumi.Config()
     token = config.require_secret("token")
@@ -214,9 +213,8 @@ def get_token_info_output(id_token: pulumi.Input[_builtins.str],
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     config = pulumi.Config()
     token = config.require_secret("token")

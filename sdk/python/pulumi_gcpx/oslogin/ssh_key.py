@@ -113,9 +113,8 @@ class SshKey(pulumi.CustomResource):
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     laptop = gcpx.oslogin.SshKey(
         "laptop",
@@ -156,9 +155,8 @@ class SshKey(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         laptop = gcpx.oslogin.SshKey(
             "laptop",
@@ -204,9 +202,8 @@ class SshKey(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         laptop = gcpx.oslogin.SshKey(
             "laptop",

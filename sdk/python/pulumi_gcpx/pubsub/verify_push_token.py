@@ -86,9 +86,8 @@ def verify_push_token(audience: _builtins.str,
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     config = pulumi.Config()
     token = config.require_secret("token")
@@ -135,9 +134,8 @@ def verify_push_token_output(audience: pulumi.Input[_builtins.str],
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     config = pulumi.Config()
     token = config.require_secret("token")

@@ -145,9 +145,8 @@ class NotificationConfig(pulumi.CustomResource):
 
     ## Example Usage
     ```python
-    import pulumi_gcpx as gcpx
-
     import pulumi
+    import pulumi_gcpx as gcpx
 
     uploads = gcpx.storage.NotificationConfig(
         "uploads",
@@ -191,9 +190,8 @@ class NotificationConfig(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         uploads = gcpx.storage.NotificationConfig(
             "uploads",
@@ -242,9 +240,8 @@ class NotificationConfig(pulumi.CustomResource):
 
         ## Example Usage
         ```python
-        import pulumi_gcpx as gcpx
-
         import pulumi
+        import pulumi_gcpx as gcpx
 
         uploads = gcpx.storage.NotificationConfig(
             "uploads",
