@@ -218,11 +218,11 @@ class _Watch:
     def _check_time_and_cancellation(self) -> None:
         if self.call.cancelled.is_set():
             raise Unfinished(
-                f"{self.wait.what}: cancelled while Google was still working on it; run `pulumi refresh` to get the result"
+                f"{self.wait.what}: cancelled while Google was still working on it; run the command again to go on"
             )
         if self.call.clock() >= self.deadline:
             raise Unfinished(
-                f"{self.wait.what}: did not finish in time; raise customTimeouts, or run `pulumi refresh` to get the result"
+                f"{self.wait.what}: did not finish in time; raise customTimeouts, or run the command again to go on"
             )
 
     def _read(self) -> bool:
