@@ -10,7 +10,7 @@ DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.t
 PORT ?= 8095
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build dist release-check clean
+.PHONY: help demo test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,12 @@ emulator: $(READY) ## Run the emulator in the foreground, on port 8095 or PORT=.
 
 bench: setup ## Measure speed and memory, as ratios to a provider that does nothing
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
+
+docs: $(READY) ## Build the documentation as a static site into build/docs, and check its links
+	@PYTHONPATH=tools $(BIN)/python -m documentation build
+
+docs-links: $(READY) ## Check that the links of the documentation to other sites work; needs the internet
+	@PYTHONPATH=tools $(BIN)/python -m documentation links
 
 build: $(READY) ## Build every wheel into dist
 	@PYTHONPATH=tools $(BIN)/python tools/build.py dist

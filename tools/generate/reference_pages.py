@@ -50,7 +50,7 @@ def _resource(token: str) -> str:
     kind = object_type(resource.model)
     inputs = Table(kind, resource.in_place)
     return _page(
-        f"# {_name(token)}\n\nThe resource `{token}`. {kind.description}\n",
+        f"# {_name(token)}\n\n`{token}`\n\n{_paragraphs(kind.description)}\n",
         _example(_package()["resources"][token], example_of(resource)),
         f"## Inputs\n\n{_READ}.\n\n{inputs.text(kind.inputs.values())}\n{inputs.rules()}",
         _outputs(kind),
@@ -67,7 +67,7 @@ def _function(token: str) -> str:
     arguments, result = object_type(function.arguments), object_type(function.result)
     table, elsewhere = Table(arguments), _described_by_resources()
     return _page(
-        f"# {_name(token)}\n\nThe function `{token}`. {function.description}\n",
+        f"# {_name(token)}\n\n`{token}`\n\n{_paragraphs(function.description)}\n",
         _example(_package()["functions"][token], function.example),
         f"## Arguments\n\n{arguments.description} {_READ}.\n\n{table.text(arguments.inputs.values())}\n{table.rules()}",
         f"## Result\n\n{result.description}\n\n{Table(result, elsewhere=elsewhere).text(result.properties.values())}",
@@ -78,6 +78,11 @@ def _function(token: str) -> str:
 
 def _page(*sections: str) -> str:
     return "\n".join(section.rstrip() + "\n" for section in sections if section)
+
+
+def _paragraphs(description: str) -> str:
+    """Begin with the first sentence, which says what something is."""
+    return re.sub(r"(?<=\.) (?=[A-Z`])", "\n\n", description, count=1)
 
 
 def _name(token: str) -> str:

@@ -1,0 +1,153 @@
+"""What Sphinx reads: the pages of the site as the repository has them, and pages for the files that they link to.
+
+The repository's pages are plain Markdown. Here, links are changed to lead to pages of the site, examples in several
+languages become tabs, and the navigation is added.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import attrs
+from workspace import ROOT
+
+from documentation import markdown, navigation
+
+INDEX: Final = "index.md"
+_FILES: Final = "files"
+"""The folder of the pages that show files of the repository."""
+_LARGEST: Final = 100_000
+"""A file with more bytes is not shown as a page, but can be downloaded."""
+_LANGUAGES: Final = {
+    ".go": "go",
+    ".java": "java",
+    ".json": "json",
+    ".md": "markdown",
+    ".py": "python",
+    ".toml": "toml",
+    ".ts": "typescript",
+    ".xml": "xml",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+}
+_IMAGES: Final = frozenset({".gif", ".jpg", ".png", ".svg"})
+_TABS: Final = re.compile(r"<!-- tabs -->\n(.*?)\n<!-- end of tabs -->", re.DOTALL)
+_TAB: Final = re.compile(r"<details(?: open)?><summary>(.*?)</summary>\n\n(.*?)\n\n</details>", re.DOTALL)
+
+
+class BrokenPages(Exception):  # noqa: N818 - it names the things that are wrong
+    """Pages that the site cannot be built from, with the reason for each."""
+
+
+@attrs.define
+class Sources:
+    """The folder that Sphinx reads.
+
+    Attributes:
+        folder: where it is; it must not exist yet.
+        files: the files and folders of the repository that are linked to and are not pages of the site.
+        broken: what is wrong with the pages.
+    """
+
+    folder: Path
+    files: dict[str, None] = attrs.Factory(dict)
+    broken: list[str] = attrs.Factory(list)
+
+    def write(self) -> None:
+        """Write all pages; raises `BrokenPages` for all that is wrong with them, at once."""
+        self.broken += navigation.problems()
+        for page in navigation.pages() if not self.broken else ():
+            self._write(_place(page), self._page(page))
+        shown: set[str] = set()
+        while self.files.keys() - shown:
+            for path in sorted(self.files.keys() - shown):
+                shown.add(path)
+                self._show(path)
+        if self.broken:
+            raise BrokenPages("\n".join(self.broken))
+
+    def _page(self, page: str) -> str:
+        text = with_tabs(markdown.with_links((ROOT / page).read_text(), functools.partial(self._target, page)))
+        if page == navigation.START:
+            parts = [_contents(pages, caption) for caption, pages in navigation.GROUPS.items()]
+            return "\n".join([text, *parts])
+        return "\n".join([text, _contents(navigation.BELOW[page])]) if page in navigation.BELOW else text
+
+    def _target(self, page: str, link: str) -> str:
+        """Return where a link of a page leads in the site."""
+        path, _, anchor = link.partition("#")
+        if ":" in link or not path:
+            return link
+        file = (ROOT / page).parent / path
+        if not file.exists() or not file.resolve().is_relative_to(ROOT):
+            self.broken.append(f"{page}: the link {link} leads to nothing in the repository")
+            return link
+        place = self._placed(str(file.resolve().relative_to(ROOT)))
+        return os.path.relpath(place, Path(_place(page)).parent) + (f"#{anchor}" if anchor else "")
+
+    def _placed(self, path: str) -> str:
+        """Return the place of a page, or of the page that shows a file."""
+        if path not in navigation.pages():
+            self.files[path] = None
+        return _place(path)
+
+    def _show(self, path: str) -> None:
+        """Write the page of a file or of a folder; an image or a large file is copied."""
+        file, place = ROOT / path, _place(path)
+        if file.is_dir():
+            links = [(name, os.path.relpath(self._placed(name), Path(place).parent)) for name in _tracked(path)]
+            listed = "\n".join(f"- [{name.removeprefix(f'{path}/')}]({link})" for name, link in links)
+            self._write(place, _shown(path, listed))
+        elif place.endswith(f"{path}.md"):
+            text = file.read_text()
+            fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", text)), 3)
+            self._write(place, _shown(path, f"{fence}{_LANGUAGES.get(file.suffix, 'text')}\n{text}{fence}"))
+        else:
+            (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, self.folder / place)
+
+    def _write(self, place: str, text: str) -> None:
+        (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / place).write_text(text)
+
+
+def with_tabs(text: str) -> str:
+    """Return a page with tabs instead of the sections between `<!-- tabs -->` comments."""
+    return _TABS.sub(lambda found: f"`````{{tab-set}}\n{_TAB.sub(_tab, found[1])}\n`````", text)
+
+
+def _tab(section: re.Match[str]) -> str:
+    name, content = section.groups()
+    return f"````{{tab-item}} {name}\n:sync: {name}\n{content}\n````"
+
+
+def _contents(pages: tuple[str, ...], caption: str = "") -> str:
+    """Return a part of the navigation, as Sphinx reads it."""
+    options = [f":caption: {caption}", ":hidden:"] if caption else [":hidden:"]
+    return "\n".join(["```{toctree}", *options, "", *(f"/{_place(page)}" for page in pages), "```", ""])
+
+
+def _place(path: str) -> str:
+    """Return where something of the repository is in the folder that Sphinx reads."""
+    if path in navigation.pages():
+        return INDEX if path == navigation.START else path
+    file = ROOT / path
+    is_copied = file.is_file() and (file.suffix in _IMAGES or file.stat().st_size > _LARGEST)
+    return f"{_FILES}/{path}" if is_copied else f"{_FILES}/{path}.md"
+
+
+def _shown(path: str, content: str) -> str:
+    """Return the page that shows a file or a folder; it is in no navigation, and the search does not find it."""
+    return f"---\norphan: true\nnosearch: true\n---\n\n# {path}\n\n{content}\n"
+
+
+def _tracked(folder: str) -> list[str]:
+    """List the files of a folder that git knows."""
+    listed = subprocess.run(["git", "ls-files", folder], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    return listed.stdout.splitlines()
