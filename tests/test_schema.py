@@ -19,16 +19,16 @@ def test_the_committed_schema_is_current():
     assert json.loads(text())["version"] == __version__
 
 
-def _described(properties):
-    return all(spec.get("description", "").endswith(".") for spec in properties.values())
+def _undescribed(token, properties):
+    """Name the properties whose description is missing or is no sentence."""
+    return [f"{token}.{name}" for name, spec in properties.items() if not spec.get("description", "").endswith(".")]
 
 
 def test_everything_is_described():
-    for spec in (*SCHEMA["resources"].values(), *SCHEMA["types"].values()):
-        assert spec["description"]
-        assert _described(spec["properties"])
-        assert _described(spec.get("inputProperties", {}))
-    assert _described(SCHEMA["config"]["variables"])
+    for token, spec in (*SCHEMA["resources"].items(), *SCHEMA["types"].items()):
+        assert spec["description"], token
+        assert _undescribed(token, {**spec["properties"], **spec.get("inputProperties", {})}) == []
+    assert _undescribed("config", SCHEMA["config"]["variables"]) == []
 
 
 def test_every_resource_shows_an_example_and_how_to_import():
@@ -68,14 +68,13 @@ def test_every_function_is_described_and_shows_an_example():
     for token, spec in SCHEMA["functions"].items():
         assert "```python\nimport pulumi" in spec["description"]
         assert token.rpartition(":")[2] in re.sub(r"_(\w)", lambda found: found[1].upper(), spec["description"])
-        assert _described(spec["inputs"]["properties"])
-        assert _described(spec["outputs"]["properties"])
+        assert _undescribed(token, {**spec["inputs"]["properties"], **spec["outputs"]["properties"]}) == []
 
 
 def test_every_resource_can_be_listed():
     for token, spec in SCHEMA["resources"].items():
         assert spec["listInputs"]["properties"], token
-        assert _described(spec["listInputs"]["properties"])
+        assert _undescribed(token, spec["listInputs"]["properties"]) == []
 
 
 def test_every_resource_has_an_example():

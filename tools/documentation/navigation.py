@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
 from generate import reference_pages
@@ -9,8 +10,6 @@ from workspace import ROOT
 
 START: Final = "README.md"
 """The page that the site begins with; it is above all groups."""
-LIBRARIES: Final = tuple(sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("provider/*/README.md")))
-"""The pages of the libraries."""
 GROUPS: Final = {
     "Start": ("docs/installation.md", "docs/languages.md", "docs/settings.md", "docs/comparison.md"),
     "Guides": (
@@ -23,13 +22,22 @@ GROUPS: Final = {
         "docs/emulator.md",
         "docs/testing.md",
     ),
-    "Reference": ("docs/resources.md", "docs/permissions.md", "docs/importing.md", "RULES.md", *LIBRARIES),
+    "Reference": (
+        "docs/resources.md",
+        "docs/permissions.md",
+        "docs/importing.md",
+        "RULES.md",
+        "provider/gcpx_emulator/README.md",
+        "provider/gcpx_filter/README.md",
+        "provider/gcpx_push/README.md",
+    ),
     "Operations": ("RELIABILITY.md", "docs/verified.md", "docs/versions.md", "BENCHMARKS.md", "SECURITY.md"),
     "Project": ("CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "RELEASING.md"),
 }
 """The groups of the navigation, named by what a reader wants, and their pages in order."""
 BELOW: Final = {"docs/resources.md": tuple(reference_pages.pages())}
 """The pages that are below another page in the navigation."""
+_PAGES: Final = ("*.md", "docs/**/*.md", "provider/*/README.md")
 NOT_IN_THE_SITE: Final = frozenset({"docs/_index.md", "docs/installation-configuration.md"})
 """Pages that only Pulumi's registry shows."""
 
@@ -40,9 +48,9 @@ def pages() -> list[str]:
     return [START, *(page for top in grouped for page in (top, *BELOW.get(top, ())))]
 
 
-def problems() -> list[str]:
-    """Name the pages that are in no group, and those in a group that do not exist."""
-    written = {str(path.relative_to(ROOT)) for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))} | {*LIBRARIES}
+def problems(root: Path = ROOT) -> list[str]:
+    """Name the pages below `root` that are in no group, and those in a group that do not exist."""
+    written = {str(path.relative_to(root)) for pattern in _PAGES for path in root.glob(pattern)}
     listed = set(pages())
     forgotten = sorted(written - listed - NOT_IN_THE_SITE)
     return [

@@ -51,19 +51,21 @@ class Sources:
 
     Attributes:
         folder: where it is; it must not exist yet.
+        root: the checkout whose pages it has.
         files: the files and folders of the repository that are linked to and are not pages of the site.
         broken: what is wrong with the pages.
     """
 
     folder: Path
+    root: Path = ROOT
     files: dict[str, None] = attrs.Factory(dict)
     broken: list[str] = attrs.Factory(list)
 
     def write(self) -> None:
         """Write all pages; raises `BrokenPages` for all that is wrong with them, at once."""
-        self.broken += navigation.problems()
+        self.broken += navigation.problems(self.root)
         for page in navigation.pages() if not self.broken else ():
-            self._write(_place(page), self._page(page))
+            self._write(self._place(page), self._page(page))
         shown: set[str] = set()
         while self.files.keys() - shown:
             for path in sorted(self.files.keys() - shown):
@@ -73,35 +75,35 @@ class Sources:
             raise BrokenPages("\n".join(self.broken))
 
     def _page(self, page: str) -> str:
-        text = with_tabs(markdown.with_links((ROOT / page).read_text(), functools.partial(self._target, page)))
+        text = with_tabs(markdown.with_links((self.root / page).read_text(), functools.partial(self._target, page)))
         if page == navigation.START:
-            parts = [_contents(pages, caption) for caption, pages in navigation.GROUPS.items()]
+            parts = [self._contents(pages, caption) for caption, pages in navigation.GROUPS.items()]
             return "\n".join([text, *parts])
-        return "\n".join([text, _contents(navigation.BELOW[page])]) if page in navigation.BELOW else text
+        return "\n".join([text, self._contents(navigation.BELOW[page])]) if page in navigation.BELOW else text
 
     def _target(self, page: str, link: str) -> str:
         """Return where a link of a page leads in the site."""
         path, _, anchor = link.partition("#")
         if ":" in link or not path:
             return link
-        file = (ROOT / page).parent / path
-        if not file.exists() or not file.resolve().is_relative_to(ROOT):
+        target = os.path.normpath(Path(page).parent / path)
+        if target.startswith("..") or not (self.root / target).exists():
             self.broken.append(f"{page}: the link {link} leads to nothing in the repository")
             return link
-        place = self._placed(str(file.resolve().relative_to(ROOT)))
-        return os.path.relpath(place, Path(_place(page)).parent) + (f"#{anchor}" if anchor else "")
+        place = self._placed(target)
+        return os.path.relpath(place, Path(self._place(page)).parent) + (f"#{anchor}" if anchor else "")
 
     def _placed(self, path: str) -> str:
         """Return the place of a page, or of the page that shows a file."""
         if path not in navigation.pages():
             self.files[path] = None
-        return _place(path)
+        return self._place(path)
 
     def _show(self, path: str) -> None:
         """Write the page of a file or of a folder; an image or a large file is copied."""
-        file, place = ROOT / path, _place(path)
+        file, place = self.root / path, self._place(path)
         if file.is_dir():
-            links = [(name, os.path.relpath(self._placed(name), Path(place).parent)) for name in _tracked(path)]
+            links = [(name, os.path.relpath(self._placed(name), Path(place).parent)) for name in self._tracked(path)]
             listed = "\n".join(f"- [{name.removeprefix(f'{path}/')}]({link})" for name, link in links)
             self._write(place, _shown(path, listed))
         elif place.endswith(f"{path}.md"):
@@ -116,6 +118,26 @@ class Sources:
         (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
         (self.folder / place).write_text(text)
 
+    def _contents(self, pages: tuple[str, ...], caption: str = "") -> str:
+        """Return a part of the navigation, as Sphinx reads it."""
+        options = [f":caption: {caption}", ":hidden:"] if caption else [":hidden:"]
+        return "\n".join(["```{toctree}", *options, "", *(f"/{self._place(page)}" for page in pages), "```", ""])
+
+    def _place(self, path: str) -> str:
+        """Return where something of the repository is in the folder that Sphinx reads."""
+        if path in navigation.pages():
+            return INDEX if path == navigation.START else path
+        file = self.root / path
+        is_copied = file.is_file() and (file.suffix in _IMAGES or file.stat().st_size > _LARGEST)
+        return f"{_FILES}/{path}" if is_copied else f"{_FILES}/{path}.md"
+
+    def _tracked(self, folder: str) -> list[str]:
+        """List the files of a folder that git knows."""
+        listed = subprocess.run(
+            ["git", "ls-files", folder], cwd=self.root, check=True, stdout=subprocess.PIPE, text=True
+        )
+        return listed.stdout.splitlines()
+
 
 def with_tabs(text: str) -> str:
     """Return a page with tabs instead of the sections between `<!-- tabs -->` comments."""
@@ -127,27 +149,6 @@ def _tab(section: re.Match[str]) -> str:
     return f"````{{tab-item}} {name}\n:sync: {name}\n{content}\n````"
 
 
-def _contents(pages: tuple[str, ...], caption: str = "") -> str:
-    """Return a part of the navigation, as Sphinx reads it."""
-    options = [f":caption: {caption}", ":hidden:"] if caption else [":hidden:"]
-    return "\n".join(["```{toctree}", *options, "", *(f"/{_place(page)}" for page in pages), "```", ""])
-
-
-def _place(path: str) -> str:
-    """Return where something of the repository is in the folder that Sphinx reads."""
-    if path in navigation.pages():
-        return INDEX if path == navigation.START else path
-    file = ROOT / path
-    is_copied = file.is_file() and (file.suffix in _IMAGES or file.stat().st_size > _LARGEST)
-    return f"{_FILES}/{path}" if is_copied else f"{_FILES}/{path}.md"
-
-
 def _shown(path: str, content: str) -> str:
     """Return the page that shows a file or a folder; it is in no navigation, and the search does not find it."""
     return f"---\norphan: true\nnosearch: true\n---\n\n# {path}\n\n{content}\n"
-
-
-def _tracked(folder: str) -> list[str]:
-    """List the files of a folder that git knows."""
-    listed = subprocess.run(["git", "ls-files", folder], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
-    return listed.stdout.splitlines()
