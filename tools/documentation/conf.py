@@ -21,6 +21,7 @@ html_theme = "furo"
 html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["style.css"]
 html_copy_source = False
+html_show_copyright = False
 html_show_sphinx = False
 html_use_index = False
 copybutton_exclude = ".linenos, .gp, .go"
