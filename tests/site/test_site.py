@@ -8,10 +8,9 @@ import subprocess
 import sys
 
 import pytest
+from documentation import navigation
 from documentation.built_site import problems
 from workspace import ROOT
-
-from documentation import navigation
 
 SITE = ROOT / "build" / "docs"
 GOOD = '<p id="here"><a href="other.html#there">a</a><a href="https://example.com">b</a><img src="data:image/png;base64,"></p>'

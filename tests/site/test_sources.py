@@ -5,10 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from documentation import markdown, navigation
 from documentation.sources import BrokenPages, Sources
 from workspace import ROOT
-
-from documentation import markdown, navigation
 
 
 @pytest.fixture
