@@ -7,11 +7,11 @@ import re
 from urllib.parse import urlsplit
 
 import pytest
+from documentation import navigation
 from documentation.markdown import anchors, links
 from generate import document_tables, reference_pages
 from workspace import ROOT
 
-from documentation import navigation
 from gcpx import __version__
 from gcpx.compute.bulk_instances.rollout.declaration import Readiness, UpdatePolicy
 from gcpx.compute.bulk_instances.rollout.levels import Level, level_of
