@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from documentation import markdown, navigation
-from documentation.sources import BrokenPages, Sources
+from documentation.sources import BrokenPages, Sources, copy_images
 from workspace import ROOT
 
 
@@ -50,14 +50,23 @@ def test_links_lead_to_pages_of_the_site(checkout, tmp_path):
 
 
 def test_linked_files_and_folders_have_pages_that_no_search_finds(checkout, tmp_path):
-    append(checkout / "SECURITY.md", "\n[a](examples/ssh-key) [b](schema.json)\n")
+    append(
+        checkout / "SECURITY.md",
+        "\n[a](examples/ssh-key) [b](schema.json) [c](tools/pulumi) [d](examples/ssh-key/__main__.py)\n",
+    )
     pages = written(checkout, tmp_path / "pages")
-    folder, program = (pages / "files" / "examples" / name for name in ("ssh-key.md", "ssh-key/__main__.py.md"))
+    small, large, program = (
+        pages / "files" / name for name in ("examples/ssh-key.md", "tools/pulumi.md", "examples/ssh-key/__main__.py.md")
+    )
+    code = f"```python\n{(ROOT / 'examples/ssh-key/__main__.py').read_text()}```\n"
 
-    assert "[a](files/examples/ssh-key.md) [b](files/schema.json)" in (pages / "SECURITY.md").read_text()
-    assert "- [__main__.py](ssh-key/__main__.py.md)\n" in folder.read_text()
-    assert f"```python\n{(ROOT / 'examples/ssh-key/__main__.py').read_text()}```" in program.read_text()
-    assert all(page.read_text().startswith("---\norphan: true\nnosearch: true\n") for page in (folder, program))
+    assert (
+        "[a](files/examples/ssh-key.md) [b](files/schema.json) [c](files/tools/pulumi.md) [d]("
+        in (pages / "SECURITY.md").read_text()
+    )
+    assert f"\n\n## __main__.py\n\n{code}" in small.read_text()
+    assert "\n- [setup.py](pulumi/setup.py.md)\n" in large.read_text()
+    assert program.read_text() == f"---\norphan: true\nnosearch: true\n---\n\n# examples/ssh-key/__main__.py\n\n{code}"
     assert (pages / "files" / "schema.json").stat().st_size == (ROOT / "schema.json").stat().st_size
 
 
@@ -92,3 +101,13 @@ def test_anchors_are_those_of_github():
     text = '# One `two` & three!\n\n## [Four](x.md)_5\n\n## Same\n\n## Same\n\n<a id="own"></a>\n\n```sh\n# no heading\n```\n'
 
     assert markdown.anchors(text) == {"one-two--three", "four_5", "same", "same-1", "own"}
+
+
+def test_images_that_html_shows_are_copied_into_the_site(checkout, tmp_path):
+    (checkout / "docs" / "drawing.svg").write_text("<svg/>")
+    append(checkout / "SECURITY.md", '\n<img src="docs/drawing.svg">\n')
+    pages = written(checkout, tmp_path / "pages")
+    copy_images(pages, tmp_path / "site")
+
+    assert '<img src="files/docs/drawing.svg">' in (pages / "SECURITY.md").read_text()
+    assert (tmp_path / "site" / "files" / "docs" / "drawing.svg").read_text() == "<svg/>"

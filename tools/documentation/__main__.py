@@ -14,10 +14,11 @@ from sphinx.cmd.build import build_main
 from workspace import ROOT
 
 from documentation.built_site import problems
-from documentation.sources import BrokenPages, Sources
+from documentation.sources import BrokenPages, Sources, copy_images
 
 _SITE: Final = ROOT / "build" / "docs"
 _WORK: Final = ROOT / "build" / "docs-work"
+_PAGES: Final = _WORK / "pages"
 _USAGE: Final = "usage: python -m documentation build|links"
 
 
@@ -25,20 +26,20 @@ def run_sphinx(builder: str, destination: Path) -> None:
     """Run one of Sphinx's builders on the current pages; exits with an error if it has warnings."""
     for folder in (_WORK, destination):
         shutil.rmtree(folder, ignore_errors=True)
-    sources = Sources(_WORK / "pages")
     try:
-        sources.write()
+        Sources(_PAGES).write()
     except BrokenPages as error:
         sys.exit(f"{error}\nThe documentation was not built.")
     options = ["--quiet", "--fail-on-warning", "--builder", builder, "--doctree-dir", str(_WORK / "doctrees")]
-    status = build_main([*options, "--conf-dir", str(Path(__file__).parent), str(sources.folder), str(destination)])
+    status = build_main([*options, "--conf-dir", str(Path(__file__).parent), str(_PAGES), str(destination)])
     if status:
-        sys.exit(f"Sphinx reports the problems above. Pages are below {sources.folder.relative_to(ROOT)}/.")
+        sys.exit(f"Sphinx reports the problems above. Pages are below {_PAGES.relative_to(ROOT)}/.")
 
 
 def build(destination: Path = _SITE) -> None:
     """Build the site, and check every link and everything that its pages load."""
     run_sphinx("html", destination)
+    copy_images(_PAGES, destination)
     found = problems(destination)
     if found:
         sys.exit("\n".join([*found, "The site is built, but has the problems above."]))

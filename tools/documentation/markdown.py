@@ -13,7 +13,8 @@ _NO_TEXT: Final = re.compile(rf"{_FENCE}|{_COMMENT}|{_INLINE_CODE}", re.DOTALL |
 """Code and comments, in which nothing is a link."""
 _LINK: Final = re.compile(
     r"""(?<=\]\()[^()\s]+(?=\)|\s+["'])"""  # [text](target "title"), ![text](target)
-    r"""|(?<=\bsrc=")[^"]+(?=")|(?<=\bhref=")[^"]+(?=")"""  # <img src="target">, <a href="target">
+    r"""|(?<=\bsrc=")[^"]+(?=")|(?<=\bsrcset=")[^"\s]+(?=")"""  # <img src="target">, <source srcset="target">
+    r"""|(?<=\bhref=")[^"]+(?=")"""  # <a href="target">
     r"""|(?<=<)https?:[^>\s]+(?=>)""",  # <https://target>
     re.MULTILINE,
 )

@@ -24,6 +24,8 @@ _FILES: Final = "files"
 """The folder of the pages that show files of the repository."""
 _LARGEST: Final = 100_000
 """A file with more bytes is not shown as a page, but can be downloaded."""
+_LARGEST_FOLDER: Final = 40_000
+"""The files of a folder with more bytes are not shown on one page."""
 _LANGUAGES: Final = {
     ".go": "go",
     ".java": "java",
@@ -103,16 +105,21 @@ class Sources:
         """Write the page of a file or of a folder; an image or a large file is copied."""
         file, place = self.root / path, self._place(path)
         if file.is_dir():
-            links = [(name, os.path.relpath(self._placed(name), Path(place).parent)) for name in self._tracked(path)]
-            listed = "\n".join(f"- [{name.removeprefix(f'{path}/')}]({link})" for name, link in links)
-            self._write(place, _shown(path, listed))
+            self._write(place, _shown(path, self._folder(path)))
         elif place.endswith(f"{path}.md"):
-            text = file.read_text()
-            fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", text)), 3)
-            self._write(place, _shown(path, f"{fence}{_LANGUAGES.get(file.suffix, 'text')}\n{text}{fence}"))
+            self._write(place, _shown(path, _code(file)))
         else:
             (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, self.folder / place)
+
+    def _folder(self, path: str) -> str:
+        """Show all files of a folder, or list what is directly in it if that is too much for a page."""
+        names = self._tracked(path)
+        if sum((self.root / path / name).stat().st_size for name in names) <= _LARGEST_FOLDER:
+            return "\n\n".join(f"## {name}\n\n{_code(self.root / path / name)}" for name in names)
+        entries = dict.fromkeys(name.partition("/")[0] for name in names)
+        links = {name: os.path.relpath(self._placed(f"{path}/{name}"), f"{_FILES}/{path}/..") for name in entries}
+        return "\n".join(f"- [{name}]({link})" for name, link in links.items())
 
     def _write(self, place: str, text: str) -> None:
         (self.folder / place).parent.mkdir(parents=True, exist_ok=True)
@@ -132,11 +139,19 @@ class Sources:
         return f"{_FILES}/{path}" if is_copied else f"{_FILES}/{path}.md"
 
     def _tracked(self, folder: str) -> list[str]:
-        """List the files of a folder that git knows."""
-        listed = subprocess.run(
-            ["git", "ls-files", folder], cwd=self.root, check=True, stdout=subprocess.PIPE, text=True
-        )
-        return listed.stdout.splitlines()
+        """List the files of a folder that git knows and that are text, by their paths in it."""
+        command = ["git", "ls-files", folder]
+        listed = subprocess.run(command, cwd=self.root, check=True, stdout=subprocess.PIPE, text=True).stdout
+        names = [name.removeprefix(f"{folder}/") for name in listed.splitlines()]
+        return [name for name in names if Path(name).suffix not in _IMAGES and (self.root / folder / name).exists()]
+
+
+def copy_images(pages: Path, site: Path) -> None:
+    """Copy images into the built site, for pages that show them with HTML, which Sphinx leaves as it is."""
+    for path in (pages / _FILES).rglob("*"):
+        if path.suffix in _IMAGES:
+            (site / path.relative_to(pages)).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, site / path.relative_to(pages))
 
 
 def with_tabs(text: str) -> str:
@@ -147,6 +162,13 @@ def with_tabs(text: str) -> str:
 def _tab(section: re.Match[str]) -> str:
     name, content = section.groups()
     return f"````{{tab-item}} {name}\n:sync: {name}\n{content}\n````"
+
+
+def _code(file: Path) -> str:
+    """Return a file as a block of code."""
+    text = file.read_text()
+    fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", text)), 3)
+    return f"{fence}{_LANGUAGES.get(file.suffix, 'text')}\n{text.rstrip()}\n{fence}"
 
 
 def _shown(path: str, content: str) -> str:
