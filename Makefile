@@ -10,7 +10,7 @@ DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.t
 PORT ?= 8095
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo picture test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench build dist release-check clean
+.PHONY: help demo picture test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,7 +59,7 @@ format: $(READY) ## Fix style where that can be done automatically
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-schema: $(READY) ## Write schema.json, RULES.md, docs/permissions.md and the tables of README and docs from the declarations
+schema: $(READY) ## Write schema.json, RULES.md, docs/reference, docs/permissions.md and the tables of README and docs from the declarations
 	PYTHONPATH=tools $(BIN)/python -m generate documents
 
 sdk: setup ## Write the examples in every language, what `make schema` writes, and sdk/python with Pulumi's own generator; LANGUAGE=nodejs, go, dotnet or java: that SDK
@@ -82,6 +82,12 @@ picture: setup ## Record the README's picture of `pulumi up` again: docs/images/
 
 bench: setup ## Measure speed and memory, as ratios to a provider that does nothing
 	@PYTHONPATH=tools $(BIN)/python benchmarks/bench.py
+
+docs: $(READY) ## Build the documentation as a static site into build/docs, and check its links
+	@PYTHONPATH=tools $(BIN)/python -m documentation build
+
+docs-links: $(READY) ## Check that the links of the documentation to other sites work; needs the internet
+	@PYTHONPATH=tools $(BIN)/python -m documentation links
 
 build: $(READY) ## Build every wheel into dist
 	@PYTHONPATH=tools $(BIN)/python -m release.build dist

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
+from urllib.parse import urlsplit
 
 import pytest
-from generate import document_tables, examples, registry_pages
+from documentation import navigation
+from documentation.markdown import anchors, links
+from generate import document_tables, examples, reference_pages, registry_pages
 from workspace import ROOT
 
 from gcpx import __version__
@@ -44,7 +48,8 @@ def _file(name, path):
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_path_in_a_document_exists(name):
     text = (ROOT / name).read_text()
-    for path in [*re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text), *(path for path, _ in PATH.findall(text))]:
+    linked = [link.partition("#")[0] for link in links(text) if ":" not in link]
+    for path in [*filter(None, linked), *(path for path, _ in PATH.findall(text))]:
         _file(name, path)
 
 
@@ -56,24 +61,39 @@ def test_everything_in_a_file_that_a_document_names_is_defined_there(name):
             assert defined, f"{name}: {path}::{definition}"
 
 
+@functools.cache
 def _anchors(path):
-    """Return the names by which links lead to the headings of a document."""
-    text = re.sub(r"```.*?```", "", path.read_text(), flags=re.DOTALL)
-    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
-    return {re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+    """Return the names by which links lead to places of a document."""
+    return anchors(path.read_text())
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_link_to_a_heading_has_a_target(name):
-    text = re.sub(r"```.*?```", "", (ROOT / name).read_text(), flags=re.DOTALL)
-    for path, anchor in re.findall(r"\]\(([\w./-]*\.md|)#([^)]+)\)", text):
-        target = (ROOT / name).parent / path if path else ROOT / name
-        assert anchor in _anchors(target), f"{name}: {path}#{anchor}"
+    for link in links((ROOT / name).read_text()):
+        path, _, anchor = link.partition("#")
+        if anchor and ":" not in link and (not path or path.endswith(".md")):
+            target = (ROOT / name).parent / path if path else ROOT / name
+            assert anchor in _anchors(target), f"{name}: {link}"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_to_another_site_is_well_formed_and_encrypted(name):
+    for link in links((ROOT / name).read_text()):
+        if ":" in link or link.startswith("//"):
+            parts = urlsplit(link)
+            assert parts.scheme == "https", f"{name}: {link}"
+            assert re.fullmatch(r"(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}", parts.netloc), f"{name}: {link}"
+            assert re.fullmatch(r"[\w./~%@:+,=&?#!$'*;-]*", link, re.ASCII), f"{name}: {link}"
+
+
+def test_every_page_is_in_a_group_of_the_navigation():
+    assert navigation.problems() == []
+    assert len(navigation.pages()) == len(set(navigation.pages()))
 
 
 def test_the_readme_leads_to_every_guide():
     text = (ROOT / "README.md").read_text()
-    guides = {name for name in DOCUMENTS if name.startswith("docs/")} - OF_THE_REGISTRY
+    guides = {name for name in DOCUMENTS if name.startswith("docs/")} - OF_THE_REGISTRY - set(reference_pages.pages())
 
     assert [name for name in sorted(guides) if f"]({name})" not in text] == []
 
@@ -127,7 +147,11 @@ def test_the_tables_of_a_document_are_current(path, tables):
 def test_every_resource_function_and_setting_has_a_row():
     text = "".join((ROOT / path).read_text() for path in document_tables.TABLES)
 
-    assert [name for name in (*RESOURCES, *FUNCTIONS, *KIND.inputs) if f"| `{name}` |" not in text] == []
+    assert [
+        name
+        for name in (*RESOURCES, *FUNCTIONS, *KIND.inputs)
+        if not re.search(rf"^\| \[?`{name}`", text, re.MULTILINE)
+    ] == []
 
 
 def test_the_page_of_versions_names_those_that_are_declared():

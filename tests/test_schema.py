@@ -53,16 +53,16 @@ def test_the_logo_is_a_square_picture_without_anything_from_elsewhere():
     assert {element.tag.partition("}")[2] for element in root} == {"title", "rect", "path"}
 
 
-def _described(properties):
-    return all(spec.get("description", "").endswith(".") for spec in properties.values())
+def _undescribed(token, properties):
+    """Name the properties whose description is missing or is no sentence."""
+    return [f"{token}.{name}" for name, spec in properties.items() if not spec.get("description", "").endswith(".")]
 
 
 def test_everything_is_described():
-    for spec in (*SCHEMA["resources"].values(), *SCHEMA["types"].values()):
-        assert spec["description"]
-        assert _described(spec["properties"])
-        assert _described(spec.get("inputProperties", {}))
-    assert _described(SCHEMA["config"]["variables"])
+    for token, spec in (*SCHEMA["resources"].items(), *SCHEMA["types"].items()):
+        assert spec["description"], token
+        assert _undescribed(token, {**spec["properties"], **spec.get("inputProperties", {})}) == []
+    assert _undescribed("config", SCHEMA["config"]["variables"]) == []
 
 
 def test_every_resource_shows_how_to_import():
@@ -98,15 +98,14 @@ def test_secrets_are_marked_and_never_filled_from_the_environment():
 
 def test_every_function_is_described():
     assert set(SCHEMA["functions"]) == set(FUNCTIONS)
-    for spec in SCHEMA["functions"].values():
-        assert _described(spec["inputs"]["properties"])
-        assert _described(spec["outputs"]["properties"])
+    for token, spec in SCHEMA["functions"].items():
+        assert _undescribed(token, {**spec["inputs"]["properties"], **spec["outputs"]["properties"]}) == []
 
 
 def test_every_resource_can_be_listed():
     for token, spec in SCHEMA["resources"].items():
         assert spec["listInputs"]["properties"], token
-        assert _described(spec["listInputs"]["properties"])
+        assert _undescribed(token, spec["listInputs"]["properties"]) == []
 
 
 @pytest.mark.parametrize("token", [*RESOURCES, *FUNCTIONS])

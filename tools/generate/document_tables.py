@@ -6,6 +6,7 @@ files is written by hand.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from gcpx.model.fields import object_type
 from gcpx.model.values import format_path
 from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
 from generate.examples import FILES, example_of
+from generate.reference_pages import path_of
 
 TABLES: Final = {
     "README.md": ("resources",),
@@ -26,6 +28,8 @@ TABLES: Final = {
     "docs/settings.md": ("settings",),
 }
 """The documents with generated tables, and the names of their tables in order."""
+_LINK: Final = re.compile(r"\]\(((?:docs|examples)/[^)]*)\)")
+"""A link as the rows write it, from the root."""
 _TABLE: Final = re.compile(r"<!-- table: ([\w-]+) -->\n.*?<!-- end of table -->", re.DOTALL)
 
 
@@ -44,8 +48,8 @@ def text(path: str) -> str:
 
 def _between_comments(name: str, folder: Path) -> str:
     """Return a table with its comments; links are relative to the folder of the document."""
-    up = "../" * len(folder.relative_to(ROOT).parts)
-    table = "\n".join(_row(row) for row in _ROWS[name]()).replace("](examples/", f"]({up}examples/")
+    table = "\n".join(_row(row) for row in _ROWS[name]())
+    table = _LINK.sub(lambda link: f"]({os.path.relpath(ROOT / link[1], folder)})", table)
     return f"<!-- table: {name} -->\n{table}\n<!-- end of table -->"
 
 
@@ -59,7 +63,7 @@ def _resources() -> Iterator[tuple[str, ...]]:
     for token in RESOURCES:
         resource = resource_class(token)
         description = _first_sentence(object_type(resource.model).description)
-        yield (f"`{token}`", description, _example(token))
+        yield (_page(token), description, _example(token))
 
 
 def _in_place() -> Iterator[tuple[str, ...]]:
@@ -67,7 +71,7 @@ def _in_place() -> Iterator[tuple[str, ...]]:
     yield ("---", "---")
     for token in RESOURCES:
         paths = ", ".join(sorted(f"`{format_path(path)}`" for path in resource_class(token).in_place))
-        yield (f"`{token}`", paths or "nothing")
+        yield (_page(token), paths or "nothing")
 
 
 def _functions() -> Iterator[tuple[str, ...]]:
@@ -75,7 +79,7 @@ def _functions() -> Iterator[tuple[str, ...]]:
     yield ("---", "---", "---")
     for token in FUNCTIONS:
         function = function_class(token)
-        yield (f"`{token}`", _first_sentence(function.description), _example(token))
+        yield (_page(token), _first_sentence(function.description), _example(token))
 
 
 def _ids() -> Iterator[tuple[str, ...]]:
@@ -83,7 +87,7 @@ def _ids() -> Iterator[tuple[str, ...]]:
     yield ("---", "---")
     for token in RESOURCES:
         forms = resource_class(token).id_forms
-        yield (f"`{token}`", "<br>".join(form if " " in form else f"`{form}`" for form in forms))
+        yield (_page(token), "<br>".join(form if " " in form else f"`{form}`" for form in forms))
 
 
 def _settings() -> Iterator[tuple[str, ...]]:
@@ -91,6 +95,10 @@ def _settings() -> Iterator[tuple[str, ...]]:
     yield ("---", "---", "---")
     for name, prop in KIND.inputs.items():
         yield (f"`{name}`", prop.traits.description, ", ".join(f"`{name}`" for name in prop.traits.environment))
+
+
+def _page(token: str) -> str:
+    return f"[`{token}`]({path_of(token)})"
 
 
 def _first_sentence(description: str) -> str:

@@ -8,23 +8,45 @@ from typing import Final
 
 from workspace import ROOT
 
-from generate import document_tables, package_schema, permissions_page, registry_pages, rules_page
+from generate import (
+    document_tables,
+    package_schema,
+    permissions_page,
+    reference_pages,
+    registry_pages,
+    rules_page,
+)
 
 TEXTS: Final[dict[str, Callable[[], str]]] = {
     **{path: partial(document_tables.text, path) for path in document_tables.TABLES},
     **{path: partial(registry_pages.text, path) for path in (registry_pages.INDEX, registry_pages.INSTALLATION)},
     "RULES.md": rules_page.text,
     "docs/permissions.md": permissions_page.text,
+    **reference_pages.pages(),
     "schema.json": package_schema.text,
 }
 
 
 def write() -> None:
-    """Write every document."""
+    """Write every document, and delete the pages of resources and functions that no longer exist."""
+    (ROOT / reference_pages.FOLDER).mkdir(exist_ok=True)
     for path, text in TEXTS.items():
         (ROOT / path).write_text(text())
+    for path in _superfluous():
+        (ROOT / path).unlink()
 
 
 def outdated() -> list[str]:
     """Name the documents that differ from what the declarations give."""
-    return [path for path, text in TEXTS.items() if (ROOT / path).read_text() != text()]
+    return [path for path, text in TEXTS.items() if _current(path) != text()] + _superfluous()
+
+
+def _current(path: str) -> str:
+    file = ROOT / path
+    return file.read_text() if file.exists() else ""
+
+
+def _superfluous() -> list[str]:
+    """Name the files in the folder of the reference that belong to no resource and no function."""
+    found = sorted(str(path.relative_to(ROOT)) for path in (ROOT / reference_pages.FOLDER).glob("*"))
+    return [path for path in found if path not in TEXTS]

@@ -101,7 +101,7 @@ class Line:
         where = ", ".join(f"`{_format(path)}`" for path in paths if path)
         words = "; ".join(row.words for row in self.limits if row.kind != "new values")
         source = self.limits[0].source
-        cells = (where, _in_code(words), self._otherwise, "" if source == _FIELD_SOURCE else source)
+        cells = (where, in_code(words), self._otherwise, "" if source == _FIELD_SOURCE else source)
         return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
     @property
@@ -111,7 +111,7 @@ class Line:
         return "refused; new value: warning" if any(row.warns for row in self.limits) else "refused"
 
 
-def _in_code(words: str) -> str:
+def in_code(words: str) -> str:
     """Mark names of properties as code, as far as camel case tells them from English words."""
     return re.sub(r"(?<![\w/])[a-z][a-z0-9]+[A-Z]\w*(?:\.\w+)*(?![\w/])", r"`\g<0>`", words)
 

@@ -92,6 +92,8 @@ class Resource(abc.ABC):
         id_forms: the forms of an ID that `pulumi import` accepts; the first is the canonical one.
         autoname: how a missing name is generated; None for resources that have no name or require it.
         left_out_of_imports: inputs that an import leaves out, because other inputs describe the result.
+        operation_timeout: how long it waits for an operation of Google, in seconds, if the user sets no custom timeout;
+            None if Google answers without operations.
         in_place: the paths that change in place, with everything below them; every other change replaces the resource.
     """
 
@@ -101,6 +103,7 @@ class Resource(abc.ABC):
     id_forms: ClassVar[tuple[str, ...]]
     autoname: ClassVar[Autoname | None] = None
     left_out_of_imports: ClassVar[frozenset[str]] = frozenset()
+    operation_timeout: ClassVar[float | None] = None
     in_place: ClassVar[frozenset[Path]] = frozenset()
 
     @abc.abstractmethod

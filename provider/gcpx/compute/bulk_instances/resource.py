@@ -21,7 +21,7 @@ from gcpx.compute.bulk_instances.creation.fallback_rules import fallback_zones_a
 from gcpx.compute.bulk_instances.creation.instances import create_instances, were_created_for
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
-from gcpx.compute.bulk_instances.fleet import Fleet, region_of
+from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, region_of
 from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, GENERATION_LABEL, TRACKING_LABEL
 from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
 from gcpx.compute.bulk_instances.names import explained_refusal, have_too_few_names
@@ -88,6 +88,7 @@ class BulkInstances(InProject):
         "projects/PROJECT/regions/REGION/namePattern/PATTERN",
         "projects/PROJECT/regions/REGION/labels/KEY=VALUE",
     )
+    operation_timeout = TIMEOUT
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         super().__init__(google, lookups)

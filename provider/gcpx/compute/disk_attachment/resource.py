@@ -52,6 +52,7 @@ class DiskAttachment(Resource):
     query = DiskAttachmentQuery
     in_place = frozenset({("autoDelete",), ("forceAttach",)})
     id_forms = ID_FORMS
+    operation_timeout = _TIMEOUT
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         self._google = google

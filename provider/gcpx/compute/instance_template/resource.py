@@ -70,6 +70,7 @@ class InstanceTemplate(InProject):
         "NAME",
         "a self link, also with ?uniqueId=",
     )
+    operation_timeout = _TIMEOUT
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         super().__init__(google, lookups)

@@ -45,6 +45,7 @@ class MachineImage(InProject):
     autoname = Autoname(property="name", pattern=NAME[0], max_length=63)
     in_place = frozenset({("labels",)})
     id_forms = ("projects/PROJECT/global/machineImages/NAME", "PROJECT/NAME", "NAME", "a self link")
+    operation_timeout = _TIMEOUT
 
     def __init__(self, google: GoogleClient, lookups: Lookups) -> None:
         super().__init__(google, lookups)

@@ -1,0 +1,43 @@
+"""Examples of a resource or a function in Markdown: one for each language that its description in the schema has."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+NAMES: Final = {
+    "python": "Python",
+    "typescript": "TypeScript",
+    "go": "Go",
+    "csharp": "C#",
+    "java": "Java",
+    "yaml": "YAML",
+}
+"""The languages of Pulumi by the names of their code blocks, in the order of the tabs."""
+_EXAMPLES: Final = re.compile(r"\{\{% examples %\}\}(.*?)\{\{% /examples %\}\}", re.DOTALL)
+_BLOCK: Final = re.compile(r"^```(\w+)\n(.*?)\n```$", re.DOTALL | re.MULTILINE)
+
+
+def programs(description: str) -> dict[str, str]:
+    """Return the programs in a description of the schema by language, in the order of `NAMES`."""
+    found = dict(_BLOCK.findall("".join(_EXAMPLES.findall(description))))
+    return {language: found[language] for language in NAMES if language in found}
+
+
+def tabs(description: str) -> str:
+    """Return the programs in a description as Markdown.
+
+    Several languages stand between comments: GitHub shows each of them as a section that opens, and the built site
+    makes tabs of them.
+    """
+    blocks = {language: f"```{language}\n{program}\n```" for language, program in programs(description).items()}
+    if len(blocks) == 1:
+        return "\n".join([*blocks.values(), ""])
+    sections = [
+        _section(NAMES[language], block, is_open=not index) for index, (language, block) in enumerate(blocks.items())
+    ]
+    return "\n".join(["<!-- tabs -->", *sections, "<!-- end of tabs -->", ""])
+
+
+def _section(name: str, block: str, *, is_open: bool) -> str:
+    return f"<details{' open' if is_open else ''}><summary>{name}</summary>\n\n{block}\n\n</details>"

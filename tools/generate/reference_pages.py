@@ -1,0 +1,162 @@
+"""The pages of the reference, `docs/reference/*.md`: one for each resource and each function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
+from typing import Final
+
+from gcpx.model.fields import ObjectType, Property, object_type
+from gcpx.model.resource import Resource
+from gcpx.provider import FUNCTIONS, RESOURCES, function_class, resource_class
+from generate.example_tabs import tabs
+from generate.examples import example_of
+from generate.package_schema import package
+from generate.permissions_page import VERBS
+from generate.property_tables import Table, nested_types
+from generate.schema_types import Json
+from generate.verb_calls import CALLS
+from generate.verb_permissions import Row, rows_of
+
+_NO_OPERATIONS: Final = "Google carries these calls out at once, so there is no time limit for an operation."
+_NOWHERE: Final[Mapping[str, str]] = {}
+FOLDER: Final = "docs/reference"
+_READ: Final = "[How to read this page](../resources.md#how-to-read-a-page-of-the-reference)"
+_TIMEOUTS: Final = (
+    "`customTimeouts` of the resource limits {verbs}, each as a whole: with all requests, repetitions and waits. "
+    "[RELIABILITY](../../RELIABILITY.md#cancellation-and-time-limits) says what happens then. "
+)
+
+
+def path_of(token: str) -> str:
+    """Return the path of a page: `gcpx:oslogin:SshKey` is described in `docs/reference/ssh-key.md`."""
+    name = token.rpartition(":")[2]
+    return f"{FOLDER}/{re.sub(r'(?<!^)(?=[A-Z])', '-', name).lower()}.md"
+
+
+def pages() -> dict[str, Callable[[], str]]:
+    """Return what gives the text of each page, by its path."""
+    resources = {path_of(token): partial(_resource, token) for token in RESOURCES}
+    return {**resources, **{path_of(token): partial(_function, token) for token in FUNCTIONS}}
+
+
+@cache
+def _package() -> Json:
+    return package()
+
+
+def _resource(token: str) -> str:
+    resource = resource_class(token)
+    kind = object_type(resource.model)
+    inputs = Table(kind, resource.in_place)
+    return _page(
+        f"# {_name(token)}\n\n`{token}`\n\n{_paragraphs(kind.description)}\n",
+        _example(_package()["resources"][token], example_of(token)),
+        f"## Inputs\n\n{_READ}.\n\n{inputs.text(kind.inputs.values())}\n{inputs.rules()}",
+        _outputs(kind),
+        _types(kind.properties.values()),
+        _import(resource),
+        _timeouts(resource),
+        _permissions(token, _name(token)),
+        _list(resource),
+    )
+
+
+def _function(token: str) -> str:
+    function = function_class(token)
+    arguments, result = object_type(function.arguments), object_type(function.result)
+    table, elsewhere = Table(arguments), _described_by_resources()
+    return _page(
+        f"# {_name(token)}\n\n`{token}`\n\n{_paragraphs(function.description)}\n",
+        _example(_package()["functions"][token], example_of(token)),
+        f"## Arguments\n\n{arguments.description} {_READ}.\n\n{table.text(arguments.inputs.values())}\n{table.rules()}",
+        f"## Result\n\n{result.description}\n\n{Table(result, elsewhere=elsewhere).text(result.properties.values())}",
+        _types(result.properties.values(), elsewhere),
+        _permissions(token, "Functions"),
+    )
+
+
+def _page(*sections: str) -> str:
+    return "\n".join(section.rstrip() + "\n" for section in sections if section)
+
+
+def _paragraphs(description: str) -> str:
+    """Begin with the first sentence, which says what something is."""
+    return re.sub(r"(?<=\.) (?=[A-Z`])", "\n\n", description, count=1)
+
+
+def _name(token: str) -> str:
+    return token.rpartition(":")[2]
+
+
+def _example(described: Json, folder: str) -> str:
+    """Show the example in all languages that the schema has."""
+    program = f"[examples/{folder}](../../examples/{folder})"
+    return f"## Example\n\n{tabs(described['description'])}\nThe whole program, with its settings, is in {program}.\n"
+
+
+def _outputs(kind: ObjectType) -> str:
+    outputs = [prop for prop in kind.properties.values() if prop.traits.output]
+    table = f" In addition, there are:\n\n{Table(kind).text(outputs)}" if outputs else ""
+    return f"## Outputs\n\nAll inputs are also outputs, and so is `id`, the resource's ID at Google.{table}\n"
+
+
+def _types(properties: Iterable[Property], elsewhere: Mapping[str, str] = _NOWHERE) -> str:
+    """Describe the types of properties, except those that other pages describe."""
+    kinds = [kind for kind in nested_types(*properties) if kind.name not in elsewhere]
+    return _page("## Types", *(_type(Table(kind, elsewhere=elsewhere)) for kind in kinds)) if kinds else ""
+
+
+def _type(table: Table) -> str:
+    kind = table.kind
+    return f"### {kind.name}\n\n{kind.description}\n\n{table.text(kind.properties.values())}\n{table.rules()}"
+
+
+@cache
+def _described_by_resources() -> dict[str, str]:
+    """Return the page of the first resource that describes a type, by the type's name."""
+    found: dict[str, str] = {}
+    for token in RESOURCES:
+        for kind in nested_types(*object_type(resource_class(token).model).properties.values()):
+            found.setdefault(kind.name, path_of(token).removeprefix(f"{FOLDER}/"))
+    return found
+
+
+def _import(resource: type[Resource]) -> str:
+    forms = "\n".join(f"- {form}" if " " in form else f"- `{form}`" for form in resource.id_forms)
+    command = f"```sh\npulumi import {resource.token} NAME {resource.id_forms[0]}\n```"
+    guide = "[Adopt what exists](../adopting.md) says what an import does."
+    return f"## Import\n\n{command}\n\nThe ID has one of these forms:\n\n{forms}\n\n{guide}\n"
+
+
+def _timeouts(resource: type[Resource]) -> str:
+    verbs = "a creation, an update or a deletion" if resource.in_place else "a creation or a deletion"
+    limit = resource.operation_timeout
+    default = (
+        f"Without it, gcpx waits {limit / 60:g} minutes for each operation of Google." if limit else _NO_OPERATIONS
+    )
+    return f"## Timeouts\n\n{_TIMEOUTS.format(verbs=verbs)}{default}\n"
+
+
+def _permissions(token: str, section: str) -> str:
+    """Name the permissions of each verb; the page of permissions says when each of them is needed."""
+    names = {**VERBS, "call": f"`{_name(token)}`"}
+    rows = [_permissions_row(names[verb], rows_of(token, verb)) for verb in CALLS[token]]
+    words = f"[Permissions](../permissions.md#{section.lower()}) says when each is needed, and has a custom role."
+    head = "| verb | always needed | needed for some inputs, or only helpful |\n| --- | --- | --- |"
+    return "\n".join(["## Permissions\n", words, "", head, *rows, ""])
+
+
+def _permissions_row(verb: str, rows: list[Row]) -> str:
+    always = [row.permission for row in rows if not row.when and not row.without]
+    others = [row.permission for row in rows if row.permission not in always]
+    cells = [", ".join(f"`{name}`" for name in names) or "none" for names in (always, others)]
+    return f"| {verb} | {' | '.join(cells)} |"
+
+
+def _list(resource: type[Resource]) -> str:
+    query = object_type(resource.query)
+    guide = f"[`pulumi do {resource.token} list`](../adopting.md#list-what-exists)"
+    words = f"{guide} lists what exists. Arguments: {query.description[0].lower()}{query.description[1:]}"
+    return f"## List\n\n{words}\n\n{Table(query).text(query.inputs.values())}"
