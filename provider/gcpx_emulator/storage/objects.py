@@ -94,12 +94,12 @@ def _new_metadata(call: Call, name: str) -> Json:
 def new_identity(call: Call, bucket: str, name: str) -> Json:
     """Return the names, links and generation of a new object."""
     generation = str(10**15 + call.store.next("generations"))
-    path = f"storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}"
+    link = f"https://www.googleapis.com/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}"
     return {
         "kind": "storage#object",
         "id": f"{bucket}/{name}/{generation}",
-        "selfLink": f"https://www.googleapis.com/{path}",
-        "mediaLink": f"https://storage.googleapis.com/download/{path}?generation={generation}&alt=media",
+        "selfLink": link,
+        "mediaLink": f"{link}?generation={generation}&alt=media",
         "name": name,
         "bucket": bucket,
         "generation": generation,
