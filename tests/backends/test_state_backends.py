@@ -105,13 +105,3 @@ def test_no_secret_is_stored_in_clear(stacks, backend):
     assert [key for key, content in stored.items() if PLANTED.encode() in content] == []
     assert any(key.endswith(".checkpoint.json") for key in stored)
     assert any("/backups/" in key for key in stored)
-
-
-def test_in_postgresql_an_underscore_stands_for_any_character(stacks, database):
-    """What docs/scaling.md warns of; if this fails, Pulumi has mended it, and the warning can go."""
-    kept, other = stacks.make(database, "team-a"), stacks.make(database, "team_a")
-    kept.up()
-    assert "/history/test/team-a/" in "".join(database.contents())
-    other.workspace.run("stack", "rm", "--yes", "team_a")
-
-    assert "/history/test/team-a/" not in "".join(database.contents())
