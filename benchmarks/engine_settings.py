@@ -2,10 +2,11 @@
 
     PYTHONPATH=tools:tests/support .venv/bin/python benchmarks/engine_settings.py [RESOURCES] [ROUNDS] [SETTING ...]
 
-For each setting, a stack of so many resources (300 by default) is created in a new backend. The table gives the CPU time
-of the CLI and of everything that it starts, and what it wrote, as ratios to the same without settings. Other programs
-disturb CPU times little and clock times much, so clock times are only meaningful on an idle machine. PostgreSQL's own CPU
-time is not counted. The settings take turns, and the medians of the rounds are compared.
+For each setting, a stack of so many resources (300 by default) is created in a new backend. The table gives the CPU
+time of the CLI and of everything that it starts, and what it wrote to files, as ratios to the same without settings.
+Other programs disturb CPU times little and clock times much, so clock times, which are printed for each run, only mean
+something on an idle machine. PostgreSQL's own CPU time is not counted. The settings take turns, and the medians of the
+rounds are compared.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -39,20 +40,6 @@ class Cost:
     written: float
 
 
-@attrs.frozen
-class Setting:
-    """A way to run `up`.
-
-    Attributes:
-        options: of the command.
-        backend: opens a backend in a folder, and gives its URL.
-    """
-
-    variables: Mapping[str, str] = {}
-    options: tuple[str, ...] = ()
-    backend: Callable[[Path], object] = lambda folder: _files(folder)
-
-
 @contextmanager
 def _files(folder: Path) -> Iterator[str]:
     (folder / "state").mkdir()
@@ -69,6 +56,20 @@ def _memory(_: Path) -> Iterator[str]:
 def _database(_: Path) -> Iterator[str]:
     with postgres.running() as server:
         yield server.url
+
+
+@attrs.frozen
+class Setting:
+    """A way to run `up`.
+
+    Attributes:
+        options: of the command.
+        backend: opens a backend in a folder, and gives its URL.
+    """
+
+    variables: Mapping[str, str] = {}
+    options: tuple[str, ...] = ()
+    backend: Callable[[Path], AbstractContextManager[str]] = _files
 
 
 SETTINGS: Final = {
@@ -112,7 +113,7 @@ def measured(setting: Setting, count: int) -> Cost:
     with tempfile.TemporaryDirectory(prefix="gcpx-engine-") as name:
         folder = Path(name)
         workspace = _workspace(folder, count)
-        with setting.backend(folder) as url:  # type: ignore[attr-defined]
+        with setting.backend(folder) as url:
             variables = {**setting.variables, "PULUMI_BACKEND_URL": url}
             workspace.run("stack", "init", "dev", variables=variables)
             began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)

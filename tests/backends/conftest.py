@@ -80,13 +80,14 @@ class Stacks:
     host: str
     home: Path
 
-    def make(self, backend: Backend, name: str) -> Stack:
-        """Create a stack, with a program of its own that declares nothing yet."""
+    def make(self, backend: Backend, name: str, settings: Mapping[str, str] | None = None) -> Stack:
+        """Create a stack, with a program of its own that declares nothing yet, and settings of the CLI."""
         folder = self.root / name
         folder.mkdir()
         variables = {
             **environment(pulumi_folder(), self.home, folder),
             **backend.variables,
+            **(settings or {}),
             "PULUMI_BACKEND_URL": backend.url,
             "GCPX_EMULATOR_HOST": self.host,
             "GOOGLE_PROJECT": PROJECT,

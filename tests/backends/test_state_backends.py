@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import threading
-from collections import Counter
 
 import postgres
 import pytest
-from crashing_stack import counted_requests
+from held_creations import held_creations
 from killed_cli import kill_cli
-from programs import TEMPLATE, template
+from programs import KEY, TEMPLATE, key, template
 from steered import HANGS
 
 pytestmark = [pytest.mark.backends, pytest.mark.pulumi]
@@ -22,22 +19,6 @@ def _write(stack, name, **more):
     stack.write(web={"type": TEMPLATE, "properties": {"name": name, **template(**more)}})
 
 
-@contextlib.contextmanager
-def _held(cloud, count):
-    """Let no creation end; gives a function that waits until `count` of them have begun."""
-    begun, waiting = threading.Event(), Counter()
-
-    def observe(_, request):
-        if request.endswith("/wait"):
-            waiting[request] += 1
-            if len(waiting) >= count:
-                begun.set()
-
-    cloud.hold_operations()
-    with counted_requests(cloud, observe):
-        yield lambda: begun.wait(HANGS)
-
-
 def _templates(cloud):
     return cloud.emulator.store.counts().get("instanceTemplates", 0)
 
@@ -46,7 +27,7 @@ def test_two_stacks_are_updated_at_once(stacks, backend, cloud, begin):
     one, two = stacks.make(backend, "one"), stacks.make(backend, "two")
     _write(one, "web-one")
     _write(two, "web-two")
-    with _held(cloud, 2) as both_create, begin(one) as first, begin(two) as second:
+    with held_creations(cloud, 2) as both_create, begin(one) as first, begin(two) as second:
         assert both_create()
         cloud.finish_operations()
         codes = [process.wait(HANGS) for process in (first, second)]
@@ -62,7 +43,7 @@ def test_two_stacks_are_updated_at_once(stacks, backend, cloud, begin):
 def test_a_second_update_of_a_stack_says_who_holds_the_lock(stacks, backend, cloud, begin):
     stack = stacks.make(backend, "dev")
     _write(stack, "web")
-    with _held(cloud, 1) as creates, begin(stack) as process:
+    with held_creations(cloud, 1) as creates, begin(stack) as process:
         assert creates()
         said = stack.up_fails()
         cloud.finish_operations()
@@ -78,7 +59,7 @@ def test_a_second_update_of_a_stack_says_who_holds_the_lock(stacks, backend, clo
 def test_the_update_after_a_crash_finishes_what_was_begun(stacks, backend, cloud, begin):
     stack = stacks.make(backend, "dev")
     _write(stack, "web")
-    with _held(cloud, 1) as creates, begin(stack) as process:
+    with held_creations(cloud, 1) as creates, begin(stack) as process:
         assert creates()
         kill_cli(process)
     cloud.finish_operations()
@@ -105,3 +86,21 @@ def test_no_secret_is_stored_in_clear(stacks, backend):
     assert [key for key, content in stored.items() if PLANTED.encode() in content] == []
     assert any(key.endswith(".checkpoint.json") for key in stored)
     assert any("/backups/" in key for key in stored)
+
+
+def test_without_checkpoints_a_crash_loses_what_was_created(stacks, database, cloud, begin):
+    stack = stacks.make(database, "dev", {"PULUMI_SKIP_CHECKPOINTS": "true"})
+    login = {"type": KEY, "properties": key()}
+    web = {"type": TEMPLATE, "properties": {"name": "web", **template()}, "options": {"dependsOn": ["${login}"]}}
+    stack.write(login=login, web=web)
+    with held_creations(cloud, 1) as created, begin(stack) as process:
+        assert created()
+        kill_cli(process)
+    cloud.finish_operations()
+
+    assert stack.workspace.state()["deployment"].get("resources", []) == []
+    assert _templates(cloud) == 1, "it exists, and no state knows it"
+    stack.workspace.run("cancel", "--yes")
+    said = stack.up_fails()
+    assert "exists already and was not created by this resource" in said
+    assert f"pulumi import {KEY} login " in said
