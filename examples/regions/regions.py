@@ -16,6 +16,7 @@ import os
 import re
 import signal
 import sys
+import textwrap
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -82,7 +83,7 @@ def first_error(text: str) -> str:
     """Return the first error of the CLI's output, without the lines around it."""
     lines = [line.strip() for line in text.splitlines()]
     errors = [line for line in lines if re.match(r"error: (?!update failed|preview failed)", line)]
-    return (errors or [line for line in lines if line] or ["unknown"])[0][:200]
+    return textwrap.shorten((errors or [line for line in lines if line] or ["unknown"])[0], 150, placeholder=" ...")
 
 
 def chosen(arguments: argparse.Namespace) -> list[str]:
