@@ -35,7 +35,6 @@ def test_two_stacks_are_updated_at_once(stacks, backend, cloud, begin):
     assert codes == [0, 0]
     assert _templates(cloud) == 2
     for stack in (one, two):
-        stack.assert_no_changes()
         stack.destroy()
     assert _templates(cloud) == 0
 
@@ -53,7 +52,6 @@ def test_a_second_update_of_a_stack_says_who_holds_the_lock(stacks, backend, clo
     assert re.search(rf"created by \w+@\S+ \(pid {process.pid}\) at \d{{4}}-", said), said
     assert "pulumi cancel" in said
     assert postgres.PASSWORD not in said
-    stack.assert_no_changes()
 
 
 def test_the_update_after_a_crash_finishes_what_was_begun(stacks, backend, cloud, begin):
