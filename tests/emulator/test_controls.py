@@ -96,7 +96,7 @@ REFUSED = [
     ("rates", {"perSecond": {"writes": 1}}, "'perSecond'"),
     ("rates", {"burst": 0}, "'burst' must be a whole number of at least 1."),
     ("outages", {"scope": ["global"]}, "has unknown keys: scope. It may have quotas, requireBasicQuota, scopes."),
-    ("outages", {"scopes": "global"}, "'scopes' must be a list of scopes (global"),
+    ("outages", {"scopes": "global"}, "'scopes' must be a list of scopes (such as global and regions"),
     ("outages", {"scopes": ["us-east1-b"]}, "'scopes'"),
     ("outages", {"scopes": [["global"]]}, "'scopes'"),
     ("outages", {"quotas": ["zones/us-east1-b"]}, "'quotas' must be a list of regions"),
