@@ -10,7 +10,7 @@ DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.t
 PORT ?= 8095
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
-.PHONY: help demo picture test test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench docs docs-links build dist release-check clean
+.PHONY: help demo picture test test-backends test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench docs docs-links build dist release-check clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { gsub(/[$$][$$]/, "$$", $$2); printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -19,16 +19,20 @@ demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack 
 	@$(BIN)/python tools/demo.py
 
 test: setup ## Run the tests, those with the real Pulumi CLI included; `make test-languages` has releases, guides and examples
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages"
+	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends"
 
 coverage: setup ## Run the tests without the real CLI in random order, and measure code coverage; SEED=... repeats an order
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not pulumi and not languages" $(RANDOM_ORDER)
+	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not pulumi and not languages and not backends" $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 test-languages: setup ## Build a release, install it, and run the guides, the examples, and programs in every language
 	$(BIN)/python -m pytest -m languages -n 2
+
+test-backends: setup ## Run stacks in PostgreSQL, which is installed if possible, and in a bucket; many stacks side by side
+	@$(BIN)/python tools/postgresql.py
+	$(BIN)/python -m pytest tests/backends -m backends -n 2
 
 search: $(READY) ## Try many new examples in the property-based tests, at most a minute each
 	GCPX_SEARCH=60 $(BIN)/python -m pytest -n 2 -m search
@@ -40,7 +44,7 @@ soak: $(READY) ## Run random programs, faults, cancellations and crashes for hal
 	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools GRPC_VERBOSITY=NONE $(BIN)/python tools/soak.py
 
 shuffle: setup ## Run every test in random order; SEED=... repeats an order
-	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages" $(RANDOM_ORDER)
+	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
 
 repeat: setup ## Run the new and changed tests several times, in random order
 	$(BIN)/python tools/repeat.py

@@ -121,7 +121,7 @@ def _measured(rounds: int, *commands: list[str]) -> list[Measured]:
 
 def previews(root: Path, count: int, rounds: int) -> Row:
     """Compare previews of `count` new templates under the real CLI."""
-    ours, nothing = _workspace(root / "ours", count, _ours), _workspace(root / "nothing", count, _nothing)
+    ours, nothing = _workspace(root / "ours", count, _ours), _workspace(root / "nothing", count, nothing_plugin)
     times: dict[str, list[float]] = {"ours": [], "nothing": []}
     for _ in range(rounds):
         for name, workspace in (("ours", ours), ("nothing", nothing)):
@@ -150,7 +150,8 @@ def _ours(path: Path) -> None:
     shutil.copy(_SCRIPT, path)
 
 
-def _nothing(path: Path) -> None:
+def nothing_plugin(path: Path) -> None:
+    """Write a plugin that does nothing."""
     path.write_text(f'#!/bin/sh\nexec {sys.executable} {_here("noop.py")} "$@"\n')
     path.chmod(0o755)
 

@@ -22,7 +22,7 @@ _ROUNDS: Final = 3
 _SECONDS: Final = 480
 """No round begins after this time. A round that has begun is not interrupted."""
 _BACK: Final = 20
-_SELECTED: Final = "not languages"
+_SELECTED: Final = "not languages and not backends"
 """Those tests are left out because they take minutes."""
 _OPTIONS: Final = "-q -n 2 --maxschedchunk 4 -p randomly -p no:cacheprovider"
 

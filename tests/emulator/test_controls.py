@@ -57,13 +57,25 @@ def test_valid_control_requests_are_accepted(http, path, body):
 
 REFUSED = [
     ("limits", {"regions": {}}, "has unknown keys: regions. It may have addresses, instances, machineTypes,"),
-    ("limits", {"zones": {"us-east1-b": "1"}}, "'zones' must be whole numbers by zone (europe-west1-b"),
+    (
+        "limits",
+        {"zones": {"us-east1-b": "1"}},
+        "'zones' must be whole numbers by zone (such as asia-east1-a and asia-east1-b",
+    ),
     ("limits", {"zones": {"us-east1-b": -1}}, "'zones'"),
     ("limits", {"zones": {"us-east1-b": True}}, "'zones'"),
     ("limits", {"zones": {"zones/us-east1-b": 1}}, "'zones'"),
-    ("limits", {"instances": {"us-est1": 1}}, "'instances' must be whole numbers by region (europe-west1"),
+    (
+        "limits",
+        {"instances": {"us-est1": 1}},
+        "'instances' must be whole numbers by region (such as asia-east1 and asia-northeast1",
+    ),
     ("limits", {"instances": 3}, "'instances'"),
-    ("limits", {"machineTypes": {"us-east1-b": 3}}, "'machineTypes' must be whole numbers by zone (europe-west1-b"),
+    (
+        "limits",
+        {"machineTypes": {"us-east1-b": 3}},
+        "'machineTypes' must be whole numbers by zone (such as asia-east1-a and asia-east1-b",
+    ),
     ("limits", {"machineTypes": {"us-east1": {"e2-small": 3}}}, "'machineTypes'"),
     ("limits", {"machineTypes": {"us-east1-b": {"e2-small": -1}}}, "'machineTypes'"),
     (
@@ -84,7 +96,7 @@ REFUSED = [
     ("rates", {"perSecond": {"writes": 1}}, "'perSecond'"),
     ("rates", {"burst": 0}, "'burst' must be a whole number of at least 1."),
     ("outages", {"scope": ["global"]}, "has unknown keys: scope. It may have quotas, requireBasicQuota, scopes."),
-    ("outages", {"scopes": "global"}, "'scopes' must be a list of scopes (global"),
+    ("outages", {"scopes": "global"}, "'scopes' must be a list of scopes (such as global and regions"),
     ("outages", {"scopes": ["us-east1-b"]}, "'scopes'"),
     ("outages", {"scopes": [["global"]]}, "'scopes'"),
     ("outages", {"quotas": ["zones/us-east1-b"]}, "'quotas' must be a list of regions"),

@@ -85,8 +85,8 @@ def test_properties_of_other_providers_are_refused_with_the_right_form(engine, m
 
 
 @pytest.mark.parametrize(("token", "inputs", "words"), [
-    (TEMPLATE, {**template(), "region": "us-est1"}, "region: must be a region of demo-project; did you mean us-east1? ("),
-    (FLEET, fleet(2, region="us-est1"), "region: must be a region of demo-project; did you mean us-east1? ("),
+    (TEMPLATE, {**template(), "region": "us-eas1"}, "region: must be a region of demo-project; did you mean us-east1? ("),
+    (FLEET, fleet(2, region="us-eas1"), "region: must be a region of demo-project; did you mean us-east1? ("),
     (FLEET, {"region": "us-east1", "count": 2, "namePattern": "a-##", "sourceInstanceTemplate": "global/instanceTemplates/none"},
      "sourceInstanceTemplate: must name something that exists: create it first, correct sourceInstanceTemplate, or run `pulumi refresh` if it is gone"),
     (NOTIFICATION, notification(bucket="no-such-bucket"), "bucket: must exist: create the bucket no-such-bucket first, or correct bucket ("),
@@ -171,7 +171,7 @@ def test_an_import_command_does_not_name_a_default_provider(engine, cloud, name)
 
 
 @pytest.mark.parametrize(("online", "words"), [
-    (fleet(2, region="us-est1"), "did you mean us-east1?"),
+    (fleet(2, region="us-eas1"), "did you mean us-east1?"),
     (fleet(2, disks=[{"boot": True, "initializeParams": {"sourceImage": "projects/debian-cloud/global/images/family/debian-99"}}]), "correct it, or create it first"),
 ])  # fmt: skip
 def test_an_online_check_says_what_to_do_next(cloud, online, words):

@@ -5,16 +5,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import select
-import signal
 import subprocess
 import threading
-from pathlib import Path
 
 import driver
 import pytest
 from crashing_stack import counted_requests
 from import_commands import import_commands
+from killed_cli import kill_cli
 from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
 from steered import HANGS
 
@@ -46,20 +44,7 @@ def _running(stack):
         try:
             yield
         finally:
-            children = Path(f"/proc/{process.pid}/task").glob("*/children")
-            pids = [int(pid) for path in children for pid in path.read_text().split()]
-            _kill_cli(process, pids)
-
-
-def _kill_cli(process, children):
-    """Kill the CLI and its language hosts; wait for the end of its plugins."""
-    plugins = [pid for pid in children if b"pulumi-resource-gcpx" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    with contextlib.ExitStack() as opened:
-        ends = [opened.enter_context(os.fdopen(os.pidfd_open(pid), "rb", buffering=0)) for pid in plugins]
-        for pid in {process.pid, *children} - {*plugins}:
-            os.kill(pid, signal.SIGKILL)
-        assert ends
-        assert all(select.select([end], [], [], HANGS)[0] for end in ends), "a plugin has outlived its engine"
+            kill_cli(process)
 
 
 @pytest.mark.parametrize("case", CASES)

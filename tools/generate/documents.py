@@ -8,14 +8,7 @@ from typing import Final
 
 from workspace import ROOT
 
-from generate import (
-    document_tables,
-    package_schema,
-    permissions_page,
-    reference_pages,
-    registry_pages,
-    rules_page,
-)
+from generate import document_tables, package_schema, permissions_page, reference_pages, registry_pages, rules_page
 
 TEXTS: Final[dict[str, Callable[[], str]]] = {
     **{path: partial(document_tables.text, path) for path in document_tables.TABLES},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from gcpx_emulator.compute.locations import REGIONS, ZONES
-from gcpx_emulator.core.control_bodies import SWITCH, ControlBody, Field, is_object, is_whole, numbers_by
+from gcpx_emulator.core.control_bodies import SWITCH, ControlBody, Field, is_object, is_whole, numbers_by, some
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.settings import setting
 from gcpx_emulator.core.store import Store
@@ -18,11 +18,11 @@ def _are_numbers(value: Any) -> bool:
 
 
 _MACHINE_TYPES: Final = Field(
-    f"whole numbers by zone ({', '.join(ZONES)}) and machine type",
+    f"whole numbers by zone ({some(ZONES)}) and machine type",
     lambda value: is_object(value) and set(value) <= set(ZONES) and all(map(_are_numbers, value.values())),
 )
 _MODELS: Final = Field(
-    f"whole numbers by zone ({', '.join(ZONES)}) and provisioning model ({', '.join(PROVISIONING_MODELS)})",
+    f"whole numbers by zone ({some(ZONES)}) and provisioning model ({', '.join(PROVISIONING_MODELS)})",
     lambda value: (
         _MACHINE_TYPES.accepts(value) and all(set(item) <= set(PROVISIONING_MODELS) for item in value.values())
     ),

@@ -7,10 +7,28 @@ from typing import Final
 from gcpx_emulator.compute.call import Call
 from gcpx_emulator.core.errors import not_found
 
+# The order is that of names, as in Google's lists.
 _ZONE_LETTERS: Final = {
+    "asia-east1": ("a", "b", "c"),
+    "asia-northeast1": ("a", "b", "c"),
+    "asia-south1": ("a", "b", "c"),
+    "asia-southeast1": ("a", "b", "c"),
+    "australia-southeast1": ("a", "b", "c"),
+    "europe-north1": ("a", "b", "c"),
+    "europe-southwest1": ("a", "b", "c"),
     "europe-west1": ("b", "c", "d"),
+    "europe-west2": ("a", "b", "c"),
+    "europe-west3": ("a", "b", "c"),
+    "europe-west4": ("a", "b", "c"),
+    "europe-west9": ("a", "b", "c"),
+    "northamerica-northeast1": ("a", "b", "c"),
+    "southamerica-east1": ("a", "b", "c"),
     "us-central1": ("a", "b", "c", "f"),
     "us-east1": ("b", "c", "d"),
+    "us-east4": ("a", "b", "c"),
+    "us-west1": ("a", "b", "c"),
+    "us-west2": ("a", "b", "c"),
+    "us-west4": ("a", "b", "c"),
 }
 REGIONS: Final = tuple(_ZONE_LETTERS)
 

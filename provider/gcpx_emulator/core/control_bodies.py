@@ -12,6 +12,7 @@ from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json, parse_json
 
 _TYPE_NAMES: Final = {list: "a list", str: "a string", bool: "a boolean", int: "a number", float: "a number"}
+_FEW: Final = 12
 
 
 @attrs.frozen
@@ -95,10 +96,15 @@ TEXT: Final = Field("a string", is_text)
 SWITCH: Final = Field("true or false", lambda value: isinstance(value, bool))
 
 
+def some(names: Collection[str]) -> str:
+    """Write names for a message: all of a few, or the first two of many."""
+    return ", ".join(names) if len(names) <= _FEW else f"such as {' and '.join([*names][:2])}"
+
+
 def numbers_by(what: str, names: Collection[str]) -> Field:
     """Accept an object of whole numbers by name; `what` says what is named, such as `region`."""
     return Field(
-        f"whole numbers by {what} ({', '.join(names)})",
+        f"whole numbers by {what} ({some(names)})",
         lambda value: is_object(value) and set(value) <= set(names) and all(map(is_whole, value.values())),
     )
 
@@ -106,6 +112,6 @@ def numbers_by(what: str, names: Collection[str]) -> Field:
 def list_of(what: str, names: Collection[str]) -> Field:
     """Accept a list of names; `what` says what is named, such as `regions`."""
     return Field(
-        f"a list of {what} ({', '.join(names)})",
+        f"a list of {what} ({some(names)})",
         lambda value: isinstance(value, list) and all(is_text(name) and name in names for name in value),
     )

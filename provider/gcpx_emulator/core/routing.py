@@ -12,12 +12,15 @@ from gcpx_emulator.core.json_data import Json
 
 Methods = dict[str, Method]
 """The methods of one path, by HTTP method."""
-_PAGES: Final[dict[str, Methods]] = {}
+_PAGES: Final = Node()
 
 
 def serve_page(path: str, method_id: str, parameters: Json) -> None:
-    """Register a page that no discovery document describes; it can only be read."""
-    _PAGES[path] = {"GET": undocumented_method(method_id, parameters)}
+    """Register a page that no discovery document describes, such as `{bucket}/{object}`; it can only be read."""
+    node = _PAGES
+    for segment in path.split("/"):
+        node = node.child(segment)
+    node.methods["GET"] = undocumented_method(method_id, parameters)
 
 
 def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
@@ -27,12 +30,19 @@ def route(http_method: str, path: str) -> tuple[Method, dict[str, str]]:
         ApiError: 404 when no API has the path, 405 when none of its methods is `http_method`.
     """
     clean = path.strip("/")
-    methods, parameters = (_PAGES[clean], {}) if clean in _PAGES else _documented(clean)
+    methods, parameters = _documented(clean)
+    if not methods and http_method == "GET":
+        methods, parameters = _page(clean)
     if not methods:
         raise ApiError(404, f"{path} is not a path of any API that is emulated")
     if http_method not in methods:
         raise ApiError(405, f"{http_method} is not allowed on {path}; {', '.join(methods)} is")
     return methods[http_method], {name: unquote(value) for name, value in parameters.items()}
+
+
+def _page(path: str) -> tuple[Methods, dict[str, str]]:
+    node, parameters = _find(_PAGES, path.split("/"), {})
+    return (node.methods if node else {}), parameters
 
 
 def _documented(path: str) -> tuple[Methods, dict[str, str]]:

@@ -76,6 +76,8 @@ def clean_body(method: Method, body: Any) -> Json:
         if body:
             raise _refusal("Request body must be empty.")
         return {}
+    if body is None:
+        body = {}  # Google takes an omitted body for an empty object
     if not isinstance(body, dict):
         raise _refusal("Root element must be a message.")
     cleaned: Json = _Cleaner(method.document).value({"$ref": method.request}, body, "", patch=method.is_patch)

@@ -14,7 +14,7 @@ from gcpx_emulator.storage.notification_configs import configs_path
 
 def publish_event(call: Call, event: str, metadata: Json, attributes: Json) -> None:
     """Publish an event about an object, with these attributes besides those that every event has."""
-    for config in _configs_for(call, event, metadata["name"]):
+    for config in _configs_for(call, event, metadata):
         payload = json.dumps(metadata).encode() if config["payload_format"] == "JSON_API_V1" else b""
         message = {
             "data": base64.b64encode(payload).decode(),
@@ -36,8 +36,9 @@ def _attributes(event: str, metadata: Json, config: Json) -> Json:
     }
 
 
-def _configs_for(call: Call, event: str, name: str) -> Iterator[Json]:
-    """Yield the configurations that ask for an event about the object of this name."""
-    for config in call.store.list(configs_path(call)):
-        if event in config.get("event_types", [event]) and name.startswith(config.get("object_name_prefix", "")):
+def _configs_for(call: Call, event: str, metadata: Json) -> Iterator[Json]:
+    """Yield the configurations that ask for an event about an object."""
+    for config in call.store.list(configs_path(metadata["bucket"])):
+        prefix = config.get("object_name_prefix", "")
+        if event in config.get("event_types", [event]) and metadata["name"].startswith(prefix):
             yield config

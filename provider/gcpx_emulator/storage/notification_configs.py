@@ -9,7 +9,7 @@ from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.errors import ApiError, required
 from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.storage.buckets import bucket_path, read_bucket
+from gcpx_emulator.storage.buckets import read_bucket
 
 _TOPIC: Final = re.compile(r"(?://pubsub\.googleapis\.com/)?(projects/[^/]+/topics/[a-zA-Z][-\w.~+%]{2,254})")
 _SERVICE_AGENT: Final = "service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
@@ -18,9 +18,9 @@ _MOST_CONFIGS: Final = 100
 _MOST_ATTRIBUTES: Final = 5
 
 
-def configs_path(call: Call) -> str:
+def configs_path(bucket: str) -> str:
     """Return the path of a bucket's configurations."""
-    return f"{bucket_path(call)}/notificationConfigs"
+    return f"b/{bucket}/notificationConfigs"
 
 
 @handles("storage.notifications.insert")
@@ -32,7 +32,7 @@ def insert_config(call: Call) -> Json:
             raise required(field)
     topic = _existing_topic(call, call.body["topic"])
     _check_options(call.body)
-    path = configs_path(call)
+    path = configs_path(call.path["bucket"])
     if len(call.store.list(path)) >= _MOST_CONFIGS:
         raise ApiError(400, f"A bucket has at most {_MOST_CONFIGS} notification configurations.", "limitExceeded")
     number = str(call.store.next(path))
@@ -77,14 +77,14 @@ def get_config(call: Call) -> Json:
 
 
 def _config_path(call: Call) -> str:
-    return f"{configs_path(call)}/{call.path['notification']}"
+    return f"{configs_path(call.path['bucket'])}/{call.path['notification']}"
 
 
 @handles("storage.notifications.list")
 def list_configs(call: Call) -> Json:
     """List the configurations of a bucket."""
     read_bucket(call)
-    items = call.store.list(configs_path(call))
+    items = call.store.list(configs_path(call.path["bucket"]))
     return {"kind": "storage#notifications"} | ({"items": items} if items else {})
 
 

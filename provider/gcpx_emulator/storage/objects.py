@@ -19,23 +19,31 @@ from gcpx_emulator.core.merge_patch import merge
 from gcpx_emulator.storage.buckets import bucket_path, read_bucket
 from gcpx_emulator.storage.events import publish_event
 
-_SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
-                    "customTime", "metadata", "storageClass")  # fmt: skip
+SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
+                   "customTime", "metadata", "storageClass")  # fmt: skip
+"""The metadata that a client may set."""
+READ_CONTENT: Final = "storage.xml.getObject"
+"""Names the call of the XML API that reads an object's content, which no discovery document describes."""
 _CONTENT: Final = "_media"
 """Where the store keeps an object's content, in base64."""
 _DEFAULT_TYPE: Final = "application/octet-stream"
 
 
-def _path(call: Call, name: str) -> str:
+def object_path(bucket: str, name: str) -> str:
     """Return the path of an object; a slash in its name does not divide the path."""
-    return f"{bucket_path(call)}/o/{name.replace('%', '%25').replace('/', '%2F')}"
+    return f"b/{bucket}/o/{name.replace('%', '%25').replace('/', '%2F')}"
 
 
-def _metadata(stored: Json) -> Json:
+def _path(call: Call, name: str) -> str:
+    return object_path(call.path["bucket"], name)
+
+
+def metadata_of(stored: Json) -> Json:
+    """Return an object's metadata, without its content."""
     return {name: value for name, value in stored.items() if name != _CONTENT}
 
 
-def _check_generation(call: Call, stored: Json | None) -> None:
+def check_generation(call: Call, stored: Json | None) -> None:
     """Refuse a call whose precondition does not hold; an object that does not exist has generation 0."""
     expected = call.query.get("ifGenerationMatch")
     if expected is not None and expected != (stored or {}).get("generation", "0"):
@@ -50,25 +58,29 @@ def insert_object(call: Call) -> Json:
     if not name:
         raise required("name")
     replaced = call.store.get(_path(call, name))
-    _check_generation(call, replaced)
+    check_generation(call, replaced)
     metadata = _new_metadata(call, name)
     for field in ("md5Hash", "crc32c"):
         if call.body.get(field) not in (None, metadata[field]):
             raise ApiError(400, f"Provided {field} '{call.body[field]}' doesn't match calculated '{metadata[field]}'.")
-    call.store.put(_path(call, name), metadata | {_CONTENT: base64.b64encode(call.media.content).decode()})
-    if replaced:
-        by = {"overwrittenByGeneration": metadata["generation"]}
-        publish_event(call, "OBJECT_DELETE", _metadata(replaced), by)
-    overwrote = {"overwroteGeneration": replaced["generation"]} if replaced else {}
-    publish_event(call, "OBJECT_FINALIZE", metadata, overwrote)
+    write_object(call, metadata | {_CONTENT: base64.b64encode(call.media.content).decode()}, replaced)
     return metadata
 
 
+def write_object(call: Call, stored: Json, replaced: Json | None) -> None:
+    """Store an object in its bucket, in place of another one if there is one, and publish the events."""
+    call.store.put(object_path(stored["bucket"], stored["name"]), stored)
+    if replaced:
+        by = {"overwrittenByGeneration": stored["generation"]}
+        publish_event(call, "OBJECT_DELETE", metadata_of(replaced), by)
+    overwrote = {"overwroteGeneration": replaced["generation"]} if replaced else {}
+    publish_event(call, "OBJECT_FINALIZE", metadata_of(stored), overwrote)
+
+
 def _new_metadata(call: Call, name: str) -> Json:
-    given: Json = {field: call.body[field] for field in _SETTABLE if field in call.body}
+    given: Json = {field: call.body[field] for field in SETTABLE if field in call.body}
     return {
-        **_identity(call.path["bucket"], name, str(10**15 + call.store.next("generations"))),
-        "metageneration": "1",
+        **new_identity(call, call.path["bucket"], name),
         "etag": "CAE=",
         "size": str(len(call.media.content)),
         "storageClass": "STANDARD",
@@ -79,7 +91,9 @@ def _new_metadata(call: Call, name: str) -> Json:
     }
 
 
-def _identity(bucket: str, name: str, generation: str) -> Json:
+def new_identity(call: Call, bucket: str, name: str) -> Json:
+    """Return the names, links and generation of a new object."""
+    generation = str(10**15 + call.store.next("generations"))
     link = f"https://www.googleapis.com/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}"
     return {
         "kind": "storage#object",
@@ -89,6 +103,7 @@ def _identity(bucket: str, name: str, generation: str) -> Json:
         "name": name,
         "bucket": bucket,
         "generation": generation,
+        "metageneration": "1",
     }
 
 
@@ -118,8 +133,19 @@ def _read_object(call: Call) -> Json:
 def get_object(call: Call) -> Json | Response:
     """Read an object's metadata, or with `alt=media` its content."""
     stored = _read_object(call)
-    if call.query.get("alt") != "media":
-        return _metadata(stored)
+    return _content(stored) if call.query.get("alt") == "media" else metadata_of(stored)
+
+
+@handles(READ_CONTENT)
+def get_content(call: Call) -> Response:
+    """Read an object's content by the XML API, as Google's client for Go does."""
+    if call.store.get(bucket_path(call)) is None:
+        path = f"/{call.path['bucket']}/{call.path['object']}"
+        raise ApiError(404, f"{path} is not a path of any API that is emulated, and no object of a bucket.")
+    return _content(_read_object(call))
+
+
+def _content(stored: Json) -> Response:
     checksums = f"crc32c={stored['crc32c']},md5={stored['md5Hash']}"
     headers = {"X-Goog-Hash": checksums, "X-Goog-Generation": stored["generation"]}
     return Response(base64.b64decode(stored[_CONTENT]), media_type=stored["contentType"], headers=headers)
@@ -130,7 +156,7 @@ def list_objects(call: Call) -> Json:
     """List objects; of names with the delimiter after the prefix, only the common beginnings are listed."""
     read_bucket(call)
     prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
-    stored = [_metadata(item) for item in call.store.list(f"{bucket_path(call)}/o")]
+    stored = [metadata_of(item) for item in call.store.list(f"{bucket_path(call)}/o")]
     names = [item["name"] for item in stored if item["name"].startswith(prefix)]
     prefixes = {name: _common_prefix(name, prefix, delimiter) for name in names}
     shown, token = page_of([item for item in stored if prefixes.get(item["name"]) == ""], call.query)
@@ -149,21 +175,21 @@ def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
 def patch_object(call: Call) -> Json:
     """Change an object's metadata as a JSON Merge Patch; an update also removes the fields that it leaves out."""
     stored = _read_object(call)
-    _check_generation(call, stored)
+    check_generation(call, stored)
     if call.method.id.endswith("update"):
         stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
     _checked_type(call.body.get("contentType", ""))
-    stored = merge(stored, {field: call.body[field] for field in _SETTABLE if field in call.body})
+    stored = merge(stored, {field: call.body[field] for field in SETTABLE if field in call.body})
     stored |= {"metageneration": str(int(stored["metageneration"]) + 1), "updated": timestamp()}
     call.store.put(_path(call, stored["name"]), stored)
-    publish_event(call, "OBJECT_METADATA_UPDATE", _metadata(stored), {})
-    return _metadata(stored)
+    publish_event(call, "OBJECT_METADATA_UPDATE", metadata_of(stored), {})
+    return metadata_of(stored)
 
 
 @handles("storage.objects.delete")
 def delete_object(call: Call) -> None:
     """Delete an object."""
     stored = _read_object(call)
-    _check_generation(call, stored)
+    check_generation(call, stored)
     call.store.delete(_path(call, stored["name"]))
-    publish_event(call, "OBJECT_DELETE", _metadata(stored), {})
+    publish_event(call, "OBJECT_DELETE", metadata_of(stored), {})

@@ -3,7 +3,8 @@
 
 from gcpx_emulator.core.discovery import MERGE_PATCH, Api, methods_of, serve
 from gcpx_emulator.core.json_data import Json
-from gcpx_emulator.storage import buckets, notification_configs, objects, permissions
+from gcpx_emulator.core.routing import serve_page
+from gcpx_emulator.storage import buckets, copies, notification_configs, objects, permissions
 
 
 def _amend(content: Json) -> None:
@@ -20,3 +21,4 @@ serve(
         amend=_amend,
     )
 )
+serve_page("{bucket}/{object}", objects.READ_CONTENT, {})

@@ -6,8 +6,9 @@ import io
 
 import pytest
 from google.api_core import exceptions
-from google_clients import storage_client
-from programs import BUCKET
+from google.pubsub_v1 import SubscriberClient
+from google_clients import connect, storage_client
+from programs import BUCKET, PROJECT
 
 
 def test_objects_are_uploaded_in_every_way_read_listed_and_deleted(cloud):
@@ -64,3 +65,49 @@ def test_an_update_replaces_the_metadata_of_an_object(http):
     http.patch(f"{path}/one", json={"metadata": {"a": "1"}})
 
     assert http.put(f"{path}/one", json={"metadata": {"b": "2"}}).json()["metadata"] == {"b": "2"}
+
+
+def test_objects_are_copied_within_a_bucket_and_into_another(cloud):
+    client = storage_client(cloud)
+    bucket, other = client.bucket(BUCKET), client.create_bucket("copies")
+    source = bucket.blob("a/one.txt")
+    source.metadata = {"team": "a"}
+    source.upload_from_string("eins", content_type="text/plain")
+    other.blob("b/two.txt").rewrite(source)
+    bucket.blob("a/three.txt").rewrite(source)
+
+    for copy in (other.blob("b/two.txt"), bucket.blob("a/three.txt")):
+        assert copy.download_as_text() == "eins"
+        copy.reload()
+        assert (copy.content_type, copy.metadata) == ("text/plain", {"team": "a"})
+        assert copy.generation != source.generation
+    with pytest.raises(exceptions.PreconditionFailed):
+        other.blob("b/two.txt").rewrite(source, if_generation_match=0)
+    with pytest.raises(exceptions.NotFound, match="a/missing"):
+        other.blob("b/two.txt").rewrite(bucket.blob("a/missing"))
+    with pytest.raises(exceptions.NotFound, match="bucket does not exist"):
+        client.bucket("missing-bucket").blob("one").rewrite(source)
+
+
+def test_a_copy_publishes_events_of_its_own_bucket(cloud):
+    client = storage_client(cloud)
+    source = client.create_bucket("sources").blob("one")
+    source.upload_from_string("eins")
+    client.bucket(BUCKET).notification("uploads", topic_project=PROJECT).create()
+    subscriber = connect(SubscriberClient, cloud)
+    subscription = f"projects/{PROJECT}/subscriptions/worker"
+    subscriber.create_subscription(request={"name": subscription, "topic": f"projects/{PROJECT}/topics/uploads"})
+    client.bucket(BUCKET).blob("two").rewrite(source)
+    (received,) = subscriber.pull(subscription=subscription, max_messages=10).received_messages
+
+    assert received.message.attributes["bucketId"] == BUCKET
+    assert received.message.attributes["objectId"] == "two"
+
+
+def test_the_content_of_an_object_is_read_as_by_the_xml_api(http):
+    path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media"
+    http.post(f"{path}&name=a%2Fone", content=b"eins", headers={"Content-Type": "text/plain"})
+
+    assert http.get(f"/{BUCKET}/a%2Fone").text == "eins"
+    assert http.get(f"/{BUCKET}/a%2Ftwo").status_code == 404
+    assert "is not a path of any API" in _error(http.get("/missing-bucket/one"))["message"]

@@ -1,0 +1,34 @@
+"""Find the programs of PostgreSQL's server, or install Debian's package; `make test-backends` runs this first."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+_DEBIAN: Final = Path("/usr/lib/postgresql")
+_INSTALL: Final = ("apt-get", "install", "--yes", "--no-install-recommends", "postgresql")
+
+
+def programs() -> Path | None:
+    """Find the folder with `initdb` and `pg_ctl`: the newest of Debian's, or the one on PATH."""
+    versions = sorted(_DEBIAN.glob("*/bin/pg_ctl"), key=lambda path: float(path.parents[1].name))
+    found = str(versions[-1]) if versions else shutil.which("pg_ctl")
+    return Path(found).resolve().parent if found else None
+
+
+def main() -> None:
+    """Install PostgreSQL if it is missing; exits with an error that says what to install if that fails."""
+    if programs() is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        print("PostgreSQL is missing; installing Debian's package", file=sys.stderr, flush=True)
+        subprocess.run(["apt-get", "update", "--quiet"], check=False)
+        subprocess.run(_INSTALL, check=False, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+    if programs() is None:
+        sys.exit(f"PostgreSQL is missing. Install its server, on Debian with `sudo {' '.join(_INSTALL)}`, and repeat.")
+
+
+if __name__ == "__main__":
+    main()
