@@ -18,12 +18,16 @@ help: ## Show this list
 demo: setup ## Run a real `pulumi up` against the emulator, from an empty stack to an empty stack
 	@$(BIN)/python tools/demo.py
 
-test: setup ## Run the tests, those with the real Pulumi CLI included; `make test-languages` has releases, guides and examples
+ifdef COVERAGE
+test: coverage
+else
+test: setup ## Run the tests, also with the real Pulumi CLI, but not those of test-languages and test-backends; COVERAGE=1: as `make coverage`
 	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends"
+endif
 
-coverage: setup ## Run the tests without the real CLI in random order, and measure code coverage; SEED=... repeats an order
+coverage: setup ## Run the tests of `make test` in random order, and measure code coverage; SEED=... repeats an order
 	@$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not pulumi and not languages and not backends" $(RANDOM_ORDER)
+	$(BIN)/coverage run -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
