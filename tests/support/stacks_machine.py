@@ -256,10 +256,20 @@ class StacksMachine(RuleBasedStateMachine):
             outside_changes.delete(self.cloud, name)
 
     def _owned(self, number: int) -> set[str]:
-        """Return what a stack's state has, and exists."""
-        inventory, entries = Inventory.of(self.cloud), self.stacks[number].entries
+        """Return what a stack's state has, and exists.
+
+        If a creation was interrupted before Google's response, the state has its resource as unfinished, although it may
+        be the other stack's. The provider leaves it alone until a response shows whose it is.
+        """
+        return self._held(number) - self._held(1 - number, finished=True) | self._held(number, finished=True)
+
+    def _held(self, number: int, *, finished: bool = False) -> set[str]:
+        """Return what entries of a stack's state name, and exists; those of finished entries only, if asked."""
+        inventory = Inventory.of(self.cloud)
         return {
-            identity(entry.resource) for entry in entries if not entry.is_deleted and inventory.holds(entry.resource)
+            identity(entry.resource)
+            for entry in self.stacks[number].entries
+            if not entry.is_deleted and not (finished and entry.init_errors) and inventory.holds(entry.resource)
         }
 
     def _forget_lost(self, number: int) -> None:

@@ -27,6 +27,7 @@ from gcpx.gcp.settings import Settings
 
 READ = Request(api=COMPUTE, method="GET", path=f"v1/projects/{PROJECT}/global/instanceTemplates/web")
 MEGABYTE = 1 << 20
+CUT_GZIP = gzip.compress(b"{}" * 1000)[:-9]
 IDS = {
     TEMPLATE: f"projects/{PROJECT}/global/instanceTemplates/web",
     IMAGE: f"projects/{PROJECT}/global/machineImages/i",
@@ -146,8 +147,8 @@ def test_an_encoding_that_nobody_asked_for_is_refused():
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (response(gzip.compress(b"{}" * 1000)[:-9], "200 OK", "Content-Encoding: gzip"), "the connection was lost"),
-        (response(b"not gzip", "200 OK", "Content-Encoding: gzip"), "not valid HTTP"),
+        (response(CUT_GZIP, "200 OK", "Content-Encoding: gzip", "Connection: close"), "the connection was lost"),
+        (response(b"not gzip", "200 OK", "Content-Encoding: gzip", "Connection: close"), "not valid HTTP"),
         (b"HTTP/1.1 200 OK\r\n" + b"".join(b"x%d: y\r\n" % n for n in range(40_000)) + b"\r\n", "not valid HTTP"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "not valid HTTP"),
         (b"\x00\x01\x02 nonsense\r\n\r\n", "not valid HTTP"),

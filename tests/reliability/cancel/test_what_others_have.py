@@ -1,0 +1,50 @@
+"""A cancelled creation of what another stack has already."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from programs import ATTACHMENT, PROJECT, attachment
+from pulumi_stack import Declared, PulumiStack
+from steered import HANGS
+
+PROGRAM = {"data": Declared(ATTACHMENT, attachment())}
+
+
+@pytest.fixture
+def stacks(cloud):
+    """Two stacks of one program. The first one has the attachment; the creation of the second one was cancelled."""
+    cloud.make_instance()
+    cloud.make_disk()
+    first, second = (
+        PulumiStack(name, {"project": PROJECT, "emulatorHost": cloud.host}) for name in ("first", "second")
+    )
+    first.up(PROGRAM)
+    second.up({})
+    cloud.gate.watch(1)
+    running = threading.Thread(target=lambda: second.up(PROGRAM))
+    running.start()
+    assert cloud.gate.arrived.wait(HANGS)
+    second.cancel()
+    running.join()
+    cloud.gate.drain()
+    yield first, second
+    first.end_plugin()
+    second.end_plugin()
+
+
+@pytest.mark.parametrize("recovery", ["up", "destroy"])
+def test_what_another_stack_has_is_left_alone_after_a_cancelled_creation(stacks, recovery):
+    first, second = stacks
+    assert second.entries[0].init_errors
+    if recovery == "up":
+        second.up(PROGRAM, refresh=True)
+        assert "is attached already, and not by this resource" in second.failures[0].message
+    else:
+        second.destroy()
+    first.refresh()
+
+    assert second.entries == []
+    assert [entry.init_errors for entry in first.entries] == [[]]
+    assert first.preview(PROGRAM) == {}
