@@ -106,12 +106,12 @@ class _Effects:
         )
 
     def lines(self, at_most: str) -> list[str]:
-        """Describe the effects, one line each; `at_most` stands before what may turn out to be unnecessary."""
+        """Describe the effects, one line each; `at_most` begins the lines about what may turn out to be unnecessary."""
         number = f"{self.created:,} {'instance is' if self.created == 1 else 'instances are'} created"
         return [
             *_line("changed without a restart", self.refreshed),
-            *_line(f"{at_most}restarted", self.restarted),
-            *_line(f"{at_most}replaced", self.replaced),
+            *_line("restarted", self.restarted, at_most),
+            *_line("replaced", self.replaced, at_most),
             *_line("changed, and left stopped", self.rested),
             *_line("started", self.started),
             *_line("deleted", self.deleted),
@@ -137,12 +137,12 @@ def _replaced(step: Step) -> list[Member]:
     return [member for member in step.delete if member.need is Level.REPLACE and not member.unwanted]
 
 
-def _line(what: str, members: list[Member]) -> list[str]:
-    """Write `3 members are restarted: web-1, web-2, web-3`; nothing without members."""
+def _line(what: str, members: list[Member], at_most: str = "") -> list[str]:
+    """Write `3 members are restarted: web-1, web-2, web-3`, perhaps after `at most`; nothing without members."""
     if not members:
         return []
     verb = "member is" if len(members) == 1 else "members are"
-    return [f"{len(members):,} {verb} {what}: {names_in_words(map(str, members))}"]
+    return [f"{at_most}{len(members):,} {verb} {what}: {names_in_words(map(str, members))}"]
 
 
 def _pause(current: int, wanted: int) -> str:
