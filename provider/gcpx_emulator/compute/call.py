@@ -35,7 +35,13 @@ _ANONYMOUS: Final = "operator@example.com"
 
 @attrs.frozen(kw_only=True)
 class Call(call.Call):
-    """A call of a method of Compute Engine."""
+    """A call of a method of Compute Engine.
+
+    Attributes:
+        now: when it arrived, in seconds since 1970. What it creates and its operation have this time.
+    """
+
+    now: float = attrs.field(default=attrs.Factory(lambda self: self.operations.now(), takes_self=True))
 
     @classmethod
     def of(cls, checked: call.Call) -> Call:
@@ -83,8 +89,8 @@ class Call(call.Call):
 
     @property
     def end(self) -> float:
-        """When an operation that starts now will end, in seconds since 1970."""
-        return self.operations.clock.now() + self.operations.latency
+        """When an operation of this call will end, in seconds since 1970."""
+        return self.now + self.operations.latency
 
     def url(self, path: str) -> str:
         """Return the full URL of a path."""
@@ -150,8 +156,8 @@ class Call(call.Call):
 
         The works of a group become operations in the scopes of their targets, which end when this one ends.
         """
-        begins, request_id = self.operations.now(), self.query.get("requestId")
-        name = f"operation-{int(begins * 1000)}-{uuid.uuid4().hex[:8]}"
+        request_id = self.query.get("requestId")
+        name = f"operation-{int(self.now * 1000)}-{uuid.uuid4().hex[:8]}"
         failed = attrs.evolve(work, failure=self.failure or work.failure)
         client_id = {"clientOperationId": request_id} if request_id else {}
         first = self._new_operation(name, self.scope, failed, {"id": self.new_id(), **client_id})
@@ -164,11 +170,11 @@ class Call(call.Call):
 
     def _new_operation(self, name: str, scope: str, work: Work, own: Json) -> Operation:
         """Write an operation; `own` are its numeric ID and other fields that only this one has."""
-        begins, project = self.operations.now(), self.path["project"]
+        project = self.path["project"]
         failure, effects = work.outcome()
-        body = self._body(name, scope, work) | own | {"insertTime": timestamp(begins)} | failure
+        body = self._body(name, scope, work) | own | {"insertTime": timestamp(self.now)} | failure
         return Operation(
-            name=name, project=project, scope=scope, request_id=None, body=body, begins=begins, effects=effects
+            name=name, project=project, scope=scope, request_id=None, body=body, begins=self.now, effects=effects
         )
 
     def _body(self, name: str, scope: str, work: Work) -> Json:

@@ -103,7 +103,7 @@ def _instance_fields(call: Call, path: str, properties: Json) -> Json:
         "kind": "compute#instance",
         "id": call.new_id(),
         "name": name,
-        "creationTimestamp": timestamp(call.operations.clock.now()),
+        "creationTimestamp": timestamp(call.now),
         "machineType": call.url(f"{parent}/machineTypes/{last_part(str(properties['machineType']))}"),
         "zone": call.url(parent),
         "labelFingerprint": fingerprint(properties.get("labels") or {}),

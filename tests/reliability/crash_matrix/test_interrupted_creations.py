@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta
 
 import attrs
 import pytest
@@ -55,6 +56,20 @@ def test_an_interrupted_creation_under_a_generated_name_is_adopted(cloud, name):
 
     assert existing(cloud) == made, "nothing is created twice"
     assert stack.warnings == []
+    assert_settled(stack, SCENARIOS[name].inputs, before)
+
+
+@pytest.mark.parametrize("name", ["fleet", "generated fleet"])
+def test_an_interrupted_fleet_is_adopted_although_its_instances_seem_older_than_its_operation(cloud, name):
+    stack, before = lose_creation(cloud, name)
+    for path, instance in cloud.emulator.store.of_kind("instances"):
+        if path not in before:
+            earlier = datetime.fromisoformat(instance["creationTimestamp"]) - timedelta(milliseconds=1)
+            cloud.emulator.store.put(path, {**instance, "creationTimestamp": earlier.isoformat()})
+    made = existing(cloud)
+    stack.run("up", SCENARIOS[name].inputs)
+
+    assert existing(cloud) == made
     assert_settled(stack, SCENARIOS[name].inputs, before)
 
 

@@ -23,6 +23,8 @@ from gcpx.model.call import Call
 from gcpx.model.links import name_of
 
 _NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
+_CLOCK_SKEW: Final = 2.0
+"""Seconds by which the times of operations and of instances may differ, because different machines write them."""
 _DIRECTIONS: Final = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
 
 
@@ -155,8 +157,8 @@ def _was_created_by(operation: dict[str, Any], instance: Instance) -> bool:
     created, begun = instance.get("creationTimestamp"), operation.get("insertTime")
     if not created or not begun:
         return True
-    ended = operation.get("endTime")
-    return moment(begun) <= moment(created) and (not ended or moment(created) <= moment(ended))
+    earliest, ended = moment(begun) - _CLOCK_SKEW, operation.get("endTime")
+    return earliest <= moment(created) and (not ended or moment(created) <= moment(ended) + _CLOCK_SKEW)
 
 
 def describe_progress(operation: dict[str, Any]) -> str:
