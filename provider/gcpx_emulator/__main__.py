@@ -13,6 +13,8 @@ from gcpx_emulator.server import LOOPBACK, listen, serve
 
 _MISUSE = 2
 """The exit code of argparse for wrong options."""
+_MANY = frozenset({"", "<broadcast>"})
+"""What sockets take for several addresses at once; `--host "$UNSET"` must not listen on all."""
 
 
 def main() -> None:
@@ -40,10 +42,13 @@ def _read(file: str) -> Store:
 
 def _open(host: str, port: int) -> socket.socket:
     """Open a port, or exit with the reason why that is impossible."""
+    no_address = f"gcpx-emulator: {host!r} is not an address of this machine; choose another with --host"
+    if host in _MANY:
+        sys.exit(no_address)
     try:
         return listen(port, host)
     except socket.gaierror:
-        sys.exit(f"gcpx-emulator: {host} is not an address of this machine; choose another with --host")
+        sys.exit(no_address)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
         sys.exit(

@@ -36,6 +36,8 @@ _TOKEN: Final = ControlBody(
 _ROTATION: Final = ControlBody("keys/rotate")
 _LONGEST_ADVANCE: Final = 1_000_000_000
 """Seconds, about 31 years."""
+_LAST_TIME: Final = 221_845_392_000
+"""The beginning of the year 9000, in seconds since 1970. Dates end after the year 9999."""
 _CLOCK: Final = ControlBody(
     "clock",
     {
@@ -146,7 +148,10 @@ class Controls:
     async def _clock(self, request: Request) -> Response:
         """Advance the emulator's clock, or read it."""
         if request.method == "POST":
-            self.emulator.advance(_CLOCK.read(await request.body()).get("advance", 0.0))
+            seconds = _CLOCK.read(await request.body()).get("advance", 0.0)
+            if self.emulator.now() + seconds > _LAST_TIME:
+                raise ApiError(400, "the clock cannot show times after the year 9000; reset the emulator")
+            self.emulator.advance(seconds)
         return JSONResponse({"time": timestamp(self.emulator.now())})
 
     async def _resources(self, request: Request) -> Response:

@@ -102,3 +102,12 @@ def test_the_command_listens_where_it_is_told():
         port = host.removeprefix("0.0.0.0:")
 
         assert httpx.get(f"http://127.0.0.1:{port}/_emulator/clock", trust_env=False, timeout=HANGS).status_code == 200
+
+
+@pytest.mark.parametrize("host", ["", "<broadcast>"])
+def test_what_sockets_take_for_several_addresses_is_refused(host):
+    command = [sys.executable, "-m", "gcpx_emulator", "--host", host]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANGS)
+
+    assert done.returncode == 1
+    assert f"{host!r} is not an address of this machine" in done.stderr

@@ -249,3 +249,13 @@ def test_the_clock_is_advanced_and_a_reset_shows_the_present_again(http):
     assert http.get("/_emulator/clock").json()["time"] >= later
     http.post("/_emulator/reset")
     assert http.get("/_emulator/clock").json()["time"] < later
+
+
+def test_the_clock_stops_before_the_last_year_that_a_date_can_show(http):
+    longest = {"advance": 1_000_000_000}
+    answers = [http.post("/_emulator/clock", json=longest) for _ in range(230)]
+    refused = next(answer for answer in answers if answer.is_error)
+
+    assert refused.status_code == 400
+    assert "after the year 9000" in refused.text
+    assert http.get("/_emulator/clock").status_code == 200

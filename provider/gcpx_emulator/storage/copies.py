@@ -10,6 +10,7 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.storage.objects import (
     SETTABLE,
     check_generation,
+    checked_type,
     metadata_of,
     new_identity,
     object_path,
@@ -34,6 +35,7 @@ def _copy(call: Call) -> Json:
     replaced = call.store.get(object_path(bucket, name))
     check_generation(call, replaced)
     given = {field: call.body[field] for field in SETTABLE if field in call.body}
+    checked_type(given.get("contentType") or "")
     times = dict.fromkeys(("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated"), timestamp())
     copy = source | given | times | new_identity(call, bucket, name)
     write_object(call, copy, replaced)

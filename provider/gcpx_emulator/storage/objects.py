@@ -87,7 +87,7 @@ def _new_metadata(call: Call, name: str) -> Json:
         **_checksums(call.media.content),
         **dict.fromkeys(("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated"), timestamp()),
         **given,
-        "contentType": _checked_type(given.get("contentType") or call.media.content_type or _DEFAULT_TYPE),
+        "contentType": checked_type(given.get("contentType") or call.media.content_type or _DEFAULT_TYPE),
     }
 
 
@@ -113,7 +113,7 @@ def _checksums(content: bytes) -> Json:
     return {"md5Hash": base64.b64encode(md5).decode(), "crc32c": base64.b64encode(crc32c).decode()}
 
 
-def _checked_type(content_type: str) -> str:
+def checked_type(content_type: str) -> str:
     """Refuse a content type that a header cannot hold."""
     if not (content_type.isascii() and content_type.isprintable()):
         raise invalid("contentType", content_type, "Must be a media type.")
@@ -148,7 +148,9 @@ def get_content(call: Call) -> Response:
 def _content(stored: Json) -> Response:
     checksums = f"crc32c={stored['crc32c']},md5={stored['md5Hash']}"
     headers = {"X-Goog-Hash": checksums, "X-Goog-Generation": stored["generation"]}
-    return Response(base64.b64decode(stored[_CONTENT]), media_type=stored["contentType"], headers=headers)
+    return Response(
+        base64.b64decode(stored[_CONTENT]), media_type=stored.get("contentType") or _DEFAULT_TYPE, headers=headers
+    )
 
 
 @handles("storage.objects.list")
@@ -178,7 +180,7 @@ def patch_object(call: Call) -> Json:
     check_generation(call, stored)
     if call.method.id.endswith("update"):
         stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
-    _checked_type(call.body.get("contentType", ""))
+    checked_type(call.body.get("contentType") or "")
     stored = merge(stored, {field: call.body[field] for field in SETTABLE if field in call.body})
     stored |= {"metageneration": str(int(stored["metageneration"]) + 1), "updated": timestamp()}
     call.store.put(_path(call, stored["name"]), stored)

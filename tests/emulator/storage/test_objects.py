@@ -89,6 +89,17 @@ def test_objects_are_copied_within_a_bucket_and_into_another(cloud):
         client.bucket("missing-bucket").blob("one").rewrite(source)
 
 
+def test_a_content_type_that_no_header_can_hold_is_refused_also_for_copies(http):
+    path = f"/storage/v1/b/{BUCKET}/o"
+    http.post(f"/upload{path}?uploadType=media&name=one", content=b"eins", headers={"Content-Type": "text/plain"})
+    wrong = {"contentType": "text\nX: y"}
+
+    assert http.patch(f"{path}/one", json=wrong).status_code == 400
+    assert http.post(f"{path}/one/rewriteTo/b/{BUCKET}/o/two", json=wrong).status_code == 400
+    assert http.patch(f"{path}/one", json={"contentType": None}).status_code == 200
+    assert http.get(f"{path}/one?alt=media").headers["Content-Type"] == "application/octet-stream"
+
+
 def test_a_copy_publishes_events_of_its_own_bucket(cloud):
     client = storage_client(cloud)
     source = client.create_bucket("sources").blob("one")
