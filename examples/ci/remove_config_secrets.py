@@ -7,10 +7,11 @@ has no such file; then there is nothing to do. PyYAML comes with `pulumi`.
 """
 
 import argparse
+import io
 import sys
 from pathlib import Path
 
-import yaml
+import yaml  # type: ignore[import-untyped]  # it has no types of its own
 
 PROVIDER_KEYS = ("encryptionsalt", "encryptedkey", "secretsprovider")
 TEXT = "tag:yaml.org,2002:str"
@@ -38,11 +39,16 @@ def without_secrets(node: yaml.Node) -> yaml.Node:
 
 def convert(settings: bytes) -> str:
     """Return the settings of a stack without secrets and without their provider."""
-    root = yaml.compose(settings, Loader=yaml.SafeLoader)
+    root = yaml.SafeLoader(settings).get_single_node()
     if not isinstance(root, yaml.MappingNode):
         return settings.decode()
     root.value = [(key, value) for key, value in root.value if key.value not in PROVIDER_KEYS]
-    return yaml.serialize(without_secrets(root), Dumper=yaml.SafeDumper, allow_unicode=True, width=NO_FOLD)
+    written = io.StringIO()
+    dumper = yaml.SafeDumper(written, allow_unicode=True, width=NO_FOLD)
+    dumper.open()
+    dumper.serialize(without_secrets(root))
+    dumper.close()
+    return written.getvalue()
 
 
 def main() -> None:

@@ -23,21 +23,21 @@ def without_secret(found: dict[str, Any]) -> dict[str, Any] | str:
     return "removed" if found.get(SIGNATURE) == SECRET else found
 
 
-def convert(export: str) -> dict[str, Any]:
+def convert(export: str) -> Any:
     """Return an export without secrets and without their provider.
 
     Raises:
         ExportError: if it is not a whole export of a stack that was deployed.
     """
     try:
-        converted = json.loads(export, object_hook=without_secret)
+        converted: Any = json.loads(export, object_hook=without_secret)
+        converted["deployment"].pop("secrets_providers", None)
     except json.JSONDecodeError as error:
         raise ExportError("stdin has no whole export; see the error of `pulumi stack export`") from error
-    if not isinstance(converted, dict) or "deployment" not in converted:
-        raise ExportError("stdin is not an export of a stack; pass what `pulumi stack export` writes")
-    if not isinstance(converted["deployment"], dict):
-        raise ExportError("the stack was never deployed, so it has no state; run `pulumi up` before the export")
-    converted["deployment"].pop("secrets_providers", None)
+    except (KeyError, TypeError) as error:
+        raise ExportError("stdin is not an export of a stack; pass what `pulumi stack export` writes") from error
+    except AttributeError as error:  # the deployment is null
+        raise ExportError("the stack was never deployed, so it has no state; run `pulumi up` first") from error
     return converted
 
 

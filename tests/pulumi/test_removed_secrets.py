@@ -53,7 +53,7 @@ def test_secrets_of_a_state_are_replaced_wherever_they_are():
         (json.dumps(EXPORTED)[:-1], "stdin has no whole export; see the error of `pulumi stack export`"),
         ("[]", "stdin is not an export of a stack; pass what `pulumi stack export` writes"),
         ("{}", "stdin is not an export of a stack; pass what `pulumi stack export` writes"),
-        ('{"deployment": null}', "the stack was never deployed, so it has no state; run `pulumi up` before the export"),
+        ('{"deployment": null}', "the stack was never deployed, so it has no state; run `pulumi up` first"),
     ],
 )
 def test_what_is_no_export_is_an_error_in_one_line(run, given, reason):
