@@ -5,6 +5,7 @@ The plugin is found when `gcpx-emulator` is installed. It loads the emulator whe
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,9 +33,12 @@ def _gcpx_emulator_server(request: pytest.FixtureRequest) -> Iterator[RunningEmu
     """One emulator for all tests of this process; every worker of pytest-xdist has its own."""
     from gcpx_emulator.testing import EmulatorError, running  # noqa: PLC0415 - most test runs do not need it
 
+    port = request.config.getoption("--gcpx-emulator-port")
+    if port != _NO_PORT and hasattr(request.config, "workerinput"):  # a worker of pytest-xdist
+        pytest.fail("gcpx_emulator: a fixed port needs one process: omit -n", pytrace=False)
     with ExitStack() as running_here:
         try:
-            emulator = running_here.enter_context(running(request.config.getoption("--gcpx-emulator-port")))
+            emulator = running_here.enter_context(running(port))
         except EmulatorError as error:
             pytest.fail(f"gcpx_emulator: {error}", pytrace=False)
         yield emulator
@@ -58,14 +62,18 @@ def gcpx_emulator(_gcpx_emulator_server: RunningEmulator, monkeypatch: pytest.Mo
 
 
 @pytest.fixture
-def gcpx_workspace(gcpx_emulator: RunningEmulator, tmp_path: Path) -> LocalWorkspaceOptions:
+def gcpx_workspace(
+    gcpx_emulator: RunningEmulator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> LocalWorkspaceOptions:
     """Give options for stacks of `pulumi.automation` against the emulator.
 
-    The state is in the test's own folder; no account, credentials or network are needed. Pass them as `opts`:
-    `create_or_select_stack("test", project_name="web", program=program, opts=gcpx_workspace)`.
+    The state and temporary files are in the test's own folder; no account, credentials or network are needed. Pass them
+    as `opts`: `create_or_select_stack("test", project_name="web", program=program, opts=gcpx_workspace)`.
     """
     from gcpx_emulator.testing import EmulatorError, workspace  # noqa: PLC0415 - see above
 
+    # Pulumi does not remove the temporary folders of its workspaces.
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     try:
         return workspace.options(gcpx_emulator, tmp_path)
     except EmulatorError as error:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import runpy
 import shutil
 import signal
 import socket
@@ -41,17 +39,22 @@ def _run(command, folder, variables):
 def test_the_tests_of_the_example_pass(tmp_path, pulumi_home):
     shutil.copytree(EXAMPLE, tmp_path / "example")
     variables = environment(pulumi_folder("python"), pulumi_home, tmp_path)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
     options = ["-p", "gcpx_emulator.pytest_plugin", "-p", "no:cacheprovider", "-q"]
     # Other plugins, such as that of Hypothesis, take long to load.
     said = _run(
         [sys.executable, "-m", "pytest", *options],
         tmp_path / "example",
-        {**variables, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        {**variables, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "TMPDIR": str(temporary)},
     )
 
     assert "2 passed" in said
+    assert not list(temporary.glob("automation-*"))
 
 
+NOTHING = "http://127.0.0.1:9"
+"""A proxy that does not answer."""
 EXPORTS = """
 pulumi.export("apiKey", config.get_secret("apiKey"))
 """
@@ -66,6 +69,8 @@ def deployed(cloud, tmp_path, pulumi_home):
     made.run("stack", "rename", "prod")
     made.run("config", "set", "--secret", "apiKey", "hunter2")
     made.run("up", "--yes", "--skip-preview")
+    for script in CI.glob("*.py"):
+        shutil.copy(script, made.program)
     return made
 
 
@@ -73,9 +78,13 @@ def _keep_state(deployed):
     """Write the state as `examples/ci/README.md` says."""
     folder = deployed.program / "state"
     folder.mkdir()
-    command = f"pulumi stack export --stack prod | {sys.executable} {CI / 'remove_secrets.py'} > state/prod.json"
-    _run(["bash", "-o", "pipefail", "-c", command], deployed.program, deployed.variables)
+    (command,) = re.findall(r"```sh\n(.*?)```", (CI / "README.md").read_text(), re.DOTALL)
+    _run(["bash", "-c", command], deployed.program, deployed.variables)
     return (folder / "prod.json").read_text()
+
+
+class StepError(Exception):
+    pass
 
 
 @contextmanager
@@ -88,7 +97,7 @@ def _runner(deployed, folder):
     variables = {name: value for name, value in deployed.variables.items() if name.startswith(("PATH", "PULUMI_"))}
     del variables["PULUMI_BACKEND_URL"]
     variables |= workflow["env"] | {name: str(path) for name, path in files.items()}
-    variables |= {"GCPX_EMULATOR_HOST": host, "NO_PROXY": "127.0.0.1"}
+    variables |= {"GCPX_EMULATOR_HOST": host, "HTTP_PROXY": NOTHING, "http_proxy": NOTHING}
     groups = []
 
     def step(command):
@@ -105,7 +114,8 @@ def _runner(deployed, folder):
         ) as process:
             groups.append(process.pid)
             said, _ = process.communicate(timeout=HANGS)
-        assert process.returncode == 0, f"{command}\n{said}"
+        if process.returncode != 0:
+            raise StepError(f"{command}\n{said}")
 
     try:
         yield workflow["jobs"]["preview"]["steps"], step
@@ -115,15 +125,19 @@ def _runner(deployed, folder):
                 os.killpg(group, signal.SIGKILL)
 
 
+def _preview(deployed, folder):
+    with _runner(deployed, folder) as (steps, run):
+        for step in steps:
+            if "run" in step and not step["name"].startswith("Install"):
+                run(step["run"])
+
+
 def test_the_workflow_previews_a_pull_request_without_credentials(deployed, tmp_path):
     kept = _keep_state(deployed)
     deployed.run("config", "set", "size", "5")  # the pull request
     assert "hunter2" not in kept
     assert "ciphertext" not in kept
-    with _runner(deployed, tmp_path) as (steps, run):
-        for step in steps:
-            if "run" in step and not step["name"].startswith("Install"):
-                run(step["run"])
+    _preview(deployed, tmp_path)
     summary = (tmp_path / "summary.md").read_text()
 
     assert summary.startswith("## Preview of prod\n```diff\n")
@@ -134,9 +148,28 @@ def test_the_workflow_previews_a_pull_request_without_credentials(deployed, tmp_
     assert "hunter2" not in summary
 
 
-def test_secrets_are_replaced_wherever_they_are():
-    script = runpy.run_path(str(CI / "remove_secrets.py"))
-    secret = {script["SIGNATURE"]: script["SECRET"], "ciphertext": "v1:abc"}
-    given, expected = ({"a": [found, {"b": found}], "c": 1} for found in (secret, "removed"))
+def test_a_preview_that_fails_fails_the_step_and_has_its_error_in_the_summary(deployed, tmp_path):
+    _keep_state(deployed)
+    with (deployed.program / "__main__.py").open("a") as program:
+        program.write('raise SystemExit("no such bucket")\n')  # the pull request
+    with pytest.raises(StepError, match="no such bucket"):
+        _preview(deployed, tmp_path)
+    summary = (tmp_path / "summary.md").read_text()
 
-    assert json.loads(json.dumps(given), object_hook=script["without_secret"]) == expected
+    assert re.match(r"## Preview of prod\nThe preview failed, with exit status \d+\.\n```diff\n", summary), summary
+    assert "no such bucket" in summary
+    assert summary.endswith("\n```\n")
+
+
+def test_a_preview_that_cannot_start_has_its_error_in_the_summary(deployed, tmp_path):
+    _keep_state(deployed)
+    settings = deployed.program / "Pulumi.yaml"
+    with _runner(deployed, tmp_path) as (steps, run):
+        *before, preview = [step for step in steps if "run" in step and not step["name"].startswith("Install")]
+        for step in before:
+            run(step["run"])
+        settings.unlink()
+        with pytest.raises(StepError, match=r"no Pulumi\.yaml"):
+            run(preview["run"])
+
+    assert "error: no Pulumi.yaml project file found" in (tmp_path / "summary.md").read_text()

@@ -28,15 +28,13 @@ class Control:
             EmulatorError: if the emulator cannot be reached, or refuses the request.
         """
         answer = self.answer(http_method, path, body, **query)
-        if answer.is_error:
-            raise EmulatorError(_reason(answer))
-        return answer.json() if answer.content else None
+        return read(answer) if answer.content or not answer.is_success else None
 
     def answer(self, http_method: str, path: str, /, body: Any = None, **query: Any) -> httpx.Response:
         """Send a request; return the response, which may be an error.
 
         Raises:
-            EmulatorError: if the emulator cannot be reached.
+            EmulatorError: if the request cannot be written, or the emulator cannot be reached.
         """
         __tracebackhide__ = True
         url, params = f"http://{self.host}{path}", {key: value for key, value in query.items() if value is not None}
@@ -50,6 +48,24 @@ class Control:
             raise EmulatorError(
                 f"no emulator answers at {self.host}: {error}; was it stopped, or did its process end?"
             ) from None
+        except (httpx.InvalidURL, ValueError) as error:
+            raise EmulatorError(f"{http_method} {url!r} cannot be sent: {_one_line(error)}") from None
+
+
+def read(answer: httpx.Response) -> Any:
+    """Return the JSON of a response.
+
+    Raises:
+        EmulatorError: if the response is an error, or has no JSON.
+    """
+    __tracebackhide__ = True
+    if not answer.is_success:
+        raise EmulatorError(_reason(answer))
+    try:
+        return answer.json()
+    except ValueError:
+        url = answer.request.url
+        raise EmulatorError(f"{url} does not answer with JSON; is it an emulator's address?") from None
 
 
 def _reason(answer: httpx.Response) -> str:
@@ -59,4 +75,8 @@ def _reason(answer: httpx.Response) -> str:
     except (ValueError, KeyError, TypeError):
         message = answer.text
     request = answer.request
-    return f"{request.method} {request.url.path}: {answer.status_code}: {' '.join(str(message).split())}"
+    return f"{request.method} {request.url.path}: {answer.status_code}: {_one_line(message)}"
+
+
+def _one_line(message: object) -> str:
+    return " ".join(str(message).split())

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
+from urllib.parse import quote, urlsplit
 
 import attrs
 
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.testing import google_clients
-from gcpx_emulator.testing.control import Control, EmulatorError
+from gcpx_emulator.testing.control import Control, EmulatorError, read
 from gcpx_emulator.testing.seed import Seed
 
 _Client = TypeVar("_Client")
 _NOT_FOUND = 404
+_NO_PROXY = ("NO_PROXY", "no_proxy")
+"""The variables with the hosts that clients call without a proxy; each client reads one of them first."""
 
 
 @attrs.frozen
@@ -40,14 +44,23 @@ class RunningEmulator:
         """The environment variables with which gcpx and Google's clients call the emulator.
 
         `PUBSUB_EMULATOR_HOST` is not among them, because Google's clients then speak gRPC, which the emulator does not;
-        see `client`.
+        see `client`. `NO_PROXY` and `no_proxy` have the emulator's host besides those of this process.
         """
         return {
             "GCPX_EMULATOR_HOST": self.host,
             "STORAGE_EMULATOR_HOST": self.url,
             "GOOGLE_PROJECT": self.project,
             "GOOGLE_CLOUD_PROJECT": self.project,
+            **dict.fromkeys(_NO_PROXY, self._without_proxy),
         }
+
+    @property
+    def _without_proxy(self) -> str:
+        """The hosts that clients call without a proxy: those of this process, and the emulator's."""
+        named = ",".join(os.environ.get(name, "") for name in _NO_PROXY).split(",")
+        hosts = dict.fromkeys(host.strip() for host in [*named, urlsplit(self.url).hostname or ""])
+        # Clients know `*`, which is all hosts, only if it is the whole value.
+        return "*" if "*" in hosts else ",".join(filter(None, hosts))
 
     @property
     def seed(self) -> Seed:
@@ -70,12 +83,14 @@ class RunningEmulator:
         """Return a resource as the emulator keeps it, or None if it does not exist.
 
         `path` is without host and version: `projects/demo-project/zones/us-east1-b/instances/web`, `b/my-bucket`.
+        The keys of `resources` are such paths.
+
+        Raises:
+            EmulatorError: if the emulator cannot be reached, or refuses the request.
         """
         __tracebackhide__ = True
-        answer = self._control.answer("GET", f"/_emulator/resources/{path}")
-        if answer.status_code == _NOT_FOUND:
-            return None
-        found: Json = answer.json()
+        answer = self._control.answer("GET", f"/_emulator/resources/{quote(path)}")
+        found: Json | None = None if answer.status_code == _NOT_FOUND else read(answer)
         return found
 
     def resources(self, kind: str) -> dict[str, Json]:
@@ -109,6 +124,8 @@ class RunningEmulator:
             EmulatorError: if the emulator refuses the fault, or if the block ends well without calling the method.
         """
         __tracebackhide__ = True
+        if "name" in fault:
+            raise EmulatorError("fault gives each fault a name of its own, to remove it after the block: omit `name`")
         name = str(uuid.uuid4())
         self.control("POST", "faults", {"method": method, "name": name, "times": times, **fault})
         try:

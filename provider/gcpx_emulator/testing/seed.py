@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import attrs
 
@@ -35,14 +36,14 @@ class Seed:
     def topic(self, name: str, **more: Any) -> str:
         """Create a topic."""
         path = f"projects/{self.project}/topics/{name}"
-        self.control.send("PUT", f"/v1/{path}", more)
+        self.control.send("PUT", self._url_path("topics", name), more)
         return path
 
     def push_subscription(self, name: str, topic: str, endpoint: str, **more: Any) -> str:
         """Create a subscription that pushes the messages of a topic to an endpoint on this machine."""
         path = f"projects/{self.project}/subscriptions/{name}"
         body = {"topic": f"projects/{self.project}/topics/{topic}", "pushConfig": {"pushEndpoint": endpoint}}
-        self.control.send("PUT", f"/v1/{path}", {**body, **more})
+        self.control.send("PUT", self._url_path("subscriptions", name), {**body, **more})
         return path
 
     def disk(self, name: str, zone: str = _ZONE, **more: Any) -> str:
@@ -62,9 +63,13 @@ class Seed:
 
     def ssh_key(self, user: str, key: str) -> str:
         """Give a user a public key, in the form `ssh-ed25519 AAAA... comment`. Every user has a profile."""
-        answer = self.control.send("POST", f"/v1/users/{user}:importSshPublicKey", {"key": key})
+        answer = self.control.send("POST", f"/v1/users/{quote(user, safe='')}:importSshPublicKey", {"key": key})
         (added,) = (found for found in _keys(answer) if found["key"].split()[1] == key.split()[1])
         return str(added["name"])
+
+    def _url_path(self, collection: str, name: str) -> str:
+        """Return the path of a URL of Pub/Sub, whose names may contain `%`."""
+        return f"/v1/projects/{self.project}/{collection}/{quote(name, safe='')}"
 
     def _insert(self, collection: str, body: Json) -> str:
         """Create a resource of Compute Engine, which the emulator does at once."""

@@ -34,6 +34,33 @@ def test_nothing_is_loaded():
     assert not loaded & {"starlette", "uvicorn", "httpx", "googleapiclient", "pulumi", "attrs"}
     assert "GCPX_EMULATOR_HOST" not in os.environ
 """
+PROXY = """
+import os
+from google.cloud import storage
+
+def test_a_client_that_reads_the_environment(gcpx_emulator):
+    assert os.environ["HTTP_PROXY"] == "http://127.0.0.1:9"
+    gcpx_emulator.client(storage.Client).create_bucket("made-behind-a-proxy")
+    assert list(gcpx_emulator.resources("b")) == ["b/made-behind-a-proxy"]
+"""
+TEMPORARY = """
+import sys
+import tempfile
+from pathlib import Path
+import pytest
+
+@pytest.fixture
+def _installed(monkeypatch, tmp_path):
+    for name in ("pulumi", "pulumi-resource-gcpx"):
+        (tmp_path / name).touch(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+def test_a_folder_of_a_workspace(_installed, gcpx_workspace, tmp_path):
+    assert Path(tempfile.mkdtemp(dir=tempfile.gettempdir(), prefix="automation-")).parent == tmp_path
+
+def test_a_folder_of_another_test(tmp_path):
+    assert Path(tempfile.mkdtemp()).parent != tmp_path
+"""
 MISSING = """
 import sys
 import pytest
@@ -118,6 +145,22 @@ def test_a_port_that_is_in_use_is_named_in_one_line(run):
     (reason,) = _reasons(done)
     assert reason.startswith(f"gcpx_emulator: the emulator cannot open port {port}: ")
     assert reason.endswith("; 0 picks a free one")
+
+
+def test_a_fixed_port_in_parallel_is_refused_in_one_line(run):
+    done = run(ISOLATED, "-k", "0]", "--gcpx-emulator-port", "18095", "-p", "xdist", "-n", "2")
+
+    assert _reasons(done) == ["gcpx_emulator: a fixed port needs one process: omit -n"]
+
+
+def test_clients_reach_the_emulator_behind_a_proxy(run):
+    proxy = dict.fromkeys(("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"), "http://127.0.0.1:9")
+
+    assert "1 passed" in run(PROXY, **proxy, NO_PROXY="", no_proxy="").stdout
+
+
+def test_temporary_files_are_in_the_folder_of_the_test(run):
+    assert "2 passed" in run(TEMPORARY).stdout
 
 
 def test_what_is_missing_is_named_in_one_line(run):

@@ -160,7 +160,9 @@ def test_advanced_time_pushes_again(emulator):
         assert [entry["status"] for entry in emulator.deliveries(2)] == [503, 200]
 
 
-def test_the_environment_has_what_clients_read():
+def test_the_environment_has_what_clients_read(monkeypatch):
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
     emulator = RunningEmulator("127.0.0.1:8095", "p")
 
     assert emulator.environment == {
@@ -168,4 +170,81 @@ def test_the_environment_has_what_clients_read():
         "STORAGE_EMULATOR_HOST": "http://127.0.0.1:8095",
         "GOOGLE_PROJECT": "p",
         "GOOGLE_CLOUD_PROJECT": "p",
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
     }
+
+
+@pytest.mark.parametrize(
+    ("upper", "lower", "expected"),
+    [
+        ("example.com", "", "example.com,127.0.0.1"),
+        ("", "example.com, 127.0.0.1", "example.com,127.0.0.1"),
+        ("a.example", "b.example", "a.example,b.example,127.0.0.1"),
+        ("*", "", "*"),
+    ],
+)
+def test_the_environment_keeps_hosts_that_have_no_proxy(monkeypatch, upper, lower, expected):
+    monkeypatch.setenv("NO_PROXY", upper)
+    monkeypatch.setenv("no_proxy", lower)
+    variables = RunningEmulator("127.0.0.1:8095").environment
+
+    assert (variables["NO_PROXY"], variables["no_proxy"]) == (expected, expected)
+
+
+@pytest.mark.parametrize("name", ["a%2Fb", "a%25b", "a%b", "a+b~c"])
+def test_paths_with_escapes_name_the_same_resource_everywhere(emulator, name):
+    topic = emulator.seed.topic(name)
+    subscription = emulator.seed.push_subscription(name, name, "http://127.0.0.1:9/push")
+
+    assert topic == f"projects/{PROJECT}/topics/{name}"
+    assert list(emulator.resources("topics")) == [topic]
+    assert emulator.resource(topic)["name"] == topic
+    assert emulator.resource(subscription)["topic"] == topic
+
+
+def test_the_user_of_a_key_is_not_read_as_a_path(emulator):
+    path = emulator.seed.ssh_key("some/one?two", f"ssh-ed25519 {BLOB} laptop")
+
+    assert path.startswith("users/some/one?two/sshPublicKeys/")
+
+
+async def _refuse(_request):
+    return Response("closed for\nrepairs", status_code=503)
+
+
+async def _greet(_request):
+    return Response("hello")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (_refuse, "^GET /_emulator/resources/b/uploads: 503: closed for repairs$"),
+        (_greet, "^http://.*/_emulator/resources/b/uploads does not answer with JSON; is it an emulator's address[?]$"),
+    ],
+)
+def test_what_is_no_resource_is_an_error(answer, reason):
+    app = Starlette(routes=[Route("/{path:path}", answer)])
+    with endpoint(lambda _url, _received: app) as other:
+        emulator = RunningEmulator(other.url.removeprefix("http://").partition("/")[0])
+        with pytest.raises(EmulatorError, match=reason):
+            emulator.resource("b/uploads")
+
+
+def test_a_request_that_cannot_be_sent_is_an_error_in_one_line(emulator):
+    with pytest.raises(
+        EmulatorError, match=r"^POST 'http://.*/_emulator/clock' cannot be sent: Out of range float values"
+    ):
+        emulator.advance(float("nan"))
+    with pytest.raises(EmulatorError, match=r"^GET 'http://.*/_emulator/a\\nb' cannot be sent: "):
+        emulator.control("GET", "a\nb")
+    with pytest.raises(EmulatorError, match=r"^GET 'http://127.0.0.1:port/.*' cannot be sent: .*port"):
+        RunningEmulator("127.0.0.1:port").resource("b/uploads")
+
+
+def test_a_fault_takes_no_name(emulator):
+    with pytest.raises(EmulatorError, match="omit `name`"), emulator.fault(INSERT, name="busy", status=503):
+        pytest.fail("the block runs")
+
+    assert emulator.control("GET", "faults") == []
