@@ -136,10 +136,11 @@ def test_a_cancelled_run_begins_no_further_stack_and_is_finished_later(begin, ru
 
 
 def test_a_run_that_is_killed_leaves_its_results(begin, run, cloud, tmp_path):
-    _limit(cloud, {"instances": {"us-east1": 0}})
-    with held_creations(cloud, 1), begin("up", "us-east1", "us-west1", *COUNT, "--at-once", "1") as process:
+    cloud.post("/_emulator/faults", {"method": "compute.regionInstances.bulkInsert", "status": 403})  # the first
+    with held_creations(cloud, 1) as created, begin("up", "us-east1", "us-west1", *COUNT, "--at-once", "1") as process:
         while not (line := process.stdout.readline()).startswith("us-east1"):
             assert line
+        assert created()
         results = _results(tmp_path)  # what a kill would leave now
         cloud.finish_operations()
         process.communicate(timeout=HANGS)
@@ -165,7 +166,7 @@ def test_a_result_has_the_reason_and_no_password(run, tmp_path):
 
 def test_the_cli_prints_a_password_as_the_page_says(tmp_path, pulumi_home):
     variables = {**environment(pulumi_folder(), pulumi_home, tmp_path), "PULUMI_BACKEND_URL": UNREACHABLE}
-    command = ["pulumi", "stack", "ls", "--non-interactive"]
+    command = ["pulumi", "stack", "ls", "--all", "--non-interactive"]
     ran = subprocess.run(command, check=False, env={**os.environ, **variables}, stderr=subprocess.PIPE, text=True)
     message, _, _ = ran.stderr.partition(": failed to ping")
     page = (ROOT / "docs" / "scaling.md").read_text()
