@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,10 +14,11 @@ _DEBIAN: Final = Path("/usr/lib/postgresql")
 _INSTALL: Final = ("apt-get", "install", "--yes", "--no-install-recommends", "postgresql")
 
 
-def programs() -> Path | None:
-    """Find the folder with `initdb` and `pg_ctl`: the newest of Debian's, or the one on PATH."""
-    versions = sorted(_DEBIAN.glob("*/bin/pg_ctl"), key=lambda path: float(path.parents[1].name))
-    found = str(versions[-1]) if versions else shutil.which("pg_ctl")
+def programs(debian: Path = _DEBIAN) -> Path | None:
+    """Find the folder with `initdb` and `pg_ctl`: the newest release of Debian's, or the one on PATH."""
+    releases = [path for path in debian.glob("*/bin/pg_ctl") if re.fullmatch(r"\d+(\.\d+)?", path.parents[1].name)]
+    newest = max(releases, key=lambda path: float(path.parents[1].name), default=None)
+    found = newest or shutil.which("pg_ctl")
     return Path(found).resolve().parent if found else None
 
 

@@ -5,24 +5,26 @@
     python regions.py up --failed           # only those that the last run did not finish
     python regions.py destroy --at-once 8
 
-A region that fails leaves the others alone. ^C (or SIGTERM) cancels: the stacks that are being updated stop as soon as
-their state is safe, and no further stack begins. The exit status is 0 if every region is done.
+A region that fails leaves the others alone. ^C, SIGTERM and SIGHUP cancel: the stacks that are being updated stop as
+soon as their state is safe, and no further stack begins. The exit status is 0 if every region is done.
 """
 
 import argparse
 import functools
 import json
-import os
 import re
+import shutil
 import signal
 import sys
+import tempfile
 import textwrap
-import threading
 import time
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cli import Cli
 from fleet import REGIONS, deploy_fleet
 from pulumi import automation
 
@@ -49,59 +51,78 @@ class Run:
 
     def __init__(self, command: str, count: int) -> None:
         self.command, self.count = command, count
-        self.cancelled = threading.Event()
+        self.cli = Cli()
 
-    def cancel(self, number: int, _frame: object) -> None:
-        """Begin no further stack; pass SIGTERM on, because only ^C reaches the Pulumi CLI by itself."""
-        if not self.cancelled.is_set():
-            self.cancelled.set()
+    def cancel(self, _number: int, _frame: object) -> None:
+        """Begin no further stack, and let those that are being updated end; later signals change nothing."""
+        if not self.cli.interrupted:
+            self.cli.interrupt()
             print("cancelling: the stacks that are being updated end first", file=sys.stderr, flush=True)
-            if number == signal.SIGTERM:
-                os.killpg(0, signal.SIGINT)
 
     def one(self, region: str) -> Result:
         """Run the command for one region."""
-        if self.cancelled.is_set():
+        if self.cli.interrupted:
             return Result(region, "not begun")
         began = time.monotonic()
         try:
             outcome, detail = "done", self._operate(region)
         except Exception as error:  # noqa: BLE001 - whatever it is, it concerns only this region
-            outcome, detail = ("cancelled" if self.cancelled.is_set() else "failed"), first_error(str(error))
+            outcome, detail = ("cancelled" if self.cli.interrupted else "failed"), first_error(str(error))
         return Result(region, outcome, round(time.monotonic() - began, 1), detail)
 
     def _operate(self, region: str) -> str:
         program = functools.partial(deploy_fleet, region, self.count)
-        stack = automation.create_or_select_stack(region, PROJECT, program)
-        done = stack.up() if self.command == "up" else stack.destroy()
+        with tempfile.TemporaryDirectory(prefix="regions-") as folder:
+            options = automation.LocalWorkspaceOptions(work_dir=folder, pulumi_command=self.cli)
+            stack = automation.create_or_select_stack(region, PROJECT, program, opts=options)
+            done = stack.up() if self.command == "up" else stack.destroy()
         changes = done.summary.resource_changes or {}
         return ", ".join(f"{number} {change}" for change, number in sorted(changes.items()))
 
 
 def first_error(text: str) -> str:
-    """Return the first error of the CLI's output, without the lines around it."""
-    lines = [line.strip() for line in text.splitlines()]
-    errors = [line for line in lines if re.match(r"error: (?!update failed|preview failed)", line)]
-    return textwrap.shorten((errors or [line for line in lines if line] or ["unknown"])[0], 150, placeholder=" ...")
+    """Return the first error of the CLI's output, without the lines around it and without passwords."""
+    said = [re.sub(r"^(stdout|stderr): ?|^code: .*", "", line.strip()) for line in text.splitlines()]
+    errors = [line for line in said if re.match(r"error: (?!update failed|preview failed)", line)]
+    first = next(iter(errors or filter(None, said)), "unknown")
+    return textwrap.shorten(without_passwords(first), 150, placeholder=" ...")
+
+
+def without_passwords(text: str) -> str:
+    """Mask what URLs name as a user, a password or both."""
+    return re.sub(r"password=[^\s&\"]*", "password=****", re.sub(r"://[^\s\"]*@", "://****@", text))
 
 
 def chosen(arguments: argparse.Namespace) -> list[str]:
     """Return the regions that a command is for."""
     if not arguments.failed:
-        return list(arguments.regions or REGIONS)
+        return list(dict.fromkeys(arguments.regions or REGIONS))
     if not RESULTS.exists():
         sys.exit(f"regions.py: there is no {RESULTS} of an earlier run in this folder; omit --failed")
-    return [result["region"] for result in json.loads(RESULTS.read_text()) if result["outcome"] != "done"]
+    last = json.loads(RESULTS.read_text())
+    if last["command"] != arguments.command:
+        sys.exit(f"regions.py: the last run was `{last['command']}`; repeat that with --failed, or omit --failed")
+    return [result["region"] for result in last["results"] if result["outcome"] != "done"]
+
+
+def record(command: str, results: Iterable[Result]) -> None:
+    """Write the results, as a whole: a reader never sees half of them."""
+    draft = RESULTS.with_suffix(".draft")
+    draft.write_text(json.dumps({"command": command, "results": [asdict(result) for result in results]}, indent=2))
+    draft.replace(RESULTS)
 
 
 def operate(run: Run, regions: list[str], at_once: int) -> list[Result]:
-    """Run a command for regions, at most `at_once` at a time; print each result when it is there."""
-    results: list[Result] = []
+    """Run a command for regions, at most `at_once` at a time; record and print each result when it is there."""
+    results = {region: Result(region, "not begun") for region in regions}
+    record(run.command, results.values())
     with ThreadPoolExecutor(at_once) as workers:
         for future in as_completed([workers.submit(run.one, region) for region in regions]):
-            results.append(future.result())
-            print(results[-1], flush=True)
-    return sorted(results, key=lambda result: result.region)
+            result = future.result()
+            results[result.region] = result
+            record(run.command, results.values())
+            print(result, flush=True)
+    return list(results.values())
 
 
 def parse(words: list[str]) -> argparse.Namespace:
@@ -116,6 +137,8 @@ def parse(words: list[str]) -> argparse.Namespace:
     unknown = sorted(set(arguments.regions) - set(REGIONS))
     if unknown:
         parser.error(f"unknown region {', '.join(unknown)}; fleet.py names those that it knows")
+    if arguments.failed and arguments.regions:
+        parser.error("--failed chooses the regions itself; omit it, or the regions")
     if arguments.at_once < 1 or arguments.count < 0:
         parser.error("--at-once must be at least 1, and --count at least 0")
     return arguments
@@ -124,11 +147,14 @@ def parse(words: list[str]) -> argparse.Namespace:
 def main(words: list[str]) -> int:
     """Run a command; return the exit status."""
     arguments = parse(words)
+    regions = chosen(arguments)
+    if not shutil.which("pulumi"):
+        sys.exit("regions.py: the Pulumi CLI is missing; install it, and add its folder to PATH")
     run = Run(arguments.command, arguments.count)
-    signal.signal(signal.SIGINT, run.cancel)
-    signal.signal(signal.SIGTERM, run.cancel)
-    results = operate(run, chosen(arguments), arguments.at_once)
-    RESULTS.write_text(json.dumps([asdict(result) for result in results], indent=2))
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # which nohup sets
+            signal.signal(number, run.cancel)
+    results = operate(run, regions, arguments.at_once)
     unfinished = [result for result in results if result.outcome != "done"]
     print(f"\n{len(results) - len(unfinished)} of {len(results)} regions are done")
     if unfinished:
