@@ -159,7 +159,7 @@ def main(words: list[str]) -> int:
     print(f"\n{len(results) - len(unfinished)} of {len(results)} regions are done")
     if unfinished:
         print("\n".join(map(str, unfinished)))
-        print(f"repeat only these: python regions.py {arguments.command} --failed")
+        print(f"repeat only these: python regions.py {arguments.command} --failed --count {arguments.count}")
     return bool(unfinished)
 
 
