@@ -12,6 +12,7 @@ import attrs
 from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
 from gcpx.compute.lost_responses import is_own, refusing_what_others_created
 from gcpx.compute.method_call import MethodCall
+from gcpx.compute.name_pattern import NAME
 from gcpx.compute.operations import Operations, Outcome, Wait
 from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import MalformedResponse
@@ -270,9 +271,10 @@ class Collection:
 
 
 def inserted_name(operation: Mapping[str, Any], name: str) -> str:
-    """Return the name of what an operation of `insert` creates; `name` if the operation does not tell."""
+    """Return the name of what an operation of `insert` creates; `name` if the operation has none that may be one."""
     target = operation.get("targetLink")
-    return name_of(target) if isinstance(target, str) and target else name
+    found = name_of(target) if isinstance(target, str) else ""
+    return found if NAME[0].fullmatch(found) else name
 
 
 def _already_exists(call: Call, error: Conflict, resource_id: str) -> Conflict:

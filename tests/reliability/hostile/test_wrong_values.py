@@ -225,10 +225,11 @@ def test_a_wrong_value_is_an_error_or_harmless(hostile, caplog, record_property,
     assert not failures, "\n".join(failures)
 
 
-def test_a_name_without_end_in_an_operation_gives_a_short_error(hostile, caplog):
+@pytest.mark.parametrize("position", [0, 1])
+@pytest.mark.parametrize("trick", TRICKS, ids=range(len(TRICKS)))
+def test_a_name_in_an_operation_that_cannot_be_one_is_not_used(hostile, caplog, trick, position):
     hostile.prepare()
     hostile.before = hostile.census()
 
-    assert _attempt(hostile, TEMPLATE, "create", None, Wrong(1, ("targetLink",), TRICKS[-1])) == ""
-    assert _attempt(hostile, TEMPLATE, "create", None, Wrong(0, ("targetLink",), TRICKS[-1])) == ""
+    assert _attempt(hostile, TEMPLATE, "create", None, Wrong(position, ("targetLink",), trick)) == ""
     caplog.clear()
