@@ -37,8 +37,8 @@ PACKAGES = {
 """The package of each distribution."""
 WRITTEN = [name for name in PACKAGES if name != "pulumi-gcpx"]
 """Those that are written here; Pulumi's generator writes the requirements of the SDK."""
-LOADED_BY_NAME = {"gcpx-emulator": {"google-api-python-client"}, "pulumi-gcpx-provider": {"pulumi"}}
-"""What a package uses without an import statement: Google's API descriptions, and the messages of the protocol."""
+LOADED_BY_NAME = {"gcpx-emulator": {"google-api-python-client", "httptools"}, "pulumi-gcpx-provider": {"pulumi"}}
+"""What a package uses without an import statement: Google's API descriptions, what uvicorn loads, the protocol's messages."""
 OPTIONAL = {"gcpx-emulator": {"google-auth", "pulumi", "pytest"}}
 """What a package imports only for users who have it: the pytest plugin of the emulator, and what its fixtures give."""
 BESIDE = {"pulumi-gcpx-provider": {"pulumi_gcpx_provider/pulumi-plugin.json"}}
