@@ -22,6 +22,8 @@ from typing import Any
 import grpc
 from pulumi.runtime.proto import language_pb2, language_pb2_grpc, plugin_pb2
 
+from gcpx.protocol.engine_watch import when_ended
+
 _PACKAGES = """
 import importlib.metadata, importlib.util, json, pathlib
 for found in importlib.metadata.distributions():
@@ -139,6 +141,7 @@ def main() -> None:
         signal.signal(number, lambda *_: os._exit(0))
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
+    when_ended(sys.argv[-1], lambda: os._exit(0))  # a CLI that is killed tells nobody
     server.wait_for_termination()
 
 
