@@ -19,7 +19,7 @@ import pytest
 from workspace import ROOT
 
 _ROUNDS: Final = 3
-_SECONDS: Final = 240
+_SECONDS: Final = 120
 """No round begins after this time. A round that has begun is not interrupted."""
 _BACK: Final = 20
 _SELECTED: Final = "not languages and not backends"
