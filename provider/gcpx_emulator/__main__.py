@@ -9,7 +9,7 @@ import sys
 from importlib.metadata import version
 
 from gcpx_emulator.core.store import Store
-from gcpx_emulator.server import LOOPBACK, listen, serve
+from gcpx_emulator.server import LOOPBACK, listen, port_problem, serve
 
 _MISUSE = 2
 """The exit code of argparse for wrong options."""
@@ -50,10 +50,8 @@ def _open(host: str, port: int) -> socket.socket:
     except socket.gaierror:
         sys.exit(no_address)
     except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
-        sys.exit(
-            f"gcpx-emulator: port {port} cannot be opened on {host}: {reason}; choose others with --port and --host"
-        )
+        problem = f"port {port} cannot be opened on {host}: {port_problem(error)}"
+        sys.exit(f"gcpx-emulator: {problem}; choose others with --port and --host")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,17 +31,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def _gcpx_emulator_server(request: pytest.FixtureRequest) -> Iterator[RunningEmulator]:
     """One emulator for all tests of this process; every worker of pytest-xdist has its own."""
-    from gcpx_emulator.testing import EmulatorError, running  # noqa: PLC0415 - most test runs do not need it
+    from gcpx_emulator.testing import running  # noqa: PLC0415 - most test runs do not need it
 
     port = request.config.getoption("--gcpx-emulator-port")
     if port != _NO_PORT and hasattr(request.config, "workerinput"):  # a worker of pytest-xdist
         pytest.fail("gcpx_emulator: a fixed port needs one process: omit -n", pytrace=False)
     with ExitStack() as running_here:
-        try:
+        with _failing("gcpx_emulator"):
             emulator = running_here.enter_context(running(port))
-        except EmulatorError as error:
-            pytest.fail(f"gcpx_emulator: {error}", pytrace=False)
         yield emulator
+
+
+@contextmanager
+def _failing(fixture: str) -> Iterator[None]:
+    """Fail the test with one line, not a traceback, if the emulator cannot be used."""
+    from gcpx_emulator.testing import EmulatorError  # noqa: PLC0415 - see above
+
+    try:
+        yield
+    except EmulatorError as error:
+        pytest.fail(f"{fixture}: {error}", pytrace=False)
 
 
 @pytest.fixture
@@ -50,12 +59,8 @@ def gcpx_emulator(_gcpx_emulator_server: RunningEmulator, monkeypatch: pytest.Mo
 
     During the test, the environment variables are set with which gcpx and Google's clients call it.
     """
-    from gcpx_emulator.testing import EmulatorError  # noqa: PLC0415 - see above
-
-    try:
+    with _failing("gcpx_emulator"):
         _gcpx_emulator_server.reset()
-    except EmulatorError as error:
-        pytest.fail(f"gcpx_emulator: {error}", pytrace=False)
     for name, value in _gcpx_emulator_server.environment.items():
         monkeypatch.setenv(name, value)
     return _gcpx_emulator_server
@@ -70,11 +75,9 @@ def gcpx_workspace(
     The state and temporary files are in the test's own folder; no account, credentials or network are needed. Pass them
     as `opts`: `create_or_select_stack("test", project_name="web", program=program, opts=gcpx_workspace)`.
     """
-    from gcpx_emulator.testing import EmulatorError, workspace  # noqa: PLC0415 - see above
+    from gcpx_emulator.testing import workspace  # noqa: PLC0415 - see above
 
     # Pulumi does not remove the temporary folders of its workspaces.
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    try:
+    with _failing("gcpx_workspace"):
         return workspace.options(gcpx_emulator, tmp_path)
-    except EmulatorError as error:
-        pytest.fail(f"gcpx_workspace: {error}", pytrace=False)

@@ -29,6 +29,11 @@ def listen(port: int = 0, host: str = LOOPBACK) -> socket.socket:
     return listener
 
 
+def port_problem(error: OSError | OverflowError) -> str | None:
+    """Say why `listen` could not open a port."""
+    return error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
+
+
 def serve(listener: socket.socket, store: Store, latency: float) -> None:
     """Print the address, in one line on stdout, and serve.
 

@@ -11,6 +11,7 @@ import sys
 import driver
 import httpx
 import pytest
+from documented import commands
 from programs import FLEET, KEY, NOTIFICATION, PROJECT, TEMPLATE, USER, fleet, key, notification, template
 from workspace import ROOT, Workspace
 
@@ -32,12 +33,6 @@ def plain(cloud, tmp_path, pulumi_home):
     return workspace, run
 
 
-def _commands(heading):
-    """Return the first block of shell commands below a heading of the guide."""
-    section = (ROOT / "docs" / "adopting.md").read_text().partition(f"## {heading}\n")[2]
-    return re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
-
-
 def test_the_list_commands_of_the_guide_work(cloud, plain):
     with driver.engine(project="my-project", emulatorHost=cloud.host) as engine:
         bucket = {"name": "my-uploads"}
@@ -48,11 +43,11 @@ def test_the_list_commands_of_the_guide_work(cloud, plain):
             engine.create(KEY, "laptop", key()),
         ]
         engine.create(TEMPLATE, "db", {**template(), "name": "db-1"})
-    commands = _commands("List what exists")
-    done = plain[1]("bash", "-ec", commands, GCPX_EMULATOR_HOST=cloud.host)
+    script = commands("docs/adopting.md", "List what exists")
+    done = plain[1]("bash", "-ec", script, GCPX_EMULATOR_HOST=cloud.host)
 
     assert done.returncode == 0, done.stderr
-    assert commands.count("pulumi do") == len(made)
+    assert script.count("pulumi do") == len(made)
     assert re.findall(r'"id": "(.*)"', done.stdout) == [resource.id for resource in made]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
 import textwrap
 
 import pytest
+from documented import commands, run_commands
 from programs import (
     ATTACHMENT,
     EXPIRY,
@@ -30,28 +30,6 @@ from workspace import ROOT, Workspace
 pytestmark = [pytest.mark.pulumi, pytest.mark.languages]
 
 
-def commands(guide, heading):
-    """Return the first block of shell commands below a heading of a guide."""
-    section = (ROOT / "docs" / guide).read_text().partition(f"## {heading}\n")[2]
-    return re.search(r"```sh\n(.*?)```", section, re.DOTALL)[1]
-
-
-def run(workspace, script):
-    """Run shell commands in the folder of the program; return what they print."""
-    variables = {**os.environ, **workspace.variables}
-    python = f'python() {{ "{sys.executable}" "$@"; }}\n'
-    done = subprocess.run(
-        ["bash", "-ec", python + script],
-        cwd=workspace.program,
-        env=variables,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def _members(cloud, color):
     """Return the label `live` of each instance of a color."""
     zones = [f"projects/{PROJECT}/zones/us-east1-{zone}/instances" for zone in "bcd"]
@@ -62,8 +40,8 @@ def _members(cloud, color):
 def test_blue_green_releases_beside_the_live_one_and_switches(cloud, tmp_path, pulumi_home):
     workspace = Workspace.make(ROOT / "examples" / "blue-green", tmp_path, cloud.host, pulumi_home)
     found = []
-    for step in commands("templates.md", "Blue/green: two releases side by side").strip().split("\n\n"):
-        run(workspace, step)
+    for step in commands("docs/templates.md", "Blue/green: two releases side by side").strip().split("\n\n"):
+        run_commands(workspace, step)
         found.append([_members(cloud, color) for color in ("blue", "green")])
     yes, no = ["yes"] * 3, ["no"] * 3
 
@@ -113,8 +91,8 @@ def existing(engine, vm):
 def test_resources_move_from_terraform(cloud, existing, tmp_path, pulumi_home):
     workspace = Workspace.make(ROOT / "examples" / "adopt", tmp_path, cloud.host, pulumi_home)
     (workspace.program / "state.json").write_text(json.dumps(_state_of_terraform(existing)))
-    first, *others = commands("adopting.md", "Move from Terraform").splitlines()
-    run(workspace, "\n".join(others))
+    first, *others = commands("docs/adopting.md", "Move from Terraform").splitlines()
+    run_commands(workspace, "\n".join(others))
     imported = [item["id"] for item in workspace.state()["deployment"]["resources"] if item["type"].startswith("gcpx:")]
 
     assert first.startswith("terraform show -json > state.json")
@@ -132,8 +110,8 @@ def test_the_first_steps_in_a_real_project_work_in_the_emulator(cloud, tmp_path,
     before = cloud.emulator.store.counts()
     regions, template_steps = (textwrap.dedent(step) for step in steps[:2])
 
-    assert '"us-east1"' in run(workspace, regions)
-    run(workspace, template_steps)
+    assert '"us-east1"' in run_commands(workspace, regions)
+    run_commands(workspace, template_steps)
     assert "compute.instanceTemplates.insert" in cloud.calls()
     assert cloud.emulator.store.counts() == before
 

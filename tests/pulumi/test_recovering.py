@@ -14,7 +14,7 @@ import driver
 import httpx
 import pytest
 from crashing_stack import counted_requests
-from documented import commands, messages
+from documented import commands, messages, run_commands
 from programs import FLEET, KEY, PROJECT, TEMPLATE, fleet, key, template
 from steered import HANGS
 from workspace import ROOT
@@ -37,20 +37,8 @@ def _assert_quoted(heading, said, number=0):
     assert re.search(".*?".join(parts), _words(said)), said
 
 
-def _run(stack, script):
-    """Run commands in the folder of the program; every question is answered with yes. Return what they print."""
-    answers = {"PULUMI_SKIP_CONFIRMATIONS": "true"}
-    variables = {**os.environ, **stack.workspace.variables, **answers}
-    command = ["bash", "-ec", script]
-    done = subprocess.run(
-        command, cwd=stack.workspace.program, env=variables, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def _recover(stack, heading):
-    said = _run(stack, commands(GUIDE, heading))
+    said = run_commands(stack.workspace, commands(GUIDE, heading))
     stack.assert_no_changes()
     return said
 
@@ -162,7 +150,7 @@ def test_an_error_has_an_import_command(stack, cloud):
     script = commands(GUIDE, heading)
 
     assert "FINGERPRINT" in script
-    _run(stack, script.replace("FINGERPRINT", made.id.rpartition("/")[2]))
+    run_commands(stack.workspace, script.replace("FINGERPRINT", made.id.rpartition("/")[2]))
     stack.assert_no_changes()
     assert stack.resource("laptop")["id"] == made.id
 
@@ -202,11 +190,11 @@ def test_the_state_is_behind_google(stack, cloud):
 def test_an_older_state_was_restored(stack, cloud):
     stack.write(first=WEB)
     stack.up()
-    _run(stack, "pulumi stack export --file before.json")
+    run_commands(stack.workspace, "pulumi stack export --file before.json")
     stack.write(first=WEB, web=WEB)
     stack.up()
     made = stack.resource("web")["id"]
-    _run(stack, "pulumi stack import --file before.json")
+    run_commands(stack.workspace, "pulumi stack import --file before.json")
     _recover(stack, "The state is behind")
 
     assert stack.resource("web")["id"] == made
@@ -220,5 +208,5 @@ def test_a_forced_replacement(stack):
 
     assert "was not replaced" in stack.up("--target-replace", web["urn"])
     steps = re.search(r"generated name \| `(.*)` \|", (ROOT / GUIDE).read_text())[1]
-    _run(stack, steps.replace("URN", f"'{web['urn']}'"))
+    run_commands(stack.workspace, steps.replace("URN", f"'{web['urn']}'"))
     assert stack.resource("web")["id"] != web["id"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
-from workspace import ROOT
+from workspace import ROOT, Workspace
 
 
 def program(document: str, language: str) -> str:
@@ -26,6 +29,16 @@ def commands(document: str, heading: str) -> str:
     found = re.search(r"^```sh\n(.*?)^```$", section(document, heading), re.DOTALL | re.MULTILINE)
     assert found, f"{document}: {heading} has no commands"
     return found[1]
+
+
+def run_commands(workspace: Workspace, script: str) -> str:
+    """Run shell commands in the folder of a program, and answer every question with yes. Return what they print."""
+    python = f'python() {{ "{sys.executable}" "$@"; }}\n'
+    variables = {**os.environ, **workspace.variables, "PULUMI_SKIP_CONFIRMATIONS": "true"}
+    command = ["bash", "-ec", python + script]
+    done = subprocess.run(command, cwd=workspace.program, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def messages(document: str, heading: str) -> list[str]:

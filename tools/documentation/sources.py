@@ -167,7 +167,7 @@ def _tab(section: re.Match[str]) -> str:
 def _code(file: Path) -> str:
     """Return a file as a block of code."""
     text = file.read_text()
-    fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", text)), 3)
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in re.findall("`+", text))])
     return f"{fence}{_LANGUAGES.get(file.suffix, 'text')}\n{text.rstrip()}\n{fence}"
 
 

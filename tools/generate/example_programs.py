@@ -22,6 +22,9 @@ from gcpx.provider import FUNCTIONS, RESOURCES
 from generate import example_style, package_schema
 from generate.examples import FILES, FOLDER, SOURCE, example_of, names
 
+_RUNTIME_AND_PROGRAM: Final = re.compile(r"^runtime: yaml$.*", re.MULTILINE | re.DOTALL)
+"""What an example in YAML has after the header that all languages share."""
+
 
 class MissingExampleError(Exception):
     """A resource or function has no example."""
@@ -52,10 +55,7 @@ def _converted() -> Iterator[tuple[Path, str]]:
         for name in names():
             source = (FOLDER / name / SOURCE).read_text()
             # The Python program is the one that `pulumi up` runs in the folder of the example.
-            yield (
-                FOLDER / name / "Pulumi.yaml",
-                re.sub(r"^runtime: yaml$.*", "runtime: python\n", source, flags=_HEADER),
-            )
+            yield FOLDER / name / "Pulumi.yaml", _RUNTIME_AND_PROGRAM.sub("runtime: python\n", source)
             for language, path in FILES.items():
                 if path != SOURCE:
                     [generated] = (output / name / language).iterdir()
@@ -67,9 +67,6 @@ def _require_examples() -> None:
         path = FOLDER / example_of(token) / SOURCE
         if not path.exists():
             raise MissingExampleError(f"{token} has no example; write {path.relative_to(ROOT)}")
-
-
-_HEADER: Final = re.MULTILINE | re.DOTALL
 
 
 def _generate(scratch: Path) -> Path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from generate.examples import block
+
 NAMES: Final = {
     "python": "Python",
     "typescript": "TypeScript",
@@ -30,14 +32,14 @@ def tabs(description: str) -> str:
     Several languages stand between comments: GitHub shows each of them as a section that opens, and the built site
     makes tabs of them.
     """
-    blocks = {language: f"```{language}\n{program}\n```" for language, program in programs(description).items()}
+    blocks = {language: block(language, program) for language, program in programs(description).items()}
     if len(blocks) == 1:
         return "\n".join([*blocks.values(), ""])
     sections = [
-        _section(NAMES[language], block, is_open=not index) for index, (language, block) in enumerate(blocks.items())
+        _section(NAMES[language], shown, is_open=not index) for index, (language, shown) in enumerate(blocks.items())
     ]
     return "\n".join(["<!-- tabs -->", *sections, "<!-- end of tabs -->", ""])
 
 
-def _section(name: str, block: str, *, is_open: bool) -> str:
-    return f"<details{' open' if is_open else ''}><summary>{name}</summary>\n\n{block}\n\n</details>"
+def _section(name: str, shown: str, *, is_open: bool) -> str:
+    return f"<details{' open' if is_open else ''}><summary>{name}</summary>\n\n{shown}\n\n</details>"

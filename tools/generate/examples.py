@@ -38,11 +38,16 @@ def markdown(token: str) -> str:
     The form is that of Pulumi's package schemas: the generator of an SDK keeps the block of its own language, and the
     registry shows one at a time. Comments around the blocks, which some providers use instead, would stay in the SDKs.
     """
-    blocks = "\n".join(f"```{language}\n{program(token, language)}\n```" for language in FILES)
+    blocks = "\n".join(block(language, program(token, language)) for language in FILES)
     return (
         f"{{{{% examples %}}}}\n## Example Usage\n{{{{% example %}}}}\n\n{blocks}\n\n"
         f"{{{{% /example %}}}}\n{{{{% /examples %}}}}\n"
     )
+
+
+def block(language: str, text: str) -> str:
+    """Return a program as a block of code in Markdown."""
+    return f"```{language}\n{text}\n```"
 
 
 def program(token: str, language: str) -> str:

@@ -31,8 +31,7 @@ _TIMEOUTS: Final = (
 
 def path_of(token: str) -> str:
     """Return the path of a page: `gcpx:oslogin:SshKey` is described in `docs/reference/ssh-key.md`."""
-    name = token.rpartition(":")[2]
-    return f"{FOLDER}/{re.sub(r'(?<!^)(?=[A-Z])', '-', name).lower()}.md"
+    return f"{FOLDER}/{example_of(token)}.md"
 
 
 def pages() -> dict[str, Callable[[], str]]:

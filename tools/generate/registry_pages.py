@@ -43,9 +43,8 @@ def _chooser_lines(blocks: dict[str, str]) -> Iterator[str]:
 
 
 def _example() -> str:
-    return _chooser(
-        {language: f"```{language}\n{examples.program(_SHOWN, language)}\n```" for language in examples.FILES}
-    )
+    programs = {language: examples.program(_SHOWN, language) for language in examples.FILES}
+    return _chooser({language: examples.block(language, text) for language, text in programs.items()})
 
 
 def _installation() -> str:

@@ -38,7 +38,7 @@ class Call(call.Call):
     """A call of a method of Compute Engine.
 
     Attributes:
-        now: when it arrived, in seconds since 1970. What it creates and its operation have this time.
+        now: when it arrived, in seconds since 1970. Its operation and the instances that it creates have this time.
     """
 
     now: float = attrs.field(default=attrs.Factory(lambda self: self.operations.now(), takes_self=True))

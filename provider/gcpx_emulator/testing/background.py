@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from gcpx_emulator.app import application
 from gcpx_emulator.emulator import Emulator
-from gcpx_emulator.server import listen
+from gcpx_emulator.server import listen, port_problem
 from gcpx_emulator.testing.control import EmulatorError
 from gcpx_emulator.testing.running_emulator import RunningEmulator
 
@@ -30,8 +30,8 @@ def running(port: int = 0, project: str = "demo-project") -> Iterator[RunningEmu
     try:
         listener = listen(port)
     except (OSError, OverflowError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "a port is 0 to 65535"
-        raise EmulatorError(f"the emulator cannot open port {port}: {reason}; 0 picks a free one") from error
+        problem = f"the emulator cannot open port {port}: {port_problem(error)}"
+        raise EmulatorError(f"{problem}; 0 picks a free one") from error
     with serving(application(Emulator()), listener) as host:
         yield RunningEmulator(host, project)
 

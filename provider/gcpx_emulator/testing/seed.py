@@ -35,16 +35,12 @@ class Seed:
 
     def topic(self, name: str, **more: Any) -> str:
         """Create a topic."""
-        path = f"projects/{self.project}/topics/{name}"
-        self.control.send("PUT", self._url_path("topics", name), more)
-        return path
+        return self._put("topics", name, more)
 
     def push_subscription(self, name: str, topic: str, endpoint: str, **more: Any) -> str:
         """Create a subscription that pushes the messages of a topic to an endpoint on this machine."""
-        path = f"projects/{self.project}/subscriptions/{name}"
         body = {"topic": f"projects/{self.project}/topics/{topic}", "pushConfig": {"pushEndpoint": endpoint}}
-        self.control.send("PUT", self._url_path("subscriptions", name), {**body, **more})
-        return path
+        return self._put("subscriptions", name, {**body, **more})
 
     def disk(self, name: str, zone: str = _ZONE, **more: Any) -> str:
         """Create a disk of 10 GB, if `more` gives no size."""
@@ -67,9 +63,11 @@ class Seed:
         (added,) = (found for found in _keys(answer) if found["key"].split()[1] == key.split()[1])
         return str(added["name"])
 
-    def _url_path(self, collection: str, name: str) -> str:
-        """Return the path of a URL of Pub/Sub, whose names may contain `%`."""
-        return f"/v1/projects/{self.project}/{collection}/{quote(name, safe='')}"
+    def _put(self, collection: str, name: str, body: Json) -> str:
+        """Create a resource of Pub/Sub, whose names may contain `%`."""
+        parent = f"projects/{self.project}/{collection}"
+        self.control.send("PUT", f"/v1/{parent}/{quote(name, safe='')}", body)
+        return f"{parent}/{name}"
 
     def _insert(self, collection: str, body: Json) -> str:
         """Create a resource of Compute Engine, which the emulator does at once."""
