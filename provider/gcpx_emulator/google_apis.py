@@ -108,6 +108,7 @@ class GoogleApis:
             query=query,
             body=clean_body(method, incoming.upload.metadata),
             media=incoming.upload.media,
+            origin=str(incoming.http.base_url).removesuffix("/"),
             caller=self.emulator.signer.caller(incoming.http.headers.get("authorization", "")),
             failure=incoming.fault.operation if incoming.fault else None,
         )

@@ -39,6 +39,7 @@ class Call:
         query: parameters in the query.
         body: without output-only fields.
         media: the content of an upload.
+        origin: the emulator's address as the client wrote it, such as `http://127.0.0.1:8095`.
         caller: the e-mail address in the access token, if the emulator signed the token.
         failure: the result that an injected fault gives the operation, if any.
     """
@@ -49,6 +50,7 @@ class Call:
     query: Mapping[str, str]
     body: Json
     media: Media = attrs.Factory(Media)
+    origin: str = ""
     caller: str = ""
     failure: Json | None = None
 

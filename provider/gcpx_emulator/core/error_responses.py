@@ -12,6 +12,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from gcpx_emulator.core.errors import ApiError
 
 _LOG: Final = logging.getLogger("gcpx_emulator")
+_NOT_MODIFIED: Final = 304
+"""A status whose response has no body."""
 _INTERNAL_ERROR: Final = "The emulator failed with an internal error; see its log."
 
 
@@ -25,7 +27,7 @@ def error_response(error: Exception, request: str) -> Response:
         places = "".join(traceback.format_tb(error.__traceback__))
         _LOG.error("%s failed: %s\n%s", request, type(error).__name__, places)
         error = ApiError(500, _INTERNAL_ERROR)
-    return JSONResponse(error.body(), error.status)
+    return Response(status_code=304) if error.status == _NOT_MODIFIED else JSONResponse(error.body(), error.status)
 
 
 class ErrorMiddleware:

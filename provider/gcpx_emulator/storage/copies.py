@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from gcpx_emulator.core.call import Call
-from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.handlers import handles
 from gcpx_emulator.core.json_data import Json
+from gcpx_emulator.storage.conditions import check_conditions
 from gcpx_emulator.storage.objects import (
-    SETTABLE,
-    check_generation,
-    checked_type,
+    given_metadata,
     metadata_of,
     new_identity,
     object_path,
+    read_stored,
     write_object,
 )
 
@@ -28,22 +27,14 @@ def rewrite_object(call: Call) -> Json:
 
 def _copy(call: Call) -> Json:
     """Copy an object; metadata in the body replaces that of the source."""
-    source = _read(call, call.path["sourceBucket"], call.path["sourceObject"])
+    generation = call.query.get("sourceGeneration")
+    source = read_stored(call, call.path["sourceBucket"], call.path["sourceObject"], generation)
+    check_conditions(call, source, "ifSource")
     bucket, name = call.path["destinationBucket"], call.path["destinationObject"]
     if call.store.get(f"b/{bucket}") is None:
         raise ApiError(404, "The specified bucket does not exist.")
     replaced = call.store.get(object_path(bucket, name))
-    check_generation(call, replaced)
-    given = {field: call.body[field] for field in SETTABLE if field in call.body}
-    checked_type(given.get("contentType") or "")
-    times = dict.fromkeys(("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated"), timestamp())
-    copy = source | given | times | new_identity(call, bucket, name)
+    check_conditions(call, replaced)
+    copy = source | given_metadata(call) | new_identity(call, bucket, name)
     write_object(call, copy, replaced)
-    return metadata_of(copy)
-
-
-def _read(call: Call, bucket: str, name: str) -> Json:
-    stored = call.store.get(object_path(bucket, name))
-    if stored is None:
-        raise ApiError(404, f"No such object: {bucket}/{name}")
-    return stored
+    return metadata_of(call, copy)

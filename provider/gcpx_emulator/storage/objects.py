@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from typing import Final
+from urllib.parse import quote
 
 import google_crc32c
 from starlette.responses import Response
@@ -17,9 +18,10 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of
 from gcpx_emulator.core.merge_patch import merge
 from gcpx_emulator.storage.buckets import bucket_path, read_bucket
+from gcpx_emulator.storage.conditions import check_conditions
 from gcpx_emulator.storage.events import publish_event
 
-SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
+_SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
                    "customTime", "metadata", "storageClass")  # fmt: skip
 """The metadata that a client may set."""
 READ_CONTENT: Final = "storage.xml.getObject"
@@ -27,6 +29,7 @@ READ_CONTENT: Final = "storage.xml.getObject"
 _CONTENT: Final = "_media"
 """Where the store keeps an object's content, in base64."""
 _DEFAULT_TYPE: Final = "application/octet-stream"
+_CREATION_TIMES: Final = ("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated")
 
 
 def object_path(bucket: str, name: str) -> str:
@@ -38,16 +41,11 @@ def _path(call: Call, name: str) -> str:
     return object_path(call.path["bucket"], name)
 
 
-def metadata_of(stored: Json) -> Json:
-    """Return an object's metadata, without its content."""
-    return {name: value for name, value in stored.items() if name != _CONTENT}
-
-
-def check_generation(call: Call, stored: Json | None) -> None:
-    """Refuse a call whose precondition does not hold; an object that does not exist has generation 0."""
-    expected = call.query.get("ifGenerationMatch")
-    if expected is not None and expected != (stored or {}).get("generation", "0"):
-        raise ApiError(412, "At least one of the pre-conditions you specified did not hold.", "conditionNotMet")
+def metadata_of(call: Call, stored: Json) -> Json:
+    """Return an object's metadata as the client of a call sees it: without the content, with a link to it."""
+    path = f"b/{stored['bucket']}/o/{quote(stored['name'], safe='')}"
+    link = f"{call.origin}/download/storage/v1/{path}?generation={stored['generation']}&alt=media"
+    return {name: value for name, value in stored.items() if name != _CONTENT} | {"mediaLink": link}
 
 
 @handles("storage.objects.insert")
@@ -58,13 +56,14 @@ def insert_object(call: Call) -> Json:
     if not name:
         raise required("name")
     replaced = call.store.get(_path(call, name))
-    check_generation(call, replaced)
+    check_conditions(call, replaced)
     metadata = _new_metadata(call, name)
     for field in ("md5Hash", "crc32c"):
         if call.body.get(field) not in (None, metadata[field]):
             raise ApiError(400, f"Provided {field} '{call.body[field]}' doesn't match calculated '{metadata[field]}'.")
-    write_object(call, metadata | {_CONTENT: base64.b64encode(call.media.content).decode()}, replaced)
-    return metadata
+    stored = metadata | {_CONTENT: base64.b64encode(call.media.content).decode()}
+    write_object(call, stored, replaced)
+    return metadata_of(call, stored)
 
 
 def write_object(call: Call, stored: Json, replaced: Json | None) -> None:
@@ -72,38 +71,43 @@ def write_object(call: Call, stored: Json, replaced: Json | None) -> None:
     call.store.put(object_path(stored["bucket"], stored["name"]), stored)
     if replaced:
         by = {"overwrittenByGeneration": stored["generation"]}
-        publish_event(call, "OBJECT_DELETE", metadata_of(replaced), by)
+        publish_event(call, "OBJECT_DELETE", metadata_of(call, replaced), by)
     overwrote = {"overwroteGeneration": replaced["generation"]} if replaced else {}
-    publish_event(call, "OBJECT_FINALIZE", metadata_of(stored), overwrote)
+    publish_event(call, "OBJECT_FINALIZE", metadata_of(call, stored), overwrote)
 
 
 def _new_metadata(call: Call, name: str) -> Json:
-    given: Json = {field: call.body[field] for field in SETTABLE if field in call.body}
+    given = given_metadata(call)
     return {
         **new_identity(call, call.path["bucket"], name),
         "etag": "CAE=",
         "size": str(len(call.media.content)),
         "storageClass": "STANDARD",
         **_checksums(call.media.content),
-        **dict.fromkeys(("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated"), timestamp()),
         **given,
-        "contentType": checked_type(given.get("contentType") or call.media.content_type or _DEFAULT_TYPE),
+        "contentType": given.get("contentType") or _checked_type(call.media.content_type or _DEFAULT_TYPE),
     }
 
 
+def given_metadata(call: Call) -> Json:
+    """Return the metadata that a request sets."""
+    given: Json = {field: call.body[field] for field in _SETTABLE if field in call.body}
+    _checked_type(given.get("contentType") or "")
+    return given
+
+
 def new_identity(call: Call, bucket: str, name: str) -> Json:
-    """Return the names, links and generation of a new object."""
+    """Return the names, generation and times of a new object."""
     generation = str(10**15 + call.store.next("generations"))
-    link = f"https://www.googleapis.com/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}"
     return {
         "kind": "storage#object",
         "id": f"{bucket}/{name}/{generation}",
-        "selfLink": link,
-        "mediaLink": f"{link}?generation={generation}&alt=media",
+        "selfLink": f"https://www.googleapis.com/storage/v1/b/{bucket}/o/{quote(name, safe='')}",
         "name": name,
         "bucket": bucket,
         "generation": generation,
         "metageneration": "1",
+        **dict.fromkeys(_CREATION_TIMES, timestamp()),
     }
 
 
@@ -113,19 +117,26 @@ def _checksums(content: bytes) -> Json:
     return {"md5Hash": base64.b64encode(md5).decode(), "crc32c": base64.b64encode(crc32c).decode()}
 
 
-def checked_type(content_type: str) -> str:
+def _checked_type(content_type: str) -> str:
     """Refuse a content type that a header cannot hold."""
     if not (content_type.isascii() and content_type.isprintable()):
         raise invalid("contentType", content_type, "Must be a media type.")
     return content_type
 
 
+def read_stored(call: Call, bucket: str, name: str, generation: str | None) -> Json:
+    """Read an object as the store keeps it, with its content; only its newest generation exists."""
+    stored = call.store.get(object_path(bucket, name))
+    if stored is None or generation not in (None, stored["generation"]):
+        raise ApiError(404, f"No such object: {bucket}/{name}")
+    return stored
+
+
 def _read_object(call: Call) -> Json:
-    """Read the object that a call names, as the store keeps it."""
+    """Read the object that a call names, if the call's conditions hold."""
     read_bucket(call)
-    stored = call.store.get(_path(call, call.path["object"]))
-    if stored is None:
-        raise ApiError(404, f"No such object: {call.path['bucket']}/{call.path['object']}")
+    stored = read_stored(call, call.path["bucket"], call.path["object"], call.query.get("generation"))
+    check_conditions(call, stored)
     return stored
 
 
@@ -133,7 +144,7 @@ def _read_object(call: Call) -> Json:
 def get_object(call: Call) -> Json | Response:
     """Read an object's metadata, or with `alt=media` its content."""
     stored = _read_object(call)
-    return _content(stored) if call.query.get("alt") == "media" else metadata_of(stored)
+    return _content(stored) if call.query.get("alt") == "media" else metadata_of(call, stored)
 
 
 @handles(READ_CONTENT)
@@ -158,7 +169,7 @@ def list_objects(call: Call) -> Json:
     """List objects; of names with the delimiter after the prefix, only the common beginnings are listed."""
     read_bucket(call)
     prefix, delimiter = call.query.get("prefix", ""), call.query.get("delimiter", "")
-    stored = [metadata_of(item) for item in call.store.list(f"{bucket_path(call)}/o")]
+    stored = [metadata_of(call, item) for item in call.store.list(f"{bucket_path(call)}/o")]
     names = [item["name"] for item in stored if item["name"].startswith(prefix)]
     prefixes = {name: _common_prefix(name, prefix, delimiter) for name in names}
     shown, token = page_of([item for item in stored if prefixes.get(item["name"]) == ""], call.query)
@@ -177,21 +188,18 @@ def _common_prefix(name: str, prefix: str, delimiter: str) -> str:
 def patch_object(call: Call) -> Json:
     """Change an object's metadata as a JSON Merge Patch; an update also removes the fields that it leaves out."""
     stored = _read_object(call)
-    check_generation(call, stored)
     if call.method.id.endswith("update"):
         stored = {name: value for name, value in stored.items() if name not in {"metadata", "cacheControl"}}
-    checked_type(call.body.get("contentType") or "")
-    stored = merge(stored, {field: call.body[field] for field in SETTABLE if field in call.body})
+    stored = merge(stored, given_metadata(call))
     stored |= {"metageneration": str(int(stored["metageneration"]) + 1), "updated": timestamp()}
     call.store.put(_path(call, stored["name"]), stored)
-    publish_event(call, "OBJECT_METADATA_UPDATE", metadata_of(stored), {})
-    return metadata_of(stored)
+    publish_event(call, "OBJECT_METADATA_UPDATE", metadata_of(call, stored), {})
+    return metadata_of(call, stored)
 
 
 @handles("storage.objects.delete")
 def delete_object(call: Call) -> None:
     """Delete an object."""
     stored = _read_object(call)
-    check_generation(call, stored)
     call.store.delete(_path(call, stored["name"]))
-    publish_event(call, "OBJECT_DELETE", metadata_of(stored), {})
+    publish_event(call, "OBJECT_DELETE", metadata_of(call, stored), {})

@@ -32,6 +32,56 @@ def test_objects_are_uploaded_in_every_way_read_listed_and_deleted(cloud):
         bucket.delete()
 
 
+def test_an_object_that_was_listed_is_downloaded_from_the_emulator(cloud):
+    bucket = storage_client(cloud).bucket(BUCKET)
+    for name in ("a/one.txt", "100% sure? #1 ü"):
+        bucket.blob(name).upload_from_string("eins")
+        found = bucket.get_blob(name)
+        (listed,) = bucket.list_blobs(prefix=name)
+
+        assert found.media_link.startswith(f"http://{cloud.host}/download/")
+        assert found.download_as_text() == listed.download_as_text() == "eins"
+
+
+def test_only_the_newest_generation_of_an_object_exists(cloud):
+    bucket = storage_client(cloud).bucket(BUCKET)
+    bucket.blob("one").upload_from_string("eins")
+    old = bucket.get_blob("one")
+    bucket.blob("one").upload_from_string("zwei")
+
+    with pytest.raises(exceptions.NotFound, match="No such object"):
+        old.download_as_text()
+    with pytest.raises(exceptions.NotFound, match="No such object"):
+        bucket.delete_blob("one", generation=old.generation)
+    with pytest.raises(exceptions.NotFound, match="No such object"):
+        bucket.blob("two").rewrite(bucket.blob("one", generation=old.generation))
+    assert bucket.blob("one").download_as_text() == "zwei"
+
+
+def test_the_conditions_of_a_call_are_checked(cloud):
+    bucket = storage_client(cloud).bucket(BUCKET)
+    blob = bucket.blob("one")
+    blob.upload_from_string("eins")
+    same, other = blob.generation, blob.generation + 1
+
+    for conditions in (
+        {"if_generation_match": other},
+        {"if_generation_not_match": same},
+        {"if_metageneration_match": 2},
+        {"if_metageneration_not_match": 1},
+    ):
+        with pytest.raises(exceptions.PreconditionFailed):
+            blob.delete(**conditions)
+        source = {name.replace("if_", "if_source_"): value for name, value in conditions.items()}
+        with pytest.raises(exceptions.PreconditionFailed):
+            bucket.blob("two").rewrite(blob, **source)
+    with pytest.raises(exceptions.NotModified):
+        blob.reload(if_generation_not_match=same)
+    blob.reload(if_generation_match=same, if_generation_not_match=other)
+    blob.delete(if_generation_match=same, if_metageneration_match=1)
+    assert not blob.exists()
+
+
 def _error(response):
     return response.json()["error"]
 
