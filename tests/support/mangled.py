@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +18,7 @@ WRONG = (None, 7, "x", [], {}, True, MISSING)
 TRICKS = ("\x1b[31m\u202e\x00 rlo", "\ud800", "SOMETHING_NEW", "long" * 50_000)
 """What also replaces each text: terminal codes, marks that reverse the direction, half a character, unknown values."""
 Path = tuple[str | int, ...]
+_OPERATION = re.compile(r"operation-[\w-]+")
 
 
 @attrs.frozen
@@ -23,12 +26,12 @@ class Wrong:
     """One wrong value in one response.
 
     Attributes:
-        response: the number of the response, from 0.
+        response: which response, as `Mangler.bodies` names it.
         path: where the value is in the body; empty for the body itself.
         value: what stands there instead.
     """
 
-    response: int
+    response: str
     path: Path
     value: Any
 
@@ -48,23 +51,31 @@ class Wrong:
 
     def __str__(self) -> str:
         value = "missing" if self.value is MISSING else ascii(self.value)[:30]
-        return f"response {self.response}, {'.'.join(map(str, self.path)) or 'body'} = {value}"
+        return f"{self.response}: {'.'.join(map(str, self.path)) or 'body'} = {value}"
 
 
-def wrongs(bodies: list[Any]) -> Iterator[Wrong]:
+def wrongs(bodies: dict[str, Any]) -> Iterator[Wrong]:
     """Yield every wrong value of every response."""
-    for number, body in enumerate(bodies):
+    for response, body in bodies.items():
         for path, value in _nodes(body):
             for wrong in (*WRONG, *(TRICKS if isinstance(value, str) else ())):
                 if wrong is MISSING or type(wrong) is not type(value) or wrong != value:
-                    yield Wrong(number, path, wrong)
+                    yield Wrong(response, path, wrong)
 
 
 def _nodes(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every value with its path; of values that differ in their keys alone, the parts of the first one only.
+
+    An aggregated list has the same warning for each of its many empty zones.
+    """
     yield path, value
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    shapes: set[str] = set()
     for key, item in items:
-        yield from _nodes(item, (*path, key))
+        shape = json.dumps(item).replace(str(key), "KEY")
+        is_repeated = isinstance(item, dict) and shape in shapes
+        shapes.add(shape)
+        yield from [((*path, key), item)] if is_repeated else _nodes(item, (*path, key))
 
 
 @attrs.define
@@ -72,15 +83,18 @@ class Mangler:
     """Stands before an emulator: records the bodies of its responses, and replaces one of them.
 
     Attributes:
-        bodies: the bodies of the responses since `begin`, as the emulator gave them.
+        bodies: the bodies of the responses since `begin`, as the emulator gave them, by the request and how often it
+            was sent before. Requests are sent side by side, so the order of the responses names none of them.
+        replaced: whether the wrong value was in a response.
     """
 
     wrong: Wrong | None = None
-    bodies: list[Any] = attrs.Factory(list)
+    bodies: dict[str, Any] = attrs.Factory(dict)
+    replaced: bool = False
 
     def begin(self, wrong: Wrong | None = None) -> None:
         """Begin to count responses, and to replace a value in one of them."""
-        self.wrong, self.bodies = wrong, []
+        self.wrong, self.bodies, self.replaced = wrong, {}, False
 
     def before(self, app: Any) -> Any:
         """Return an ASGI application that stands before another."""
@@ -93,7 +107,7 @@ class Mangler:
 
             await app(scope, receive, keep)
             body = b"".join(part.get("body", b"") for part in parts)
-            body = self._replaced(body)
+            body = self._replaced(self._name(f"{scope['method']} {scope['path']}"), body)
             headers = [(name, value) for name, value in parts[0]["headers"] if name != b"content-length"]
             length = (b"content-length", str(len(body)).encode())
             await send({**parts[0], "headers": [*headers, length]})
@@ -101,10 +115,14 @@ class Mangler:
 
         return mangled
 
-    def _replaced(self, body: bytes) -> bytes:
-        number = len(self.bodies)
-        self.bodies.append(json.loads(body) if body else {})
-        if self.wrong is None or self.wrong.response != number:
+    def _name(self, request: str) -> str:
+        """Name the response to a request; names of operations are random."""
+        sent = _OPERATION.sub("OPERATION", request)
+        return next(name for number in itertools.count() if (name := f"{sent} #{number}") not in self.bodies)
+
+    def _replaced(self, name: str, body: bytes) -> bytes:
+        self.bodies[name] = json.loads(body) if body else {}
+        if self.wrong is None or self.wrong.response != name:
             return body
-        changed = self.wrong.apply(self.bodies[-1])
+        changed, self.replaced = self.wrong.apply(self.bodies[name]), True
         return b"" if changed == "" else json.dumps(changed).encode()

@@ -80,11 +80,14 @@ class BulkInsert:
         return IdempotentInsert(
             request_ids=self._request_ids(call),
             send=lambda request_id: self._earlier_operation(call, request_id) or self._send(call, request_id),
-            wait=lambda operation: self._operations.outcome(
-                call, operation, Wait("bulk insert", TIMEOUT, describe_progress)
-            ),
+            wait=lambda operation: self._outcome(call, operation),
             exists=lambda outcome: self._counts(call, outcome),
         )
+
+    def _outcome(self, call: Call, operation: dict[str, Any]) -> Outcome:
+        outcome = self._operations.outcome(call, operation, Wait("bulk insert", TIMEOUT, describe_progress))
+        self.fleet.look_in(outcome.per_location)
+        return outcome
 
     def _request_ids(self, call: Call) -> RequestIds:
         """Derive the request IDs; a generated fleet ID is left out, because every run generates another."""

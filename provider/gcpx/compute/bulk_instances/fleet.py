@@ -116,6 +116,10 @@ class Fleet:
             found = self._listed(call)
         return sorted(filter(self._has_member, found), key=lambda member: name_order(member["name"]))
 
+    def look_in(self, locations: Iterable[str]) -> None:
+        """Let the next list include these locations, such as `zones/us-east1-b`, where members have been created."""
+        self.zones.forget_unless_known(self.project, self.region, map(name_of, locations))
+
     def read_again(self, call: Call, members: Iterable[Instance]) -> list[Instance]:
         """Read members once more, by lists of their zones; leaves out those that no longer exist."""
         members = list(members)
@@ -208,12 +212,17 @@ class Fleet:
     def _has_member(self, instance: Instance) -> bool:
         """Return whether a listed instance is a member.
 
-        The filter ignores the region, and does not distinguish a missing label from an empty one.
+        The filter ignores the region, and does not distinguish a missing label from an empty one. Raises
+        MalformedResponse for an instance that the filter excludes: to leave it out could be to forget it.
         """
+        if region_of(instance) != self.region:
+            return False
         pattern = self.name_pattern
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
         has_labels = self.labels.items() <= instance.get("labels", {}).items()
-        return fits and has_labels and region_of(instance) == self.region
+        if not (fits and has_labels) and all(self.labels.values()):
+            raise MalformedResponse(f"Google's list has an instance that does not fit its filter: {self._filter}")
+        return fits and has_labels
 
 
 def _without_zones(region: str, scopes: Iterable[str]) -> ProviderError:
@@ -231,19 +240,20 @@ def _contradiction(error: NotFound) -> ServerError:
 
 
 def checked_instance(found: Instance) -> Instance:
-    """Return an instance of a list; raise MalformedResponse if what identifies it does not have the right form.
+    """Return an instance of a list; raise MalformedResponse if what identifies it is not valid.
 
-    An instance that is left out because it cannot be read would be taken for deleted.
+    An instance that is left out because it cannot be read, or that seems to be elsewhere, would be taken for deleted.
     """
     texts = [found.get(name) for name in ("name", "zone", "status", "selfLink")]
-    labels = found.get("labels", {})
-    if (
-        not is_id(found.get("id"))
-        or not all(isinstance(text, str) and text for text in texts)
-        or not _is_text_map(labels)
-    ):
+    is_valid = is_id(found.get("id")) and all(isinstance(text, str) and text for text in texts)
+    if not is_valid or not _is_text_map(found.get("labels", {})) or not _is_where_its_link_says(found):
         raise MalformedResponse("Google's list has an instance without a valid name, ID, zone, status, link or labels")
     return found
+
+
+def _is_where_its_link_says(found: Instance) -> bool:
+    place = f"/zones/{name_of(found['zone'])}/instances/{found['name']}"
+    return bool(found["selfLink"].endswith(place))
 
 
 def _is_text_map(found: Any) -> bool:

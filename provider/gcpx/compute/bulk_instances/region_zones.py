@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 
 import attrs
 
@@ -25,7 +26,12 @@ class RegionZones:
         with self._lock:
             self._zones[project, region] = tuple(zones)
 
+    def forget_unless_known(self, project: str, region: str, zones: Iterable[str]) -> None:
+        """Drop the zones of a region if others turn out to be in it: a list left them out, or they are new."""
+        if not set(zones) <= set(self.of(project, region)):
+            self.forget(project, region)
+
     def forget(self, project: str, region: str) -> None:
-        """Drop the zones of a region, because one of them no longer exists."""
+        """Drop the zones of a region, so that the next list is an aggregated one again."""
         with self._lock:
             self._zones.pop((project, region), None)

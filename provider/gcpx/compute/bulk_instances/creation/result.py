@@ -40,9 +40,7 @@ class Creation:
         cls, *, outcomes: list[Outcome], created: int, shortfalls: Shortfalls, error: ApiError | None, stopped: bool
     ) -> Creation:
         """Describe a creation by how its operations ended, and by what it fell short of."""
-        groups = [
-            outcome.operation["operationGroupId"] for outcome in outcomes if "operationGroupId" in outcome.operation
-        ]
+        groups = [group for outcome in outcomes if (group := outcome.operation.get("operationGroupId"))]
         outputs = {
             "perLocationStatus": _location_outputs(outcomes),
             **({"operationGroupId": groups[-1]} if groups else {}),
