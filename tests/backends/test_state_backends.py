@@ -10,6 +10,7 @@ from held_creations import held_creations
 from killed_cli import kill_cli
 from programs import KEY, TEMPLATE, key, template
 from steered import HANGS
+from workspace import ROOT
 
 pytestmark = [pytest.mark.backends, pytest.mark.pulumi]
 PLANTED = "mQ7xV9tZ3Lp0Wd2K"
@@ -70,6 +71,16 @@ def test_the_update_after_a_crash_finishes_what_was_begun(stacks, backend, cloud
     stack.assert_no_changes()
     stack.destroy()
     assert _templates(cloud) == 0
+
+
+def test_stacks_are_listed_with_the_setting_of_the_page(stacks, database):
+    one_core = {"GOMAXPROCS": "1", "PULUMI_DIY_BACKEND_PARALLEL": "1"}  # without the latter, this never ends
+    for name in ("one", "two", "three"):
+        stack = stacks.make(database, name, one_core)
+    listed = stack.workspace.run("stack", "ls", "--all").stdout
+
+    assert [line.split()[0].rstrip("*") for line in listed.splitlines()[1:]] == ["one", "three", "two"], listed
+    assert "PULUMI_DIY_BACKEND_PARALLEL=1" in (ROOT / "docs" / "scaling.md").read_text()
 
 
 def test_no_secret_is_stored_in_clear(stacks, backend):
