@@ -22,7 +22,7 @@ from gcpx_emulator.core.policy import check_permissions
 from gcpx_emulator.core.request_log import shown_body
 from gcpx_emulator.core.routing import route
 from gcpx_emulator.core.uploads import Upload
-from gcpx_emulator.core.validation import check_path, check_query, clean_body
+from gcpx_emulator.core.validation import check_path, clean_body, clean_query
 from gcpx_emulator.emulator import Emulator
 
 
@@ -98,16 +98,16 @@ class GoogleApis:
         return await answer if inspect.isawaitable(answer) else answer
 
     def _call(self, incoming: _Incoming) -> Call:
-        method, query = incoming.method, dict(incoming.http.query_params)
+        method = incoming.method
         check_path(method, incoming.path)
-        check_query(method, query)
         return Call(
             cloud=self.emulator.cloud,
             method=method,
             path=incoming.path,
-            query=query,
+            query=clean_query(method, incoming.http.query_params),
             body=clean_body(method, incoming.upload.metadata),
             media=incoming.upload.media,
+            headers=incoming.http.headers,
             origin=str(incoming.http.base_url).removesuffix("/"),
             caller=self.emulator.signer.caller(incoming.http.headers.get("authorization", "")),
             failure=incoming.fault.operation if incoming.fault else None,

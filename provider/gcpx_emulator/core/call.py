@@ -39,6 +39,7 @@ class Call:
         query: parameters in the query.
         body: without output-only fields.
         media: the content of an upload.
+        headers: the headers of the request, by their names in lower case.
         origin: the emulator's address as the client wrote it, such as `http://127.0.0.1:8095`.
         caller: the e-mail address in the access token, if the emulator signed the token.
         failure: the result that an injected fault gives the operation, if any.
@@ -50,6 +51,7 @@ class Call:
     query: Mapping[str, str]
     body: Json
     media: Media = attrs.Factory(Media)
+    headers: Mapping[str, str] = attrs.Factory(dict)
     origin: str = ""
     caller: str = ""
     failure: Json | None = None

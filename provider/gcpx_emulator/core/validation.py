@@ -39,17 +39,21 @@ def check_path(method: Method, path: Mapping[str, str]) -> None:
             raise ApiError(400, f"Invalid value for field '{name}': '{value}'. Must be a match of regex '{pattern}'")
 
 
-def check_query(method: Method, query: Mapping[str, str]) -> None:
-    """Refuse unknown, missing and malformed query parameters."""
+def clean_query(method: Method, query: Mapping[str, str]) -> dict[str, str]:
+    """Refuse unknown, missing and malformed query parameters; return the others, with booleans in lower case."""
+    cleaned = dict(query)
     for name, value in query.items():
         spec = method.parameters.get(name)
         if spec is not None and spec["location"] == "query":
-            _check_parameter(name, spec, value)
+            # Google's client for Python sends `True`.
+            cleaned[name] = value.lower() if spec["type"] == "boolean" else value
+            _check_parameter(name, spec, cleaned[name])
         elif name not in method.document.standard:
             raise _refusal(f'Unknown name "{name}": Cannot bind query parameter.')
     for name, spec in method.parameters.items():
         if spec["location"] == "query" and spec.get("required") and name not in query:
             raise ApiError(400, f"Required parameter: {name}", "required")
+    return cleaned
 
 
 def _check_parameter(name: str, spec: Json, value: str) -> None:

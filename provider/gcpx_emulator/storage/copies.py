@@ -20,12 +20,13 @@ from gcpx_emulator.storage.objects import (
 @handles("storage.objects.rewrite")
 def rewrite_object(call: Call) -> Json:
     """Copy an object, at once and as a whole."""
-    copied = _copy(call)
+    copied = copy_object(call)
     size = {"objectSize": copied["size"], "totalBytesRewritten": copied["size"]}
     return {"kind": "storage#rewriteResponse", "done": True, **size, "resource": copied}
 
 
-def _copy(call: Call) -> Json:
+@handles("storage.objects.copy")
+def copy_object(call: Call) -> Json:
     """Copy an object; metadata in the body replaces that of the source."""
     generation = call.query.get("sourceGeneration")
     source = read_stored(call, call.path["sourceBucket"], call.path["sourceObject"], generation)

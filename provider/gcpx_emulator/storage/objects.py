@@ -18,7 +18,8 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of
 from gcpx_emulator.core.merge_patch import merge
 from gcpx_emulator.storage.buckets import bucket_path, read_bucket
-from gcpx_emulator.storage.conditions import check_conditions
+from gcpx_emulator.storage.conditions import check_conditions, with_header_conditions
+from gcpx_emulator.storage.content import CONTENT, DEFAULT_TYPE, content_response
 from gcpx_emulator.storage.events import publish_event
 
 _SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "contentLanguage", "contentType",
@@ -26,9 +27,6 @@ _SETTABLE: Final = ("cacheControl", "contentDisposition", "contentEncoding", "co
 """The metadata that a client may set."""
 READ_CONTENT: Final = "storage.xml.getObject"
 """Names the call of the XML API that reads an object's content, which no discovery document describes."""
-_CONTENT: Final = "_media"
-"""Where the store keeps an object's content, in base64."""
-_DEFAULT_TYPE: Final = "application/octet-stream"
 _CREATION_TIMES: Final = ("timeCreated", "updated", "timeFinalized", "timeStorageClassUpdated")
 
 
@@ -45,7 +43,7 @@ def metadata_of(call: Call, stored: Json) -> Json:
     """Return an object's metadata as the client of a call sees it: without the content, with a link to it."""
     path = f"b/{stored['bucket']}/o/{quote(stored['name'], safe='')}"
     link = f"{call.origin}/download/storage/v1/{path}?generation={stored['generation']}&alt=media"
-    return {name: value for name, value in stored.items() if name != _CONTENT} | {"mediaLink": link}
+    return {name: value for name, value in stored.items() if name != CONTENT} | {"mediaLink": link}
 
 
 @handles("storage.objects.insert")
@@ -61,7 +59,7 @@ def insert_object(call: Call) -> Json:
     for field in ("md5Hash", "crc32c"):
         if call.body.get(field) not in (None, metadata[field]):
             raise ApiError(400, f"Provided {field} '{call.body[field]}' doesn't match calculated '{metadata[field]}'.")
-    stored = metadata | {_CONTENT: base64.b64encode(call.media.content).decode()}
+    stored = metadata | {CONTENT: base64.b64encode(call.media.content).decode()}
     write_object(call, stored, replaced)
     return metadata_of(call, stored)
 
@@ -85,7 +83,7 @@ def _new_metadata(call: Call, name: str) -> Json:
         "storageClass": "STANDARD",
         **_checksums(call.media.content),
         **given,
-        "contentType": given.get("contentType") or _checked_type(call.media.content_type or _DEFAULT_TYPE),
+        "contentType": given.get("contentType") or _checked_type(call.media.content_type or DEFAULT_TYPE),
     }
 
 
@@ -127,7 +125,7 @@ def _checked_type(content_type: str) -> str:
 def read_stored(call: Call, bucket: str, name: str, generation: str | None) -> Json:
     """Read an object as the store keeps it, with its content; only its newest generation exists."""
     stored = call.store.get(object_path(bucket, name))
-    if stored is None or generation not in (None, stored["generation"]):
+    if stored is None or (generation is not None and int(generation) != int(stored["generation"])):
         raise ApiError(404, f"No such object: {bucket}/{name}")
     return stored
 
@@ -144,7 +142,7 @@ def _read_object(call: Call) -> Json:
 def get_object(call: Call) -> Json | Response:
     """Read an object's metadata, or with `alt=media` its content."""
     stored = _read_object(call)
-    return _content(stored) if call.query.get("alt") == "media" else metadata_of(call, stored)
+    return content_response(call, stored) if call.query.get("alt") == "media" else metadata_of(call, stored)
 
 
 @handles(READ_CONTENT)
@@ -153,15 +151,7 @@ def get_content(call: Call) -> Response:
     if call.store.get(bucket_path(call)) is None:
         path = f"/{call.path['bucket']}/{call.path['object']}"
         raise ApiError(404, f"{path} is not a path of any API that is emulated, and no object of a bucket.")
-    return _content(_read_object(call))
-
-
-def _content(stored: Json) -> Response:
-    checksums = f"crc32c={stored['crc32c']},md5={stored['md5Hash']}"
-    headers = {"X-Goog-Hash": checksums, "X-Goog-Generation": stored["generation"]}
-    return Response(
-        base64.b64decode(stored[_CONTENT]), media_type=stored.get("contentType") or _DEFAULT_TYPE, headers=headers
-    )
+    return content_response(call, _read_object(with_header_conditions(call)))
 
 
 @handles("storage.objects.list")

@@ -21,4 +21,5 @@ serve(
         amend=_amend,
     )
 )
-serve_page("{bucket}/{object}", objects.READ_CONTENT, {})
+_GENERATION: Json = {"location": "query", "type": "string", "format": "int64"}
+serve_page("{bucket}/{object}", objects.READ_CONTENT, {"generation": _GENERATION})

@@ -43,6 +43,30 @@ def test_an_object_that_was_listed_is_downloaded_from_the_emulator(cloud):
         assert found.download_as_text() == listed.download_as_text() == "eins"
 
 
+def test_a_part_of_an_object_is_downloaded(cloud, http):
+    blob = storage_client(cloud).bucket(BUCKET).blob("one")
+    blob.upload_from_string(bytes(range(256)) * 2048)
+    whole, chunked = blob.download_as_bytes(), storage_client(cloud).bucket(BUCKET).blob("one", chunk_size=256 * 1024)
+
+    assert blob.download_as_bytes(start=1, end=2) == b"\1\2"
+    assert blob.download_as_bytes(start=len(whole) - 1) == b"\xff"
+    assert blob.download_as_bytes(start=-3) == whole[-3:]
+    assert chunked.download_as_bytes() == whole
+    path = f"/storage/v1/b/{BUCKET}/o/one?alt=media"
+    answers = [http.get(path, headers={"Range": f"bytes={part}"}) for part in ("0-", "600000-", "7-3", "1-2,4-5")]
+    assert [answer.status_code for answer in answers] == [206, 416, 416, 200]
+
+
+def test_an_object_is_copied_and_renamed(cloud):
+    bucket = storage_client(cloud).bucket(BUCKET)
+    bucket.blob("one").upload_from_string("eins", content_type="text/plain")
+    copied = bucket.copy_blob(bucket.blob("one"), bucket, "two")
+    bucket.rename_blob(copied, "three")
+
+    assert [blob.name for blob in bucket.list_blobs(versions=True)] == ["one", "three"]
+    assert bucket.get_blob("three").content_type == "text/plain"
+
+
 def test_only_the_newest_generation_of_an_object_exists(cloud):
     bucket = storage_client(cloud).bucket(BUCKET)
     bucket.blob("one").upload_from_string("eins")
@@ -172,3 +196,18 @@ def test_the_content_of_an_object_is_read_as_by_the_xml_api(http):
     assert http.get(f"/{BUCKET}/a%2Fone").text == "eins"
     assert http.get(f"/{BUCKET}/a%2Ftwo").status_code == 404
     assert "is not a path of any API" in _error(http.get("/missing-bucket/one"))["message"]
+
+
+def test_the_xml_api_has_conditions_in_headers_and_generations(http):
+    path = f"/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name=one"
+    generation = http.post(path, content=b"eins", headers={"Content-Type": "text/plain"}).json()["generation"]
+
+    def status(name, value):
+        return http.get(f"/{BUCKET}/one", headers={name: value}).status_code
+
+    assert status("x-goog-if-generation-match", generation) == 200
+    assert status("x-goog-if-generation-match", "1") == 412
+    assert status("x-goog-if-metageneration-not-match", "1") == 304
+    assert status("x-goog-if-generation-match", "one") == 400
+    assert http.get(f"/{BUCKET}/one?generation={generation}").text == "eins"
+    assert http.get(f"/{BUCKET}/one?generation=1").status_code == 404
