@@ -329,6 +329,17 @@ class Failed:
     partial: Any = attrs.field(repr=False)
 
 
+def failed(error: grpc.RpcError) -> Failed:
+    """Read an error of the plugin."""
+    partial = None
+    for key, value in error.trailing_metadata() or ():
+        if key == "grpc-status-details-bin":
+            status = status_pb2.Status.FromString(value)
+            partial = rpc.ErrorResourceInitFailed()
+            status.details[0].Unpack(partial)
+    return Failed(error.code(), error.details(), partial)
+
+
 @contextmanager
 def failing() -> Iterator[list[Failed]]:
     """Expect a call to fail; yield a list that holds the error afterwards."""
@@ -336,12 +347,6 @@ def failing() -> Iterator[list[Failed]]:
     try:
         yield found
     except grpc.RpcError as error:
-        partial = None
-        for key, value in error.trailing_metadata() or ():
-            if key == "grpc-status-details-bin":
-                status = status_pb2.Status.FromString(value)
-                partial = rpc.ErrorResourceInitFailed()
-                status.details[0].Unpack(partial)
-        found.append(Failed(error.code(), error.details(), partial))
+        found.append(failed(error))
     else:
         raise AssertionError("the call succeeded")

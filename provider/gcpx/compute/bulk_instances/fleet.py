@@ -106,19 +106,18 @@ class Fleet:
         The first list of a region in a process is an aggregated one, which counts as a heavy-weight read, and names the
         region's zones. Later ones list each zone, side by side.
         """
-        zones = self.zones.of(self.project, self.region)
+        self.look_in(member.get("zone") or "" for member in call.last.get("members") or ())
         try:
-            found = self._listed_in(call, zones) if zones else self._listed(call)
+            found = self._found(call)
         except NotFound:
-            if not zones:
+            if not self.zones.forget(self.project, self.region):
                 raise
-            self.zones.forget(self.project, self.region)
-            found = self._listed(call)
+            found = self._found(call)
         return sorted(filter(self._has_member, found), key=lambda member: name_order(member["name"]))
 
     def look_in(self, locations: Iterable[str]) -> None:
-        """Let the next list include these locations, such as `zones/us-east1-b`, where members have been created."""
-        self.zones.forget_unless_known(self.project, self.region, map(name_of, locations))
+        """List these zones, too, because members were there or have been created there: `zones/us-east1-b`."""
+        self.zones.add(self.project, self.region, map(name_of, locations))
 
     def read_again(self, call: Call, members: Iterable[Instance]) -> list[Instance]:
         """Read members once more, by lists of their zones; leaves out those that no longer exist."""
@@ -177,6 +176,11 @@ class Fleet:
         listed = {member["id"] for member in self.read_again(call, (requests[index].member for index in missing))}
         return [index for index in missing if requests[index].member["id"] in listed]
 
+    def _found(self, call: Call) -> list[Instance]:
+        """List the instances in the zones of the region, or first in all zones, that fit the filter."""
+        zones = self.zones.of(self.project, self.region)
+        return self._listed_in(call, zones) if zones else self._listed(call)
+
     def _listed_in(self, call: Call, zones: Iterable[str]) -> list[Instance]:
         """List the instances in some zones that fit the filter."""
         with ThreadPoolExecutor(_PARALLEL_LISTS) as pool:
@@ -188,16 +192,17 @@ class Fleet:
 
     def _listed_in_zone(self, call: Call, zone: str) -> list[Instance]:
         pages = self._list_method(f"zones/{zone}/instances").pages(call)
-        return [checked_instance(item) for page in pages for item in items_of(page)]
+        return [checked_instance(item, zone) for page in pages for item in items_of(page)]
 
     def _listed(self, call: Call) -> list[Instance]:
         """List the instances in all zones that fit the filter; learn the zones of the region."""
         pages = list(self._list_method("aggregated/instances", includeAllScopes=True).pages(call))
-        scopes = {name for page in pages for name in page.get("items", {})}
-        self.zones.learn(self.project, self.region, scopes)
-        if not self.zones.of(self.project, self.region):
-            raise _without_zones(f"projects/{self.project}/regions/{self.region}", scopes)
-        return [checked_instance(item) for page in pages for item in items_of(page, "instances")]
+        scopes = [(name_of(name), {"items": {name: scope}}) for page in pages for name, scope in _scopes(page)]
+        zones = {zone for zone, _ in scopes}
+        if not any(zone.startswith(f"{self.region}-") for zone in zones):
+            raise _without_zones(f"projects/{self.project}/regions/{self.region}", zones)
+        found = [checked_instance(item, zone) for zone, scope in scopes for item in items_of(scope, "instances")]
+        return found + self._listed_in(call, self.zones.learn(self.project, self.region, zones))
 
     def _list_method(self, path: str, **query: Any) -> ListMethod:
         path = f"{_VERSION}/projects/{self.project}/{path}"
@@ -219,18 +224,26 @@ class Fleet:
             return False
         pattern = self.name_pattern
         fits = pattern is None or re.fullmatch(pattern_expression(pattern), instance["name"]) is not None
-        has_labels = self.labels.items() <= instance.get("labels", {}).items()
-        if not (fits and has_labels) and all(self.labels.values()):
+        labels: dict[str, str] = instance.get("labels", {})
+        if not fits or any(labels.get(key, "") != value for key, value in self.labels.items()):
             raise MalformedResponse(f"Google's list has an instance that does not fit its filter: {self._filter}")
-        return fits and has_labels
+        return self.labels.keys() <= labels.keys()
 
 
-def _without_zones(region: str, scopes: Iterable[str]) -> ProviderError:
+def _scopes(page: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the zones on a page of an aggregated list, with what is in them."""
+    items = page.get("items") or {}
+    if not isinstance(items, dict):
+        raise MalformedResponse("Google's aggregated list of instances has another form than its API promises")
+    return [(name, scope) for name, scope in items.items() if name.startswith("zones/")]
+
+
+def _without_zones(region: str, zones: set[str]) -> ProviderError:
     """Return the error of a list that has no zone of a region.
 
     With all scopes included, the zones are on the list even if nothing is in them.
     """
-    if any(scope.startswith("zones/") for scope in scopes):
+    if zones:
         return NotFound(f"The resource '{region}' was not found")
     return MalformedResponse("Google's list of instances has no zones, so it is not complete")
 
@@ -239,21 +252,22 @@ def _contradiction(error: NotFound) -> ServerError:
     return ServerError(f"{error.message.rstrip('.')}, although it is in the list of instances", status=error.status)
 
 
-def checked_instance(found: Instance) -> Instance:
-    """Return an instance of a list; raise MalformedResponse if what identifies it is not valid.
+def checked_instance(found: Instance, zone: str) -> Instance:
+    """Return an instance of a list of a zone; raise MalformedResponse if what identifies it is not valid.
 
     An instance that is left out because it cannot be read, or that seems to be elsewhere, would be taken for deleted.
     """
     texts = [found.get(name) for name in ("name", "zone", "status", "selfLink")]
     is_valid = is_id(found.get("id")) and all(isinstance(text, str) and text for text in texts)
-    if not is_valid or not _is_text_map(found.get("labels", {})) or not _is_where_its_link_says(found):
+    if not is_valid or not _is_text_map(found.get("labels", {})) or not _is_in(found, zone):
         raise MalformedResponse("Google's list has an instance without a valid name, ID, zone, status, link or labels")
     return found
 
 
-def _is_where_its_link_says(found: Instance) -> bool:
-    place = f"/zones/{name_of(found['zone'])}/instances/{found['name']}"
-    return bool(found["selfLink"].endswith(place))
+def _is_in(found: Instance, zone: str) -> bool:
+    """Return whether an instance's own zone and link say that it is in a zone."""
+    link: str = found["selfLink"]
+    return name_of(found["zone"]) == zone and link.endswith(f"/zones/{zone}/instances/{found['name']}")
 
 
 def _is_text_map(found: Any) -> bool:

@@ -3,35 +3,42 @@
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterable
 
 import attrs
+
+_Region = tuple[str, str]
+"""A project and the name of one of its regions."""
 
 
 @attrs.define
 class RegionZones:
     """The zones of the regions that were listed since the process began."""
 
-    _zones: dict[tuple[str, str], tuple[str, ...]] = attrs.field(factory=dict, init=False)
+    _zones: dict[_Region, set[str]] = attrs.field(factory=lambda: defaultdict(set), init=False)
+    _listed: set[_Region] = attrs.field(factory=set, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
-    def of(self, project: str, region: str) -> tuple[str, ...]:
-        """Return the names of a region's zones; empty if they are not known."""
+    def of(self, project: str, region: str) -> list[str]:
+        """Return the names of a region's zones; empty if the region was not listed."""
         with self._lock:
-            return self._zones.get((project, region), ())
+            return sorted(self._zones[project, region]) if (project, region) in self._listed else []
 
-    def learn(self, project: str, region: str, scopes: set[str]) -> None:
-        """Take the zones of a region from the scopes of an aggregated list, such as `zones/us-east1-b`."""
-        zones = sorted(scope.removeprefix("zones/") for scope in scopes if scope.startswith(f"zones/{region}-"))
+    def add(self, project: str, region: str, zones: Iterable[str]) -> None:
+        """Take zones in which instances are, whatever lists say; those of other regions are left out."""
         with self._lock:
-            self._zones[project, region] = tuple(zones)
+            self._zones[project, region].update(zone for zone in zones if zone.startswith(f"{region}-"))
 
-    def forget_unless_known(self, project: str, region: str, zones: Iterable[str]) -> None:
-        """Drop the zones of a region if others turn out to be in it: a list left them out, or they are new."""
-        if not set(zones) <= set(self.of(project, region)):
-            self.forget(project, region)
-
-    def forget(self, project: str, region: str) -> None:
-        """Drop the zones of a region, so that the next list is an aggregated one again."""
+    def learn(self, project: str, region: str, listed: set[str]) -> list[str]:
+        """Take the zones of an aggregated list; return those of the region that it leaves out."""
+        self.add(project, region, listed)
         with self._lock:
-            self._zones.pop((project, region), None)
+            self._listed.add((project, region))
+            return sorted(self._zones[project, region] - listed)
+
+    def forget(self, project: str, region: str) -> bool:
+        """Drop the zones of a region, because one of them no longer exists; return whether there were any."""
+        with self._lock:
+            self._listed.discard((project, region))
+            return bool(self._zones.pop((project, region), None))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Fleet, region_of
@@ -41,7 +43,7 @@ class BulkCreationGroup:
     zones: list[str]
 
     @classmethod
-    def of(cls, group: str | None, locations: dict[str, object]) -> BulkCreationGroup:
+    def of(cls, group: str | None, locations: Mapping[str, object]) -> BulkCreationGroup:
         """Take the group from the values of `operationGroupId` and `perLocationStatus`."""
         return cls(group or "", [name_of(name) for name in locations])
 
@@ -97,9 +99,9 @@ def warn_of_earlier_fleets(call: Call, fleet: Fleet, insertions: EarlierInsertio
     operations = Operations(google=fleet.google, version="beta", project=fleet.project)
     known = {fleet.resource_id, *call.shown, *call.in_state}
     for operation in insertions.of_resource(call, operations, f"regions/{fleet.region}"):
-        group = BulkCreationGroup.of_outcome(Outcome(operation, None))
         try:
-            earlier = earlier_fleet(call, fleet, group)
+            outcome = Outcome.of("bulk insert", operation)
+            earlier = earlier_fleet(call, fleet, BulkCreationGroup.of_outcome(outcome))
         except ProviderError:
             continue
         if earlier is not None and not {earlier.resource_id, earlier.id} & known:

@@ -8,13 +8,10 @@ from typing import Any
 
 import attrs
 
-from gcpx.compute.bulk_insert_status import LocationStatus
 from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup
 from gcpx.compute.bulk_instances.creation.shortfalls import Shortfalls, shortfall_lines, shortfall_outputs
 from gcpx.compute.operations import Outcome
 from gcpx.gcp.errors import ApiError
-from gcpx.model import codec
-from gcpx.model.fields import object_type
 
 
 @attrs.frozen(kw_only=True)
@@ -85,8 +82,7 @@ def _location_outputs(outcomes: Iterable[Outcome]) -> dict[str, dict[str, Any]]:
     numbers: dict[str, Counter[str]] = {}
     states: dict[str, dict[str, Any]] = {}
     for outcome in outcomes:
-        for name, status in outcome.per_location.items():
-            values = codec.from_body(object_type(LocationStatus), status)
+        for name, values in outcome.per_location.items():
             counts = {key: value for key, value in values.items() if isinstance(value, int)}
             numbers.setdefault(name, Counter()).update(counts)
             states[name] = {key: value for key, value in values.items() if key not in counts}
