@@ -13,7 +13,8 @@ from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
 from gcpx.compute.lost_responses import is_own, refusing_what_others_created
 from gcpx.compute.method_call import MethodCall
 from gcpx.compute.name_pattern import NAME
-from gcpx.compute.operations import Operations, Outcome, Wait
+from gcpx.compute.operation_outcome import Outcome
+from gcpx.compute.operations import Operations, Wait
 from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.apis import COMPUTE

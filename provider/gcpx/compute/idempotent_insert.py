@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.operations import Outcome
+from gcpx.compute.operation_outcome import Outcome
 from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import safe_message
 from gcpx.gcp.errors import Unfinished

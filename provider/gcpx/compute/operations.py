@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_insert_status import LocationStatus
-from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, safe_message
+from gcpx.compute.operation_outcome import Outcome
+from gcpx.errors import CancelledError, OutOfTimeError, safe_message
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, TimedOut, Unfinished, from_operation
+from gcpx.gcp.errors import ApiError, TimedOut, Unfinished
 from gcpx.gcp.list_method import ListMethod, items_of
 from gcpx.gcp.request import PATIENCE, Request
 from gcpx.gcp.retries import may_pass
-from gcpx.model import codec
 from gcpx.model.call import Call
-from gcpx.model.fields import object_type
 
 _LONG_POLL: Final = 5.0
 """Seconds of one long poll, after which the progress is shown."""
@@ -52,43 +50,6 @@ class Wait:
     what: str
     timeout: float
     describe: Callable[[dict[str, Any]], str] = percentage
-
-
-@attrs.frozen
-class Outcome:
-    """How an operation ended.
-
-    Attributes:
-        operation: the operation (REST JSON) with status `DONE`.
-        error: why it failed; None if it succeeded.
-        per_location: the status of each location that a bulk creation used, as engine values of `LocationStatus`, by
-            name such as `zones/us-east1-b`.
-    """
-
-    operation: dict[str, Any]
-    error: ApiError | None
-    per_location: dict[str, dict[str, Any]]
-
-    @classmethod
-    def of(cls, what: str, operation: dict[str, Any]) -> Self:
-        """Read an operation that is done; raise MalformedResponse if what it says about instances is not valid."""
-        error = from_operation(what, operation) if operation.get("error") else None
-        return cls(operation, error, _per_location(operation))
-
-    def result(self) -> dict[str, Any]:
-        """Return the operation if it succeeded; raise its error if it failed."""
-        if self.error is not None:
-            raise self.error
-        return self.operation
-
-
-def _per_location(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    metadata = operation.get("instancesBulkInsertOperationMetadata") or {}
-    found = metadata.get("perLocationStatus") or {} if isinstance(metadata, dict) else None
-    has_group = isinstance(operation.get("operationGroupId") or "", str)
-    if not has_group or not isinstance(found, dict) or not all(isinstance(item, dict) for item in found.values()):
-        raise MalformedResponse("Google's response does not say correctly where instances were created")
-    return {name: codec.from_body(object_type(LocationStatus), status) for name, status in found.items()}
 
 
 @attrs.frozen(kw_only=True)

@@ -14,7 +14,8 @@ from gcpx.compute.bulk_instances.creation.causes import reason_of_error
 from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup, earlier_fleet
 from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance
 from gcpx.compute.idempotent_insert import IdempotentInsert
-from gcpx.compute.operations import Operations, Outcome, Wait, moment, percentage
+from gcpx.compute.operation_outcome import Outcome
+from gcpx.compute.operations import Operations, Wait, moment, percentage
 from gcpx.compute.request_ids import RequestIds
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import ApiError, Conflict, Rejected

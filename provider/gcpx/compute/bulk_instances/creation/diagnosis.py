@@ -10,7 +10,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.creation.causes import Quota, Reason, reason_of_error, reason_of_operation
 from gcpx.compute.bulk_instances.fleet import Fleet
-from gcpx.compute.operations import Outcome
+from gcpx.compute.operation_outcome import Outcome
 from gcpx.errors import safe_message
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import ApiError

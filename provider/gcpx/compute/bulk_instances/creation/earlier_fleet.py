@@ -10,7 +10,8 @@ from gcpx.compute.bulk_instances.fleet import Fleet, region_of
 from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
 from gcpx.compute.earlier_insertions import EarlierInsertions, orphan_warning
 from gcpx.compute.importable_resources import ImportableResources
-from gcpx.compute.operations import Operations, Outcome
+from gcpx.compute.operation_outcome import Outcome
+from gcpx.compute.operations import Operations
 from gcpx.errors import ProviderError
 from gcpx.model.call import Call
 from gcpx.model.links import name_of

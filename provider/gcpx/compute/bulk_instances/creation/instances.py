@@ -22,7 +22,7 @@ from gcpx.compute.bulk_instances.creation.result import Creation
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
 from gcpx.compute.bulk_instances.size import FleetSize
-from gcpx.compute.operations import Outcome
+from gcpx.compute.operation_outcome import Outcome
 from gcpx.errors import safe_message
 from gcpx.gcp.errors import ApiError, Unfinished
 from gcpx.model.call import Call

@@ -10,7 +10,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup
 from gcpx.compute.bulk_instances.creation.shortfalls import Shortfalls, shortfall_lines, shortfall_outputs
-from gcpx.compute.operations import Outcome
+from gcpx.compute.operation_outcome import Outcome
 from gcpx.gcp.errors import ApiError
 
 
