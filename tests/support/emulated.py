@@ -84,8 +84,7 @@ class Emulated:
     def post(self, path: str, body: dict[str, Any]) -> None:
         """Create a resource through the API, then clear the log of requests."""
         # Most of the time of a request would be for reading certificates, which HTTP does not need.
-        plain = {"trust_env": False, "verify": False}
-        response = httpx.post(f"http://{self.host}{path}", json=body, timeout=HANGS, **plain)
+        response = httpx.post(f"http://{self.host}{path}", json=body, trust_env=False, verify=False, timeout=HANGS)
         response.raise_for_status()
         self.emulator.operations.settle()
         self.emulator.requests.kept.clear()

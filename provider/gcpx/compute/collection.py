@@ -272,7 +272,7 @@ class Collection:
 
 
 def inserted_name(operation: Mapping[str, Any], name: str) -> str:
-    """Return the name of what an operation of `insert` creates; `name` if the operation has none that may be one."""
+    """Return the name of what an operation of `insert` creates; `name` if its link does not end in a valid one."""
     target = operation.get("targetLink")
     found = name_of(target) if isinstance(target, str) else ""
     return found if NAME[0].fullmatch(found) else name

@@ -43,7 +43,7 @@ class Outcome:
 
 def _per_location(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:
     metadata = operation.get("instancesBulkInsertOperationMetadata") or {}
-    found = metadata.get("perLocationStatus") or {} if isinstance(metadata, dict) else None
+    found = (metadata.get("perLocationStatus") or {}) if isinstance(metadata, dict) else None
     has_group = isinstance(operation.get("operationGroupId") or "", str)
     if not has_group or not isinstance(found, dict) or not all(isinstance(item, dict) for item in found.values()):
         raise MalformedResponse("Google's response does not say correctly where instances were created")

@@ -27,7 +27,9 @@ def error_response(error: Exception, request: str) -> Response:
         places = "".join(traceback.format_tb(error.__traceback__))
         _LOG.error("%s failed: %s\n%s", request, type(error).__name__, places)
         error = ApiError(500, _INTERNAL_ERROR)
-    return Response(status_code=304) if error.status == _NOT_MODIFIED else JSONResponse(error.body(), error.status)
+    if error.status == _NOT_MODIFIED:
+        return Response(status_code=error.status)
+    return JSONResponse(error.body(), error.status)
 
 
 class ErrorMiddleware:

@@ -40,7 +40,7 @@ def check_path(method: Method, path: Mapping[str, str]) -> None:
 
 
 def clean_query(method: Method, query: Mapping[str, str]) -> dict[str, str]:
-    """Refuse unknown, missing and malformed query parameters; return the others, with booleans in lower case."""
+    """Refuse unknown, missing and malformed query parameters; return all, with booleans in lower case."""
     cleaned = dict(query)
     for name, value in query.items():
         spec = method.parameters.get(name)

@@ -116,7 +116,7 @@ class Fleet:
         return sorted(filter(self._has_member, found), key=lambda member: name_order(member["name"]))
 
     def look_in(self, locations: Iterable[str]) -> None:
-        """List these zones, too, because members were there or have been created there: `zones/us-east1-b`."""
+        """From now on, also list these zones, such as `zones/us-east1-b`, in which members were or have been created."""
         self.zones.add(self.project, self.region, map(name_of, locations))
 
     def read_again(self, call: Call, members: Iterable[Instance]) -> list[Instance]:

@@ -1,4 +1,4 @@
-"""The zones of regions, learned from aggregated lists, so that later lists can be sent zone by zone."""
+"""The zones of regions, so that lists after the first, aggregated one can be sent zone by zone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Region = tuple[str, str]
 
 @attrs.define
 class RegionZones:
-    """The zones of the regions that were listed since the process began."""
+    """The zones of regions that aggregated lists named since the process began, and those that members are known in."""
 
     _zones: dict[_Region, set[str]] = attrs.field(factory=lambda: defaultdict(set), init=False)
     _listed: set[_Region] = attrs.field(factory=set, init=False)
