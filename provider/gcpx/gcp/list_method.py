@@ -78,11 +78,21 @@ def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, An
 
     Raises MalformedResponse for items that are not objects.
     """
-    found = page.get("items", {} if collection else [])
     if not collection:
-        return _objects(found)
-    scopes = _objects(list(found.values()) if isinstance(found, dict) else found)
-    return [item for scope in scopes for item in _objects(scope.get(collection, []))]
+        return _objects(page.get("items", []))
+    return [item for items in scopes_of(page, collection).values() for item in items]
+
+
+def scopes_of(page: Mapping[str, Any], collection: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the items of a collection on a page of an aggregated list, by scope, such as `zones/us-east1-b`.
+
+    Raises MalformedResponse for scopes or items that are not objects.
+    """
+    scopes = page.get("items") or {}
+    if not isinstance(scopes, dict):
+        raise MalformedResponse("Google's aggregated list has another form than its API promises")
+    _objects(list(scopes.values()))
+    return {name: _objects(scope.get(collection, [])) for name, scope in scopes.items()}
 
 
 def is_id(found: Any) -> bool:

@@ -18,7 +18,7 @@ from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import NotFound, ServerError
-from gcpx.gcp.list_method import ListMethod, is_id, items_of
+from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_of
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -197,11 +197,12 @@ class Fleet:
     def _listed(self, call: Call) -> list[Instance]:
         """List the instances in all zones that fit the filter; learn the zones of the region."""
         pages = list(self._list_method("aggregated/instances", includeAllScopes=True).pages(call))
-        scopes = [(name_of(name), {"items": {name: scope}}) for page in pages for name, scope in _scopes(page)]
-        zones = {zone for zone, _ in scopes}
+        scopes = [scope for page in pages for scope in scopes_of(page, "instances").items()]
+        in_zones = [(name_of(name), items) for name, items in scopes if name.startswith("zones/")]
+        zones = {zone for zone, _ in in_zones}
         if not any(zone.startswith(f"{self.region}-") for zone in zones):
             raise _without_zones(f"projects/{self.project}/regions/{self.region}", zones)
-        found = [checked_instance(item, zone) for zone, scope in scopes for item in items_of(scope, "instances")]
+        found = [checked_instance(item, zone) for zone, items in in_zones for item in items]
         return found + self._listed_in(call, self.zones.learn(self.project, self.region, zones))
 
     def _list_method(self, path: str, **query: Any) -> ListMethod:
@@ -228,14 +229,6 @@ class Fleet:
         if not fits or any(labels.get(key, "") != value for key, value in self.labels.items()):
             raise MalformedResponse(f"Google's list has an instance that does not fit its filter: {self._filter}")
         return self.labels.keys() <= labels.keys()
-
-
-def _scopes(page: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the zones on a page of an aggregated list, with what is in them."""
-    items = page.get("items") or {}
-    if not isinstance(items, dict):
-        raise MalformedResponse("Google's aggregated list of instances has another form than its API promises")
-    return [(name, scope) for name, scope in items.items() if name.startswith("zones/")]
 
 
 def _without_zones(region: str, zones: set[str]) -> ProviderError:
