@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from gcpx_emulator.compute.system_events import record_deletion
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.control_actions import ACTIONS, Action
 from gcpx_emulator.core.control_bodies import (
@@ -170,6 +171,7 @@ class Controls:
             raise ApiError(404, f"{path} does not exist")
         if request.method == "DELETE":
             store.delete(path)
+            record_deletion(self.emulator.cloud, resource)
         elif request.method == "PATCH":
             change = check_object("resources", read_body("resources", await request.body()))
             resource = merge(resource, change)

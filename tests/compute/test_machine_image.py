@@ -59,11 +59,20 @@ def test_labels_change_in_place_and_labels_of_other_tools_stay(engine, cloud, vm
     assert cloud.get(PATH)["labels"] == {"a": "2", "goog-terraform-provisioned": "true"}
 
 
-def test_labels_are_read_again_if_someone_else_changed_them_meanwhile(engine, cloud, vm):
+@pytest.mark.parametrize(
+    "stale",
+    [
+        {"status": 412, "reason": "conditionNotMet"},
+        {"operation": {"errors": [{"code": "CONDITION_NOT_MET"}], "httpErrorStatusCode": 412}},
+    ],
+    ids=["response", "operation"],
+)
+def test_labels_are_read_again_if_someone_else_changed_them_meanwhile(engine, cloud, vm, stale):
     created = engine.create(IMAGE, "golden", image(name="golden"))
-    cloud.fail("compute.machineImages.setLabels", status=412, reason="conditionNotMet")
-    engine.update(created, image(name="golden", labels={"a": "1"}))
+    cloud.fail("compute.machineImages.setLabels", **stale)
+    updated = engine.update(created, image(name="golden", labels={"a": "1"}))
 
+    assert updated.outputs["labels"] == cloud.get(PATH)["labels"] == {"a": "1"}
     assert len(cloud.requests("compute.machineImages.setLabels")) == 2
 
 

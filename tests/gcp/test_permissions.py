@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 
 import driver
+import grpc
 import pytest
 from driver import failing
 from hurried import HurriedProvider
-from programs import PROJECT, TEMPLATE, template
+from programs import FLEET, PROJECT, TEMPLATE, fleet, template
 
 from gcpx.gcp.apis import COMPUTE, OSLOGIN, PUBSUB, STORAGE
 from gcpx.gcp.errors import from_response
@@ -38,6 +39,27 @@ NEEDED = [
     (STORAGE, "DELETE", "v1/b/x/notificationConfigs/1", "storage.buckets.update", "b/x"),
     (PUBSUB, "GET", f"v1/{PLACE}/topics/t", "pubsub.topics.get", f"{PLACE}/topics/t"),
 ]  # fmt: skip
+DISABLED = {
+    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+    "reason": "SERVICE_DISABLED",
+    "domain": "googleapis.com",
+    "metadata": {"service": "compute.googleapis.com", "consumer": "projects/123456789012"},
+}
+ACTIVATION = {
+    "@type": "type.googleapis.com/google.rpc.Help",
+    "links": [
+        {
+            "description": "Google developers console API activation",
+            "url": "https://console.developers.google.com/apis/api/compute.googleapis.com/overview?project=123456789123",
+        }
+    ],
+}
+NARROW = {
+    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+    "reason": "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
+    "domain": "googleapis.com",
+    "metadata": {"service": "compute.googleapis.com"},
+}
 READ = Request(api=COMPUTE, method="GET", path=f"v1/{PLACE}/global/instanceTemplates/t")
 
 
@@ -77,9 +99,60 @@ def test_a_permission_in_the_details_counts_before_the_table():
     assert "the permission a.b.c on r" in said
 
 
-@pytest.mark.parametrize("reason", ["SERVICE_DISABLED", "accessNotConfigured", "SECURITY_POLICY_VIOLATED"])
-def test_another_reason_than_permissions_gets_no_permission(reason):
-    assert "the permission" not in str(explain_denial(_denied(reason=reason), READ, ROBOT))
+def test_another_reason_than_permissions_gets_no_permission():
+    assert "the permission" not in str(explain_denial(_denied(reason="SECURITY_POLICY_VIOLATED"), READ, ROBOT))
+
+
+def _refused(engine, cloud, *, reasons=(), details=()):
+    """Create a template that Google refuses with 403 and these reasons and details; return the plugin's message."""
+    error = {"code": 403, "message": "refused", "status": "PERMISSION_DENIED", "details": list(details)}
+    errors = [{"domain": "usageLimits", "reason": reason, "message": "refused"} for reason in reasons]
+    cloud.fail("compute.instanceTemplates.insert", status=403, body=json.dumps({"error": {**error, "errors": errors}}))
+    with failing() as failed:
+        engine.create(TEMPLATE, "web", template())
+    assert failed[0].code == grpc.StatusCode.PERMISSION_DENIED
+    return failed[0].message
+
+
+@pytest.mark.parametrize(
+    ("reasons", "details", "command"),
+    [
+        (["accessNotConfigured"], [], f"compute.googleapis.com --project={PROJECT}"),
+        ([], [DISABLED], "compute.googleapis.com --project=123456789012"),
+        (["forbidden"], [DISABLED], "compute.googleapis.com --project=123456789012"),
+        ([], [ACTIVATION], "compute.googleapis.com --project=123456789123"),
+        (["accessNotConfigured"], [ACTIVATION], "compute.googleapis.com --project=123456789123"),
+    ],
+    ids=["reason", "details", "details beside another reason", "link", "reason and link"],
+)
+def test_an_api_that_is_not_enabled_comes_with_the_command_that_enables_it(engine, cloud, reasons, details, command):
+    said = _refused(engine, cloud, reasons=reasons, details=details)
+
+    assert f"`gcloud services enable {command}`" in said
+    assert "permission" not in said.replace("insufficientPermissions", "")
+
+
+@pytest.mark.parametrize(
+    ("reasons", "details"),
+    [(["insufficientPermissions"], []), ([], [NARROW]), (["forbidden"], [NARROW])],
+    ids=["reason", "details", "details beside another reason"],
+)
+def test_a_token_with_too_narrow_scopes_comes_with_the_scope_and_how_to_get_it(engine, cloud, reasons, details):
+    said = _refused(engine, cloud, reasons=reasons, details=details)
+
+    assert f"needs the OAuth scope {COMPUTE.scope}" in said
+    assert "gcpx:scopes" in said
+    assert "`gcloud auth application-default login --scopes=" in said
+    assert "permission" not in said.replace("insufficientPermissions", "")
+
+
+def test_a_fleet_refused_for_the_scopes_of_the_token_says_so_and_asks_for_no_permission(engine, cloud):
+    cloud.fail("compute.regionInstances.bulkInsert", status=403, reason="insufficientPermissions", message="refused")
+    with failing() as failed:
+        engine.create(FLEET, "workers", fleet())
+
+    assert f"needs the OAuth scope {COMPUTE.scope}" in failed[0].message
+    assert "permission" not in failed[0].message.replace("insufficientPermissions", "")
 
 
 def test_an_unknown_account_comes_with_how_to_find_it(cloud):

@@ -192,6 +192,7 @@ def test_a_created_resource_can_be_refreshed_imported_and_deleted(engine, vm, to
     assert imported is not None
     assert engine.checked(token, "x", imported.inputs, imported.inputs) == imported.inputs
     assert engine.diff(imported, imported.inputs).changes == rpc.DiffResponse.DIFF_NONE
+    engine.next_run()
     engine.delete(created)
     assert engine.refresh(created) is None
     assert engine.import_(token, "x", created.id) is None

@@ -16,10 +16,11 @@ pytestmark = [pytest.mark.parametrize(("token", "life"), LIVES), pytest.mark.use
 def test_a_change_at_google_is_drift_at_its_path(engine, cloud, token, life):
     made = engine.create(token, "x", life.inputs)
     assert engine.drift(made) == set()
-    change, path = life.drift
-    change(cloud)
+    if life.drift is not None:
+        change, path = life.drift
+        change(cloud)
 
-    assert engine.drift(made) == {path}
+        assert engine.drift(made) == {path}
 
 
 def test_an_edit_takes_its_step_and_then_there_is_nothing_to_do(engine, token, life):

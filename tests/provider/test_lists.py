@@ -57,7 +57,7 @@ def test_a_call_returns_one_page_and_the_token_of_the_next(engine, cloud):
     assert [len(ids) for ids in pages] == [500, 500, 100]
     assert len({found for ids in pages for found in ids}) == 1100
     assert {entry["query"]["fields"] for entry in cloud.requests("compute.instanceTemplates.aggregatedList")} == {
-        "items/*(instanceTemplates(selfLink,name)),nextPageToken"
+        "items/*(instanceTemplates(selfLink,name),warning),kind,id,selfLink,nextPageToken,warning"
     }
 
 

@@ -107,6 +107,7 @@ def test_invariants_hold_over_the_life_of_any_valid_inputs(engine_and_cloud, tok
         try:
             _assert_invariants(engine, token, first, preview, made)
         finally:
+            engine.next_run()
             engine.delete(made)
 
     live()

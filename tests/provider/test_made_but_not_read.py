@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import attrs
 import driver
 import grpc
 import pytest
 from driver import failing
-from programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, template
+from programs import ATTACHMENT, FLEET, IMAGE, KEY, PROJECT, TEMPLATE, attachment, fleet, image, key, template
 from samples import SAMPLES
+
+from gcpx.oslogin.ssh_key.resource import SshKey
+from gcpx.provider import Provider
 
 LIMIT = 60
 """The custom timeout in seconds, on a clock that nobody waits for: it ends the retries of permanent faults."""
@@ -201,6 +205,37 @@ def test_a_fleet_that_failed_and_cannot_be_listed_keeps_its_id_and_the_reason(en
     assert "denied" in message
     assert "it was created" not in message
     assert engine.update(state, fleet(2)).outputs["createdCount"] == 2
+
+
+class _OddKey(SshKey):
+    """A key whose outputs hold something that cannot be written."""
+
+    def create(self, call, inputs):
+        live = super().create(call, inputs)
+        return attrs.evolve(live, properties={**live.properties, "name": object()})
+
+    def update(self, call, resource_id, old, new):
+        live = super().update(call, resource_id, old, new)
+        return attrs.evolve(live, properties={**live.properties, "name": object()})
+
+
+class _OddProvider(Provider):
+    def resource(self, token):
+        assert token == KEY
+        return _OddKey(*self._client_and_lookups)
+
+
+def test_what_exists_stays_in_the_state_if_its_outputs_cannot_be_written(engine, cloud, caplog):
+    with driver.engine(_OddProvider(), project=PROJECT, emulatorHost=cloud.host) as odd:
+        created, message = _create_partially(odd, KEY, key())
+        with failing() as failed:
+            odd.update(created, key(expirationTimeUsec="1924991999000000"))
+    caplog.clear()
+    updated = attrs.evolve(created, outputs=driver.plain(failed[0].partial.properties))
+
+    assert "could not process a response" in message
+    assert failed[0].partial.id == created.id
+    _assert_settled(engine, engine.update(updated, key()), key())
 
 
 MALFORMED = {

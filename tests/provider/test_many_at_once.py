@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
+import attrs
 import driver
 import grpc
 import pytest
-from programs import ATTACHMENT, PROJECT, TEMPLATE
+from programs import ATTACHMENT, KEY, PROJECT, TEMPLATE, key
 from workspace import SCRIPTS
 
 from gcpx.provider import FUNCTIONS, RESOURCES, Provider
@@ -83,6 +85,32 @@ def test_a_changed_configuration_gets_a_new_client():
 
     assert provider.resource(TEMPLATE) is not first
     provider.close()
+
+
+@pytest.fixture
+def many_switches():
+    """Let threads take turns about every instruction."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+@pytest.mark.usefixtures("many_switches")
+def test_what_is_created_while_other_resources_are_compared_reaches_the_state(engine):
+    shown = engine.create(KEY, "shown", key())
+
+    def work(thread):
+        for number in range(60):
+            name = f"{thread}-{number}"
+            if thread % 2:
+                engine.diff_checked(attrs.evolve(shown, urn=engine.urn(KEY, name), id=name), shown.inputs)
+            else:
+                engine.checked(KEY, name, key())  # as the engine does before a creation
+            if number % 20 == 0:
+                engine.create(KEY, name, key(user=f"{name}@example.com"))
+
+    _run_concurrently(THREADS, work)
 
 
 def test_a_fresh_plugin_detaches_six_disks_of_one_instance_in_six_calls(engine, cloud, vm):

@@ -77,6 +77,23 @@ def test_a_killed_up_is_finished_by_the_next_one(stack, cloud, case):
     assert _names(cloud, collections) == []
 
 
+@pytest.mark.parametrize("refreshes", [False, True], ids=["destroy", "refresh and destroy"])
+def test_a_template_whose_creation_was_never_answered_is_deleted_by_a_destroy(stack, cloud, refreshes):
+    stack.write(web={"type": TEMPLATE, "properties": template()})
+    cloud.fail("compute.instanceTemplates.insert", drop="after")
+    cloud.fail("compute.instanceTemplates.insert", status=403)
+    cloud.fail("compute.globalOperations.list", status=403)
+    stack.up_fails()
+    assert "numericId" not in stack.resource("web")["outputs"]
+    if refreshes:
+        stack.workspace.run("refresh", "--yes", "--skip-preview")
+        assert stack.resource("web")["outputs"]["numericId"]
+        stack.workspace.run("preview", "--expect-no-changes")
+    stack.destroy()
+
+    assert _names(cloud, [TEMPLATES]) == []
+
+
 def _run_command_in(stack, said):
     """Run the first import command of a message as it stands."""
     command = import_commands(said)[0]

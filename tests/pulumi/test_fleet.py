@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -182,6 +183,35 @@ def test_preempted_workers_are_seen_with_refresh_and_started(fleet, cloud):
     fleet.run("preview", "--refresh", "--expect-no-changes")
 
 
+def state(workspace):
+    """Return the resources in the state, by type, with their outputs."""
+    exported = json.loads(workspace.run("stack", "export").stdout)
+    return {item["type"]: item["outputs"] for item in exported["deployment"]["resources"] if "outputs" in item}
+
+
+def test_nothing_is_forgotten_while_a_zone_is_not_reached(fleet, cloud):
+    zone = members_zone(cloud)
+    before, created = ids(cloud), state(fleet)["gcpx:compute:BulkInstances"]
+    cloud.post("/_emulator/outages", {"scopes": [zone], "alwaysPartial": True})
+    for command in (["refresh", "--yes"], ["up", "--yes", "--refresh"], ["destroy", "--yes"]):
+        failed = fleet.run(*command, check=False)
+
+        assert failed.returncode, command
+        assert f"{zone} could not be reached, so what is there is unknown" in failed.stdout + failed.stderr
+        assert state(fleet)["gcpx:compute:BulkInstances"] == created
+        assert ids(cloud) == before
+
+    cloud.post("/_emulator/outages", {})
+    fleet.run("preview", "--refresh", "--expect-no-changes")
+    fleet.run("destroy", "--yes")
+    assert workers(cloud) == {}
+
+
+def members_zone(cloud):
+    """Return the zone of the first worker, as a scope."""
+    return f"zones/{min(workers(cloud).items())[1]['zone'].rpartition('/')[2]}"
+
+
 def test_a_fleet_is_parked_and_comes_back(fleet, cloud):
     assert "6 members are deleted: worker-0006, worker-0005, worker-0004 and 3 more" in up(fleet, count=0)
     assert workers(cloud) == {}
@@ -255,3 +285,23 @@ def test_a_failed_rollout_is_taken_back_by_setting_the_properties_back(fleet, cl
     assert kept.items() <= ids(cloud).items()
     assert sorted(ids(cloud)) == sorted(before)
     fleet.run("preview", "--refresh", "--expect-no-changes")
+
+
+def test_a_machine_with_copied_labels_is_named_and_left_alone(fleet, cloud):
+    before = ids(cloud)
+    labels = workers(cloud)["worker-0001"]["labels"]
+    cloud.change(cloud.make_instance("a-copy"), lambda body: body.update(labels=labels))
+    copied = workers(cloud)["a-copy"]
+    configure(fleet, count=4)
+    previewed = fleet.run("preview")
+    assert "2 members are deleted: worker-0006, worker-0005" in previewed.stdout + previewed.stderr
+    said = up(fleet)
+    assert "1 instance matches the label gcpx-bulk=" in said
+    assert "is not a member of this fleet" in said
+    assert "a-copy" in said
+    assert before.items() - ids(cloud).items() == {(name, before[name]) for name in ("worker-0005", "worker-0006")}
+    fleet.run("preview", "--refresh", "--expect-no-changes")
+
+    destroyed = fleet.run("destroy", "--yes")
+    assert "a-copy" in destroyed.stdout + destroyed.stderr
+    assert workers(cloud) == {"a-copy": copied}

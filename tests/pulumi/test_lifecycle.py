@@ -61,8 +61,7 @@ def test_every_resource_is_created_repaired_edited_and_destroyed(lives, cloud):
 
 def _drift_and_repair(stack, cloud):
     drifted = {}
-    for name, life in LIVES.items():
-        change, path = life.drift
+    for name, (change, path) in {name: life.drift for name, life in LIVES.items() if life.drift}.items():
         drifted[name] = {path}
         change(cloud)
     assert _changes(stack.preview_refresh()) == drifted

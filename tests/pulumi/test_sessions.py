@@ -62,7 +62,7 @@ def test_a_refresh_in_the_middle_of_a_rollout_keeps_it_unfinished_until_the_next
 
     write()
     stack.up()
-    cloud.fail("compute.instances.setLabels", status=403, message="not now")
+    cloud.fail("compute.instances.setLabels", status=409, message="not now")
     write(labels={"tier": "web"})
     stack.up_fails()
     assert "initErrors" in stack.resource("workers")

@@ -111,14 +111,48 @@ def test_a_configuration_that_publishes_the_same_events_as_another_causes_a_warn
     assert "pulumi import" not in warning
 
 
-def test_a_missing_permission_to_publish_names_the_service_agent(engine, cloud):
-    cloud.fail(INSERT, status=403, message="cannot publish to the topic")
+@pytest.mark.parametrize(("status", "reason"), [(403, "forbidden"), (400, "invalid")])
+def test_a_missing_permission_to_publish_comes_with_the_grant_as_command_and_as_code(engine, cloud, status, reason):
+    topic = "projects/other-project/topics/events"
+    member = "serviceAccount:service-123456789012@gs-project-accounts.iam.gserviceaccount.com"
+    cloud.fail(INSERT, status=status, reason=reason, message="cannot publish to the topic")
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", notification(topic=topic))
+
+    assert (
+        f"`gcloud pubsub topics add-iam-policy-binding {topic} --member={member} --role=roles/pubsub.publisher`"
+    ) in failed[0].message
+    assert (
+        f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="roles/pubsub.publisher", member="{member}")`'
+    ) in failed[0].message
+    assert failed[0].message.count("Grant the named permission") == (status == 403)
+
+
+def test_a_service_agent_that_cannot_be_read_is_replaced_by_the_command_that_prints_it(engine, cloud):
+    cloud.fail(INSERT, status=400, reason="invalid", message="cannot publish to the topic")
+    cloud.fail("storage.projects.serviceAccount.get", status=403, reason="forbidden")
     with failing() as failed:
         engine.create(NOTIFICATION, "n", notification())
 
-    assert "roles/pubsub.publisher" in failed[0].message
-    assert "gs-project-accounts.iam.gserviceaccount.com" in failed[0].message
-    assert failed[0].message.count("Grant the named permission") == 1
+    assert "--member=serviceAccount:SERVICE_AGENT --role=roles/pubsub.publisher`" in failed[0].message
+    assert f"`gcloud storage service-agent --project={PROJECT}` prints SERVICE_AGENT" in failed[0].message
+
+
+def test_another_refusal_says_nothing_about_the_topic(engine, cloud):
+    cloud.fail(INSERT, status=400, reason="limitExceeded", message="too many")
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", notification())
+
+    assert "topic" not in failed[0].message
+
+
+def test_a_disabled_api_is_not_taken_for_a_missing_grant(engine, cloud):
+    cloud.fail(INSERT, status=403, reason="accessNotConfigured", message="disabled")
+    with failing() as failed:
+        engine.create(NOTIFICATION, "n", notification())
+
+    assert "`gcloud services enable storage.googleapis.com --project=PROJECT`" in failed[0].message
+    assert "roles/pubsub.publisher" not in failed[0].message
 
 
 def test_a_missing_bucket_is_reported_with_its_property(engine):
@@ -177,6 +211,7 @@ def test_an_id_of_any_form_can_be_read_imported_and_deleted(engine, cloud, numbe
         found = engine.import_(NOTIFICATION, "n", form)
         assert found.id == created.id
         assert engine.diff(found, notification()).changes == NO_CHANGE
+    engine.next_run()
     engine.delete(created)
     assert cloud.get(f"b/{BUCKET}/notificationConfigs/{number}") is None
 

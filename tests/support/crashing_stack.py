@@ -62,7 +62,7 @@ class CrashingStack(StackState):
         if self._engine is None:
             self._run += 1
             engine = super().engine
-            engine.run, engine.provider_id = self._run + int(self.provider_id[:4], 16), self.provider_id
+            engine.run, engine.provider_id = self._run + int(self.provider_id[:4] or "0", 16), self.provider_id
             engine.configure(**self.config)
         assert self._engine is not None
         return self._engine

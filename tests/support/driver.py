@@ -131,15 +131,21 @@ class Engine:
     """The custom timeout of every operation, in seconds; 0 for none."""
     run: int = 0
     provider_id: str = ""
+    _config: dict[str, Any] = attrs.Factory(dict)
 
     def urn(self, token: str, name: str) -> str:
         return f"urn:pulumi:{self.stack}::test::{token}::{name}"
 
     def configure(self, **config: Any) -> None:
+        self._config = config
         args = struct(config)
         self.stub.CheckConfig(rpc.CheckRequest(urn="urn:pulumi:dev::test::pulumi:providers:gcpx::p", news=args))
         request = rpc.ConfigureRequest(args=args, acceptSecrets=True, sends_old_inputs=True, id=self.provider_id)
         self.stub.Configure(request)
+
+    def next_run(self) -> None:
+        """Configure the plugin for another run; it forgets what the engine has shown in the one before."""
+        self.configure(**self._config)
 
     def check(
         self, token: str, name: str, news: dict[str, Any], olds: dict[str, Any] | None = None, **more: Any

@@ -13,11 +13,14 @@ from programs import BUCKET, PROJECT, TOPICS, ZONE
 from steered import HANGS, HOUR, Steered
 
 from gcpx_emulator.app import application
+from gcpx_emulator.compute.system_events import SystemEvent, record_deletion, record_event
 from gcpx_emulator.core.clock import Clock
 from gcpx_emulator.core.faults import Fault
 from gcpx_emulator.emulator import Emulator
 from gcpx_emulator.server import listen
 from gcpx_emulator.testing.background import serving
+
+_DETACHMENT = SystemEvent("detachDisk")
 
 
 @attrs.frozen
@@ -74,12 +77,27 @@ class Emulated:
         self.emulator.operations.settle()
         return self.emulator.store.get(path)
 
+    def name_operations(self, prefix: str) -> None:
+        """Write a prefix such as `compute.instances.` before the types of all operations, as Google does for some."""
+        self.emulator.store.run(
+            "update operations set body = json_replace(body, '$.operationType', "
+            "? || json_extract(body, '$.operationType'))",
+            (prefix,),
+        )
+
     def change(self, path: str, change: Any) -> None:
         """Change a stored resource directly, without a request."""
         body = self.get(path)
         assert body is not None, path
         change(body)
         self.emulator.store.put(path, body)
+
+    def delete(self, path: str) -> None:
+        """Delete a stored resource as somebody else does, without a request."""
+        resource = self.get(path)
+        assert resource is not None, path
+        self.emulator.store.delete(path)
+        record_deletion(self.emulator.cloud, resource)
 
     def post(self, path: str, body: dict[str, Any]) -> None:
         """Create a resource through the API, then clear the log of requests."""
@@ -103,6 +121,20 @@ class Emulated:
         bucket = {"kind": "storage#bucket", "name": BUCKET, "id": BUCKET, "_project": PROJECT}
         self.emulator.store.put(f"b/{BUCKET}", bucket)
 
+    def detach(self, vm: str, disk: str) -> None:
+        """Detach a disk from an instance as somebody else does, without a request; both are given by their paths."""
+        self.change(
+            vm, lambda body: body.update(disks=[one for one in body["disks"] if not one["source"].endswith(disk)])
+        )
+        self.change(disk, lambda body: body.update(users=[]))
+        record_event(self.emulator.cloud, _DETACHMENT, self.get(vm) or {}, self.clock.now())
+
+    def make_bucket_anew(self) -> None:
+        """Delete that bucket with its notification configurations, and create another one of the same name."""
+        url = f"http://{self.host}/storage/v1/b/{BUCKET}"
+        httpx.delete(url, trust_env=False, verify=False, timeout=HANGS).raise_for_status()
+        self.make_bucket()
+
     def make_topics(self) -> None:
         """Create the topics that notifications in tests and examples use."""
         for name in TOPICS:
@@ -124,6 +156,10 @@ class Emulated:
         """Create a zonal disk; return its path."""
         self.post(f"/compute/v1/projects/{PROJECT}/zones/{zone}/disks", {"name": name, "sizeGb": "50"})
         return f"projects/{PROJECT}/zones/{zone}/disks/{name}"
+
+    def grow_disk(self, path: str, size: int) -> None:
+        """Give a disk a new size in GB."""
+        self.post(f"/compute/v1/{path}/resize", {"sizeGb": str(size)})
 
     def make_regional_disk(self, name: str = "shared", region: str = "us-east1") -> str:
         """Create a regional disk; return its path."""
@@ -154,6 +190,7 @@ class Emulated:
         self.emulator.clock = Clock()
         self.emulator.operations.latency = 0.0
         self.emulator.operations.compares_bodies = False
+        self.emulator.operations.done_at_once = False
         self.clock.reset()
 
 

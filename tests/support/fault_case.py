@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import attrs
 import driver
 import grpc
+from crashing_stack import PROVIDER_ID
 from driver import Engine, rpc
 from emulated import Emulated
 from fault_inventory import Inventory, make_surroundings
@@ -83,7 +84,7 @@ class _Stub:
 
 @attrs.define
 class FaultyStack(StackState):
-    """A stack whose plugin has a faulty connection."""
+    """A stack whose provider has an ID, and whose plugin has a faulty connection."""
 
     plan: FaultPlan = attrs.Factory(FaultPlan)
     messages: list[str] = attrs.Factory(list)
@@ -94,6 +95,8 @@ class FaultyStack(StackState):
         if self._engine is None:
             self.provider = FaultyProvider(self.plan)
             made = self._plugin.enter_context(driver.engine(self.provider, **self.config))
+            made.provider_id = PROVIDER_ID
+            made.configure(**self.config)
             self._engine = attrs.evolve(made, stub=_Stub(made.stub))
         return self._engine
 

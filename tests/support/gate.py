@@ -41,6 +41,11 @@ class Gate:
         self.requests, self._hold_from, self._how = 0, hold_from, how
         self.arrived.clear()
 
+    def wait_until_held(self, count: int) -> None:
+        """Wait until so many requests are held at the same time."""
+        with self._changed:
+            assert self._changed.wait_for(lambda: len(self._held) >= count, HANGS), f"{len(self._held)} are held"
+
     def open(self) -> None:
         """Let everything pass."""
         with self._changed:
@@ -94,6 +99,7 @@ class Gate:
             if self._hold_from is None:
                 return
             self._held.append((asyncio.get_running_loop(), opened))
+            self._changed.notify_all()
         self.arrived.set()
         await opened.wait()
 

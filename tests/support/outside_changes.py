@@ -24,15 +24,11 @@ def delete(cloud: Emulated, identity: str) -> None:
     if member is not None:
         for effect in effects_on_disks(store, member, cloud.get(member) or {}):
             apply(effect, store)
-        store.delete(member)
+        cloud.delete(member)
     elif identity.startswith(f"{VM} "):
-        disk = identity.removeprefix(f"{VM} ")
-        cloud.change(
-            VM, lambda body: body.update(disks=[one for one in body["disks"] if not one["source"].endswith(disk)])
-        )
-        cloud.change(disk, lambda body: body.update(users=[]))
+        cloud.detach(VM, identity.removeprefix(f"{VM} "))
     else:
-        store.delete(identity)
+        cloud.delete(identity)
 
 
 def stop(cloud: Emulated, identity: str, how: str) -> None:

@@ -55,7 +55,7 @@ class Life:
     Attributes:
         inputs: what it is created from.
         path: where the emulator stores it, or what it belongs to.
-        drift: a change made without Pulumi, and the path at which a refresh shows it.
+        drift: a change made without Pulumi, and the path at which a refresh shows it; None if nobody can change it.
         edits: changes of its inputs, one after another.
         imports: IDs by which it can be imported.
         remove: takes it away without Pulumi; by default the path is deleted.
@@ -64,11 +64,11 @@ class Life:
 
     inputs: Inputs
     path: str
-    drift: tuple[Change, str]
+    drift: tuple[Change, str] | None
     edits: list[Edit]
     imports: list[str]
     remove: Change = attrs.field(
-        default=attrs.Factory(lambda life: lambda cloud: cloud.emulator.store.delete(life.path), takes_self=True)
+        default=attrs.Factory(lambda life: lambda cloud: cloud.delete(life.path), takes_self=True)
     )
     is_gone: Callable[[Emulated], bool] = attrs.field(
         default=attrs.Factory(lambda life: lambda cloud: cloud.get(life.path) is None, takes_self=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from emulated import Emulated
 from fault_scenarios import SCENARIOS
-from fleets import set_limits, stop
+from fleets import instance_path, set_limits, stop
 from programs import (
     ATTACHMENT,
     BUCKET,
@@ -78,6 +79,17 @@ def _suspends(cloud: Emulated) -> None:
     stop(cloud, "web-902", "suspend", status="SUSPENDED")
 
 
+def _answers_at_once(cloud: Emulated) -> None:
+    cloud.emulator.operations.done_at_once = True
+
+
+def _has_stranger(cloud: Emulated) -> None:
+    """Create an instance that may be a member, as far as one can tell without operations."""
+    member = cloud.get(instance_path("web-901")) or {}
+    copied = {name: member[name] for name in ("labels", "creationTimestamp")}
+    cloud.change(cloud.make_instance("a-copy"), lambda body: body.update(copied))
+
+
 def _failing(method: str, **fault: Any) -> Callable[[Emulated], None]:
     """Inject a fault into the next call of a method."""
     return lambda cloud: cloud.fail(method, **fault)
@@ -103,6 +115,12 @@ def _matrix() -> list[VerbRun]:
                 imports=item.verb == "import", name=f"{item.program}-{item.verb}")
         for item in SCENARIOS
     ]  # fmt: skip
+
+
+def _refusing_the_number(token: str, method: str, inputs: Inputs) -> VerbRun:
+    """Delete a resource whose numeric ID Google refuses once, so that its name is used."""
+    refuse = partial(Emulated.fail, method=method, status=403, message="a condition allows names only")
+    return VerbRun(token, "delete", inputs, arrange=refuse, name=f"by_name_{method.split('.')[1]}")
 
 
 def _of_members(changes: dict[str, Inputs]) -> list[VerbRun]:
@@ -132,6 +150,7 @@ _RICH: Final = {
 _OLD_TEMPLATE: Final = {"sourceInstanceTemplate": "global/instanceTemplates/base"}
 RUNS: Final = [
     VerbRun(FLEET, "create", fleet(1, **_RICH), fails=True, name="rich"),
+    *(VerbRun(FLEET, verb, fleet(2), fleet(2), arrange=_has_stranger, name="stranger") for verb in ("read", "update", "delete")),
     *_matrix(),
     VerbRun(FLEET, "delete", fleet(1), name="one_member"),
     *_of_members({
@@ -160,6 +179,9 @@ RUNS: Final = [
     _conflicting(TEMPLATE, "compute.instanceTemplates.insert", {"name": "web", **template()}),
     _conflicting(TEMPLATE, "compute.regionInstanceTemplates.insert", {"name": "web", "region": "us-east1", **template()}),
     _conflicting(IMAGE, "compute.machineImages.insert", image(name="golden")),
+    _refusing_the_number(TEMPLATE, "compute.instanceTemplates.delete", template()),
+    _refusing_the_number(TEMPLATE, "compute.regionInstanceTemplates.delete", {"region": "us-east1", **template()}),
+    _refusing_the_number(IMAGE, "compute.machineImages.delete", image()),
     _conflicting(ATTACHMENT, "compute.instances.attachDisk", attachment()),
     _conflicting(FLEET, "compute.regionInstances.bulkInsert", fleet(2)),
     VerbRun(TEMPLATE, "create", {"region": "us-est1", **template()}, fails=True, name="misspelt"),
@@ -172,6 +194,7 @@ RUNS: Final = [
     VerbRun(TEMPLATE, "create", {"region": "us-east1", **template(**_SUBNETWORK)}, name="regional_subnetwork"),
     VerbRun(TEMPLATE, "create", {"sourceInstance": VM}, name="from_instance"),
     VerbRun(ATTACHMENT, "create", attachment(mode="READ_ONLY"), name="read_only"),
+    VerbRun(ATTACHMENT, "create", attachment(), arrange=_answers_at_once, name="answered_at_once"),
     VerbRun(KEY, "create", key(projectId=PROJECT), name="imported"),
     VerbRun(KEY, "update", key(projectId=PROJECT), key(projectId=PROJECT, regions=["us-east1"]), name="regions"),
     *(VerbRun(token, "list", query, name=name) for name, token, query in (

@@ -20,6 +20,8 @@ from gcpx_emulator.core.json_data import Json
 _ZONES: Final = [f"projects/{PROJECT}/zones/us-east1-{letter}" for letter in "bcd"]
 _STRANGERS: Final = {"web-100": {}, "web-stranger": {"gcpx-bulk": "crew-2"}}
 """Instances beside the fleet: one whose name fits its pattern, and one with the label of another fleet."""
+_COPY: Final = "web-copy"
+"""An instance that somebody makes with the labels of a member."""
 _GENERATION: Final = "gcpx-generation"
 
 
@@ -61,6 +63,7 @@ class WatchedFleet:
         programs: those that a run may lead to: the new one and, after a rollback, the old one.
         interruption: the number of a request, and what happens at it.
         violations: what was seen that must not be.
+        has_copy: whether somebody has made an instance with the labels of a member.
         wasted: the members that a run took away and their generations, with the number of others of that generation.
         stopped, edited: the IDs of members that others have stopped, or whose labels they have edited.
     """
@@ -72,6 +75,7 @@ class WatchedFleet:
     wasted: list[tuple[str, int]] = attrs.Factory(list)
     stopped: set[str] = attrs.Factory(set)
     edited: set[str] = attrs.Factory(set)
+    has_copy: bool = False
     _requests: int = 0
     _unknown: int = 0
     """The members that others have stopped during the run, when the provider may have read the members already."""
@@ -87,6 +91,17 @@ class WatchedFleet:
         """Create the instances that are not the fleet's."""
         for name, labels in _STRANGERS.items():
             self.cloud.change(self.cloud.make_instance(name), lambda body, labels=labels: body.update(labels=labels))
+
+    def copy_member(self) -> None:
+        """Create an instance with the labels of a member."""
+        labels = self.members[0]["labels"]
+        self.cloud.change(self.cloud.make_instance(_COPY), lambda body: body.update(labels=labels))
+        self.has_copy = True
+
+    def free_id(self) -> None:
+        """Take the labels from that instance, as users do if the fleet has to be created anew."""
+        if self.has_copy:
+            self.cloud.change(f"{_ZONES[0]}/instances/{_COPY}", lambda body: body.pop("labels", None))
 
     @contextmanager
     def watched(self) -> Iterator[None]:
@@ -111,7 +126,8 @@ class WatchedFleet:
         left = [
             item["name"] for kind in ("instances", "disks") for zone in _ZONES for item in store.list(f"{zone}/{kind}")
         ]
-        return sorted(left) == sorted([*_STRANGERS, *_STRANGERS])
+        strangers = [*_STRANGERS, *([_COPY] if self.has_copy else [])]
+        return sorted(left) == sorted([*strangers, *strangers])
 
     def interfere(self, how: str, position: int) -> None:
         """Do something to a member, as Google or somebody else does."""
@@ -159,7 +175,8 @@ class WatchedFleet:
     def _look(self) -> Look:
         store = self.cloud.emulator.store
         found = [item for zone in _ZONES for item in store.list(f"{zone}/instances")]
-        ours = [item for item in found if item.get("labels", {}).get("gcpx-bulk") == FLEET_ID]
+        labelled = [item for item in found if item.get("labels", {}).get("gcpx-bulk") == FLEET_ID]
+        ours = [item for item in labelled if item["name"] != _COPY]
         return Look(ours, [item for item in found if item not in ours])
 
     def _observe(self) -> None:

@@ -27,7 +27,11 @@ class Calls:
 
 
 _GLOBAL, _REGIONAL, _POLLED = "for a global template", "for a regional template", "if the server has no `wait` method"
-_EARLIER: Final = "gcpx may not find what an interrupted run created, and does not warn about it"
+_REFUSED: Final = "if Google refuses its numeric ID, as it does if it is gone"
+_EARLIER: Final = (
+    "gcpx may not find what an interrupted run created, and does not warn about it; what was deleted within the last "
+    "hour is created again only by a second run"
+)
 _NO_SUGGESTION: Final = "errors about a misspelled region or zone suggest no name"
 _UNCHECKED: Final = "gcpx leaves this check out, with a warning"
 
@@ -75,10 +79,10 @@ _TEMPLATE: Final = {
     "delete": Calls(
         {
             "compute.instanceTemplates.delete": _GLOBAL,
-            "compute.instanceTemplates.get": _GLOBAL,
+            "compute.instanceTemplates.get": f"{_GLOBAL}, {_REFUSED}",
             "compute.globalOperations.wait": _GLOBAL,
             "compute.regionInstanceTemplates.delete": _REGIONAL,
-            "compute.regionInstanceTemplates.get": _REGIONAL,
+            "compute.regionInstanceTemplates.get": f"{_REGIONAL}, {_REFUSED}",
             "compute.regionOperations.wait": _REGIONAL,
         }
     ),
@@ -102,11 +106,13 @@ _IMAGE: Final = {
         {"compute.machineImages.get": "", "compute.machineImages.setLabels": "", "compute.globalOperations.wait": ""}
     ),
     "delete": Calls(
-        {"compute.machineImages.delete": "", "compute.machineImages.get": "", "compute.globalOperations.wait": ""}
+        {"compute.machineImages.delete": "", "compute.machineImages.get": _REFUSED, "compute.globalOperations.wait": ""}
     ),
     "list": Calls({"compute.machineImages.list": ""}),
     "validateOnline": _online(*_ONLINE_PLACES),
 }
+_UNKNOWN: Final = "if an instance matches the fleet's ID that the state does not have"
+_FEWER_CALLS: Final = f"{_UNKNOWN}; without it, gcpx also needs more calls to wait for many members"
 _ROLLING: Final = "if a rolling update changes"
 _FLEET: Final = {
     "create": Calls(
@@ -125,8 +131,12 @@ _FLEET: Final = {
         },
     ),
     "read": Calls(
-        {"compute.instances.list": "", "compute.disks.get": "for an import"},
-        {"compute.zoneOperations.list": "stopped members have no `stopReason`"},
+        {
+            "compute.instances.list": "",
+            "compute.disks.get": "for an import",
+            "compute.regionOperations.list": _UNKNOWN,
+            "compute.zoneOperations.list": f"{_UNKNOWN}; without it, stopped members have no `stopReason` either",
+        }
     ),
     "update": Calls(
         {
@@ -147,16 +157,18 @@ _FLEET: Final = {
             "compute.instances.start": "if a rolling update restarts members, or `onStopped` is `START`",
             "compute.instances.resume": "if `onStopped` is `START` and a member is suspended",
             "compute.instances.getGuestAttributes": "if `ready.guestAttribute` is set",
-        },
-        {"compute.zoneOperations.list": "gcpx reads operations one by one, with more calls"},
+            "compute.regionOperations.list": _UNKNOWN,
+            "compute.zoneOperations.list": _FEWER_CALLS,
+        }
     ),
     "delete": Calls(
         {
             "compute.instances.list": "",
             "compute.instances.delete": "",
             "compute.zoneOperations.get": "if there is only one operation, or without `compute.zoneOperations.list`",
-        },
-        {"compute.zoneOperations.list": "gcpx reads operations one by one, with more calls"},
+            "compute.regionOperations.list": _UNKNOWN,
+            "compute.zoneOperations.list": _FEWER_CALLS,
+        }
     ),
     "list": Calls({"compute.instances.aggregatedList": ""}),
     "validateOnline": _online(
@@ -174,6 +186,7 @@ _ATTACHMENT: Final = {
             "compute.instances.get": "",
             "compute.zoneOperations.wait": "",
             "compute.zoneOperations.get": _POLLED,
+            "compute.zoneOperations.list": "if Google's first response says that the disk is attached",
         }
     ),
     "read": Calls({"compute.instances.get": ""}),
@@ -212,7 +225,7 @@ _NOTIFICATION: Final = {
         {"storage.projects.serviceAccount.get": "the error about a topic does not name the service agent"},
     ),
     "read": Calls({"storage.notifications.get": ""}),
-    "delete": Calls({"storage.notifications.delete": ""}),
+    "delete": Calls({"storage.notifications.get": "", "storage.notifications.delete": ""}),
     "list": Calls({"storage.notifications.list": "", "storage.buckets.list": "for all buckets"}),
     "validateOnline": _online("pubsub.projects.topics.get"),
 }

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.idempotent_insert import IdempotentInsert, Inserted
+from gcpx.compute.idempotent_insert import Fate, IdempotentInsert, Inserted
 from gcpx.compute.lost_responses import is_own, refusing_what_others_created
-from gcpx.compute.method_call import MethodCall
 from gcpx.compute.name_pattern import NAME
 from gcpx.compute.operation_outcome import Outcome
 from gcpx.compute.operations import Operations, Wait
@@ -19,18 +18,23 @@ from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import MalformedResponse
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, PreconditionFailed, Rejected
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected
 from gcpx.gcp.list_method import is_id
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import name_of
 
-_NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
+NAMESPACE: Final = uuid.UUID("6f1b8ed0-8c31-5c0c-9a1e-5f6a0f4a1c07")
+"""The namespace of the request IDs by which resources are inserted and methods called once."""
 _IN_USE: Final = ("resourceInUseByAnotherResource", "RESOURCE_IN_USE_BY_ANOTHER_RESOURCE")
 _DELETE_ATTEMPTS: Final = 5
 _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
 """Methods without a request ID. Sending them twice is safe, because a fingerprint guards the change."""
+
+
+class GoneError(NotFound):
+    """The resource of this numeric ID no longer exists."""
 
 
 @attrs.frozen(kw_only=True)
@@ -58,11 +62,19 @@ class Collection:
         """The path of requests to the collection: version, project, scope and collection."""
         return f"{self.version}/projects/{self.project}/{self.path}"
 
+    def url_of(self, name: str) -> str:
+        """Return the path of requests to one resource, by its name or numeric ID."""
+        return f"{self.url}/{segment(name)}"
+
+    def wait(self, what: str) -> Wait:
+        """Say how long to wait for an operation, which messages call `what`."""
+        return Wait(what, self.timeout)
+
     def get(self, call: Call, name: str) -> dict[str, Any] | None:
         """Read a resource; None if it does not exist."""
         query = {"view": self.view} if self.view else {}
         try:
-            live = self.google.send(Request(api=COMPUTE, method="GET", path=self._path(name), query=query), call)
+            live = self.google.send(Request(api=COMPUTE, method="GET", path=self.url_of(name), query=query), call)
         except NotFound:
             return None
         # An empty response, or one about something else, does not mean that the resource is gone.
@@ -91,13 +103,14 @@ class Collection:
 
         def wait(operation: dict[str, Any]) -> Outcome:
             target = inserted_name(operation, name)
-            return self.operations.outcome(call, operation, self._wait(f"insert {self.path}/{target}"))
+            return self.operations.outcome(call, operation, self.wait(f"insert {self.path}/{target}"))
 
         inserted = IdempotentInsert(
             request_ids=self._request_ids(call, body),
             send=lambda request_id: self._post(call, body, {**(query or {}), "requestId": request_id}),
             wait=wait,
-            exists=lambda outcome: outcome.error is None and self._can_adopt(call, name, outcome.operation),
+            fate=lambda outcome: self._fate(call, name, outcome),
+            was_known=lambda operation: operation.get("targetId") in {call.last.get("numericId"), *call.shown},
             is_other=lambda operation: inserted_name(operation, name) != name,
         ).run()
         inserted.outcome.result()
@@ -106,17 +119,21 @@ class Collection:
     def _request_ids(self, call: Call, body: dict[str, Any]) -> RequestIds:
         """Derive the request IDs from the body; a generated name is left out, because every run generates another."""
         content = {key: value for key, value in body.items() if key != "name"} if call.autonamed else body
-        return RequestIds(call=call, namespace=_NAMESPACE, content=[self.url, content])
+        return RequestIds(call=call, namespace=NAMESPACE, content=[self.url, content])
 
-    def _can_adopt(self, call: Call, name: str, operation: Mapping[str, Any]) -> bool:
-        """Return whether what an earlier run inserted still exists, and no resource of the state has it.
+    def _fate(self, call: Call, name: str, outcome: Outcome) -> Fate:
+        """Tell what has become of what an operation of `insert` was to create.
 
-        Neither the one that the engine is about to replace may have it, nor another one to which the entry was moved.
+        What another resource of the state has, or what the engine is about to replace, is not to be used.
         """
-        name = inserted_name(operation, name)
-        is_replaced = operation.get("targetId") in call.shown or (call.autonamed and name in call.shown)
-        is_known = is_replaced or call.is_anothers(self.id_of(name))
-        return not is_known and self.get_inserted(call, name, operation) is not None
+        operation, name = outcome.operation, inserted_name(outcome.operation, name)
+        if outcome.error is not None or call.is_anothers(self.id_of(name)):
+            return Fate.GONE
+        live, target = self.get(call, name), str(operation.get("targetId"))
+        if live is None:
+            return Fate.GONE if target in self.operations.deleted_since(call, self.scope, operation) else Fate.UNSEEN
+        is_replaced = target in call.shown or (call.autonamed and name in call.shown)
+        return Fate.FOUND if _has_created(operation, live) and not is_replaced else Fate.GONE
 
     def read_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
         """Read the resource that an operation of `insert` created; raises `NotFound` if it does not exist."""
@@ -128,67 +145,72 @@ class Collection:
     def get_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any] | None:
         """Read a resource; None if it is gone, or if a later one has its name."""
         live = self.get(call, name)
-        if live is None or str(live["id"]) != str(operation.get("targetId", live["id"])):
-            return None
-        return live
+        return live if live is not None and _has_created(operation, live) else None
 
-    def invoke(self, call: Call, name: str, method: str, body: Any = None, **query: Any) -> dict[str, Any]:
+    def invoke(
+        self, call: Call, live: Mapping[str, Any], method: str, body: Any = None, **query: Any
+    ) -> dict[str, Any]:
         """Call a method of one resource, such as `setLabels`; returns its operation once it has succeeded.
 
+        Args:
+            call: the engine's call.
+            live: the resource as it was read.
+            method: the method.
+            body: the JSON of the body.
+            query: parameters beside the request ID.
+
         Raises:
+            GoneError: the resource no longer exists.
             ApiError: the request or the operation failed.
             Unfinished: Google accepted the request, and its result is not known.
         """
-        if f"{self.path.rpartition('/')[2]}.{method}" not in _WITHOUT_REQUEST_ID:
-            query = {"requestId": str(uuid.uuid4()), **query}
-        path = f"{self._path(name)}/{method}"
-        operation = self.google.send(Request(api=COMPUTE, method="POST", path=path, query=query, body=body), call)
-        return self.operations.wait(call, operation, self._wait(f"{method} of {self.path}/{name}"))
+        name = str(live["name"])
+        has_request_id = f"{self.path.rpartition('/')[2]}.{method}" not in _WITHOUT_REQUEST_ID
 
-    def invoke_once(self, call: Call, made: MethodCall, exists: Callable[[], bool]) -> bool:
-        """Call a method that creates something, once across retries and further runs, as `insert` does.
+        def send(last_part: str) -> dict[str, Any]:
+            path, shown = f"{self.url_of(last_part)}/{method}", f"{self.url_of(name)}/{method}"
+            given = {"requestId": str(uuid.uuid4()), **query} if has_request_id else query
+            request = Request(api=COMPUTE, method="POST", path=path, shown=shown, query=given, body=body)
+            return self.google.send(request, call)
 
-        `exists` tells whether what an earlier run created still exists. Returns whether an earlier run created it.
-        Raises the same as `insert`.
+        operation = self._change(call, name, str(live["id"]), send)
+        return self.operations.wait(call, operation, self.wait(f"{method} of {self.path}/{name}"))
+
+    def _change(self, call: Call, name: str, number: str, send: Callable[[str], dict[str, Any]]) -> dict[str, Any]:
+        """Send a change to the path with the resource's numeric ID, so that it cannot hit a namesake.
+
+        If Google refuses the number, `send` gets the name, after a read has shown that it still belongs to the number.
+        Raises GoneError if it does not.
         """
-        path, wait = f"{self._path(made.name)}/{made.method}", f"{made.method} of {self.path}/{made.name}"
+        try:
+            return send(number)
+        except ApiError as error:
+            if not may_refuse_number(error):
+                raise
+            if not self._is_named(call, name, number, error):
+                raise GoneError(f"{self.path}/{name} is gone; run `pulumi refresh`, then `pulumi up`") from error
+            return send(name)
 
-        def send(request_id: str) -> dict[str, Any]:
-            query = {**made.query, "requestId": request_id}
-            request = Request(api=COMPUTE, method="POST", path=path, query=query, body=made.body)
-            with refusing_what_others_created(self.operations, call, self.scope, request_id, exists):
-                return self.google.send(request, call)
-
-        inserted = IdempotentInsert(
-            request_ids=RequestIds(call=call, namespace=_NAMESPACE, content=[path, made.body, {**made.query}]),
-            send=send,
-            wait=lambda operation: self.operations.outcome(call, operation, self._wait(wait)),
-            exists=lambda outcome: (
-                outcome.error is None and exists() and self._is_current(call, made, outcome.operation)
-            ),
-        ).run()
-        inserted.outcome.result()
-        return inserted.earlier
-
-    def _is_current(self, call: Call, made: MethodCall, operation: Mapping[str, Any]) -> bool:
-        """Return whether what a method created was not undone since; somebody else may have created it again then."""
-        live = self.get(call, made.name)
-        if live is None or str(live["id"]) != str(operation.get("targetId")):
-            return False
-        return not self.operations.were_begun_after(call, self.scope, operation, made.inverse)
+    def _is_named(self, call: Call, name: str, number: str, refusal: ApiError) -> bool:
+        """Return whether a name belongs to a numeric ID; raise the refusal if that cannot be read."""
+        try:
+            live = self.get(call, name)
+        except ApiError as error:
+            raise refusal.with_hint(f"Whether it exists could not be read either: {error.message}") from error
+        return live is not None and str(live["id"]) == number
 
     def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:
         """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.
 
         The body contains the fingerprint, so the call fails if someone else changed the resource meanwhile. It is then
-        tried once more. Raises `NotFound` if the resource does not exist.
+        tried once more. Raises GoneError if the resource does not exist, whatever else has its name.
         """
         for is_last in (False, True):
-            live = self.get(call, name)
+            live = self.get_own(call, name)
             if live is None:
-                raise NotFound(f"{self.path}/{name} is gone; run `pulumi refresh`, then `pulumi up`")
+                raise GoneError(f"{self.path}/{name} is gone; run `pulumi refresh`, then `pulumi up`")
             try:
-                self.invoke(call, name, method, body_from(live))
+                self.invoke(call, live, method, body_from(live))
             except PreconditionFailed:
                 if is_last:
                     raise
@@ -196,13 +218,14 @@ class Collection:
                 return
 
     def delete(self, call: Call, name: str) -> None:
-        """Delete a resource, and wait until it is gone; does nothing if it does not exist.
+        """Delete the resource of the call, and wait until it is gone; does nothing if it does not exist.
 
         If the resource is still in use, try again for a while, because its user is often about to be replaced.
         """
-        for attempt in range(_DELETE_ATTEMPTS):
+        number = str(call.last.get("numericId") or (self.get_own(call, name) or {}).get("id", ""))
+        for attempt in range(_DELETE_ATTEMPTS if number else 0):
             try:
-                self._delete(call, name)
+                self._delete(call, name, number)
             except ApiError as error:
                 pause = self.google.backoff * 2**attempt
                 is_last = attempt == _DELETE_ATTEMPTS - 1
@@ -212,15 +235,17 @@ class Collection:
             else:
                 return
 
-    def _delete(self, call: Call, name: str) -> None:
-        query = {"requestId": str(uuid.uuid4())}
-        request = Request(api=COMPUTE, method="DELETE", path=self._path(name), query=query)
+    def _delete(self, call: Call, name: str, number: str) -> None:
+        def send(last_part: str) -> dict[str, Any]:
+            path, query = self.url_of(last_part), {"requestId": str(uuid.uuid4())}
+            request = Request(api=COMPUTE, method="DELETE", path=path, shown=self.url_of(name), query=query)
+            return self.google.send(request, call)
+
         try:
-            operation = self.google.send(request, call)
-            self.operations.wait(call, operation, self._wait(f"delete {self.path}/{name}"))
-        except NotFound:
-            if self.get(call, name) is not None:
-                raise
+            operation = self._change(call, name, number, send)
+        except GoneError:
+            return
+        self.operations.wait(call, operation, self.wait(f"delete {self.path}/{name}"))
 
     def _post(self, call: Call, body: dict[str, Any], query: Mapping[str, Any]) -> dict[str, Any]:
         """Send an insert; a conflict with a resource that this very request created is not an error.
@@ -242,6 +267,16 @@ class Collection:
                 raise _already_exists(call, error, self.id_of(body["name"])) from error
             raise
 
+    def get_own(self, call: Call, name: str) -> dict[str, Any] | None:
+        """Read the resource of the call; None if it is gone, or if what has its name is another one, or may be.
+
+        After the deletion of ours, someone else may have used its name again: the state has the numeric ID of ours.
+        """
+        live, known = self.get(call, name), call.last.get("numericId")
+        if live is None or (known is not None and str(live["id"]) != known):
+            return None
+        return live if self.is_own(call, live) else None
+
     def is_own(self, call: Call, live: Mapping[str, Any]) -> bool:
         """Return whether what exists under a resource's name is that resource, as `lost_responses.is_own` finds out."""
         return is_own(call, self.operations, self.scope, live)
@@ -249,12 +284,6 @@ class Collection:
     def _has_written_name(self, call: Call, name: str) -> bool:
         """Return whether a resource exists with a name that was not generated, and that others may use, too."""
         return not call.autonamed and self.get(call, name) is not None
-
-    def _path(self, name: str) -> str:
-        return f"{self.url}/{segment(name)}"
-
-    def _wait(self, what: str) -> Wait:
-        return Wait(what, self.timeout)
 
     def id_of(self, name: str) -> str:
         """Return the ID of a resource of the collection, `projects/...`."""
@@ -271,11 +300,24 @@ class Collection:
         return Operations(google=self.google, version=self.version, project=self.project)
 
 
+def may_refuse_number(error: ApiError) -> bool:
+    """Return whether an error may be about a numeric ID in a path that would be accepted with the name.
+
+    Conditions of IAM may allow names only. Google's API descriptions accept both in the paths of all changes.
+    """
+    return isinstance(error, NotFound | PermissionDenied) or (isinstance(error, Rejected) and error.reason == "invalid")
+
+
 def inserted_name(operation: Mapping[str, Any], name: str) -> str:
     """Return the name of what an operation of `insert` creates; `name` if its link does not end in a valid one."""
     target = operation.get("targetLink")
     found = name_of(target) if isinstance(target, str) else ""
     return found if NAME[0].fullmatch(found) else name
+
+
+def _has_created(operation: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
+    """Return whether an operation of `insert` created a resource, and not a later one with the same name."""
+    return str(live["id"]) == str(operation.get("targetId", live["id"]))
 
 
 def _already_exists(call: Call, error: Conflict, resource_id: str) -> Conflict:

@@ -11,7 +11,7 @@ import attrs
 from gcpx.compute.collection import Collection, inserted_name
 from gcpx.compute.operations import Operations
 from gcpx.compute.request_ids import resource_mark, stack_mark
-from gcpx.errors import ProviderError
+from gcpx.errors import CancelledError, OutOfTimeError, ProviderError
 from gcpx.model.call import Call
 from gcpx.model.import_command import separate_import_command
 
@@ -50,18 +50,24 @@ class EarlierInsertions:
                 self._warn_if_it_exists(call, collection, name, operation)
 
     def of_resource(self, call: Call, operations: Operations, scope: str) -> list[Operation]:
-        """Return the operations by which earlier runs of a resource inserted something, without those that failed."""
-        with self._lock:
-            place = f"{call.provider_id} {operations.path}/{scope}"
-            if place not in self._lists:
-                self._lists[place] = _listed(call, operations, scope)
-            found = self._lists[place]
+        """Return the operations by which earlier runs of a resource inserted something, without those that failed.
+
+        There are none after a cancellation, because only a warning depends on them.
+        """
+        place = f"{call.provider_id} {operations.path}/{scope}"
+        try:
+            with call.holding(self._lock, f"GET {operations.path}/{scope}/operations", reading=True):
+                if place not in self._lists:
+                    self._lists[place] = _listed(call, operations, scope)
+                found = self._lists[place]
+        except (CancelledError, OutOfTimeError):
+            return []
         mark = resource_mark(call)
         return [item for item in found if str(item.get("clientOperationId", "")).startswith(mark)]
 
     def _warn_if_it_exists(self, call: Call, collection: Collection, name: str, operation: Operation) -> None:
         resource_id = collection.id_of(name)
-        if resource_id in call.in_state:
+        if call.urn_of(resource_id) is not None:
             return
         try:
             found = collection.get_inserted(call, name, operation)
@@ -83,7 +89,7 @@ def orphan_warning(call: Call, resource_id: str, deletion: str) -> str:
 def _listed(call: Call, operations: Operations, scope: str) -> list[Operation]:
     """List the operations of a stack; none if they cannot be listed, because only a warning depends on them."""
     try:
-        return operations.begun_by_requests(call, scope, f"{stack_mark(call.provider_id)}-")
+        return operations.begun_by_requests(call, scope, f"{stack_mark(call.provider_id)}-", patience=0.0)
     except ProviderError:
         return []
 

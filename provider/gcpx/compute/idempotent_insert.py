@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
+import enum
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import attrs
 
+from gcpx.compute.lagging_reads import looks
 from gcpx.compute.operation_outcome import Outcome
 from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import safe_message
@@ -15,6 +16,15 @@ from gcpx.gcp.errors import Unfinished
 
 _ATTEMPTS: Final = 4
 """The number of request IDs in a sequence. The last one is random."""
+_UNSEEN: Final = "Google says that it was created, but does not show it, nor an operation that deleted it; run `pulumi up` again to go on"
+
+
+class Fate(enum.Enum):
+    """What has become of what an operation was to create."""
+
+    FOUND = "it exists, and is to be used"
+    GONE = "it was never created, was deleted, or is not to be used"
+    UNSEEN = "it was created; Google does not show it, nor that it was deleted"
 
 
 @attrs.frozen
@@ -23,7 +33,7 @@ class Inserted:
 
     Attributes:
         outcome: the end of its operation, whether it succeeded or failed.
-        earlier: whether an earlier run had begun the operation.
+        earlier: whether an earlier run may have begun the operation.
     """
 
     outcome: Outcome
@@ -46,7 +56,9 @@ class IdempotentInsert:
         request_ids: the request IDs.
         send: sends the insert with a request ID, and returns Google's operation (REST JSON).
         wait: waits until the operation has ended.
-        exists: tells whether what an earlier run's operation created still exists, and is to be used.
+        fate: tells what has become of what an operation was to create that has ended.
+        was_known: tells whether the state or the engine knows what an operation has created, so that an earlier run has
+            waited for it to become visible.
         is_other: tells whether an operation creates something under another name than this insert, so that an earlier
             run has begun it.
     """
@@ -54,14 +66,18 @@ class IdempotentInsert:
     request_ids: RequestIds
     send: Callable[[str], dict[str, Any]]
     wait: Callable[[dict[str, Any]], Outcome]
-    exists: Callable[[Outcome], bool]
+    fate: Callable[[Outcome], Fate]
+    was_known: Callable[[dict[str, Any]], bool]
     is_other: Callable[[dict[str, Any]], bool] = lambda _: False
 
     def run(self) -> Inserted:
         """Insert, and return how the operation ended.
 
-        An operation that is done in its first response belongs to an earlier run. If nothing of its result exists,
-        because it failed or because someone deleted the result, the next request ID of the sequence is used.
+        An operation that is done in its first response may be an earlier run's, or this insert's own. The next request
+        ID is used only if nothing of its result exists: because the operation failed, because an operation shows that
+        somebody deleted the result, or because this run is at least the second one that does not see it. An operation
+        of this insert that fails at once cannot be told from an earlier one, so the insert is then sent up to three
+        times more, and creates nothing each time.
 
         Raises:
             Unfinished: Google accepted the request, and its result is not known.
@@ -69,24 +85,32 @@ class IdempotentInsert:
         """
         for request_id in self._request_ids():
             operation = self.send(request_id)
-            earlier = operation.get("status") == "DONE" or self.is_other(operation)
+            may_be_earlier = operation.get("status") == "DONE" or self.is_other(operation)
             outcome = self.wait(operation)
-            if not earlier or self._still_exists(outcome):
+            if not may_be_earlier or self._is_found(outcome):
                 break
-        return Inserted(outcome, earlier)
+        return Inserted(outcome, may_be_earlier)
 
     @property
     def derived_request_ids(self) -> Iterator[str]:
         """The request IDs that every run derives from the content, in the order of their use."""
         return map(self.request_ids.derived, range(_ATTEMPTS - 1))
 
-    def _still_exists(self, outcome: Outcome) -> bool:
+    def _is_found(self, outcome: Outcome) -> bool:
+        """Return whether to use what an operation has created; look for it for a while, if Google does not show it."""
+        call, fate = self.request_ids.call, Fate.UNSEEN
         try:
-            return self.exists(outcome)
+            for _ in looks(call):
+                fate = self.fate(outcome)
+                if fate is not Fate.UNSEEN:
+                    return fate is Fate.FOUND
         except Exception as error:  # after any error, keep what was created
-            words = f"created by an earlier run, but it could not be read: {safe_message(error)}"
+            words = f"created, perhaps by an earlier run, but it could not be read: {safe_message(error)}"
             raise Unfinished(words, outcome.operation) from error
+        if call.cancelled.is_set() or not self.was_known(outcome.operation):
+            raise Unfinished(_UNSEEN, outcome.operation)
+        return False
 
     def _request_ids(self) -> Iterator[str]:
         yield from self.derived_request_ids
-        yield str(uuid.uuid4())
+        yield self.request_ids.random()

@@ -5,13 +5,13 @@ The functions that list resources for programs are in `list_functions`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
 
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.list_method import ListMethod, items_of
+from gcpx.gcp.list_method import ListMethod, any_scope, items_of
 from gcpx.model.call import Call
 
 
@@ -25,6 +25,7 @@ class ImportableResources:
         fields: the fields of each item to read, as a field mask such as `selfLink,name`.
         scope: `global`, `regions/R` or `zones/Z`; empty for all scopes.
         filter: a filter expression; None or empty for all items.
+        needs: which scopes must be on the list, as in `ListMethod`.
     """
 
     google: GoogleClient
@@ -34,6 +35,7 @@ class ImportableResources:
     fields: str
     scope: str = ""
     filter: str | None = None
+    needs: Callable[[str], bool] = any_scope
 
     def read_page(self, call: Call, token: str, size: int) -> tuple[list[dict[str, Any]], str]:
         """Read one page: its items (REST JSON), and the token of the next page, which is empty at the end.
@@ -52,9 +54,8 @@ class ImportableResources:
     def _method(self) -> ListMethod:
         """The list method of the scope, or the aggregated one for all scopes."""
         path = f"{self.version}/projects/{self.project}/{self.scope or 'aggregated'}/{self.collection}"
-        items = f"items({self.fields})" if self.scope else f"items/*({self.collection}({self.fields}))"
-        query = {"filter": self.filter or None, "fields": f"{items},nextPageToken"}
-        return ListMethod(google=self.google, path=path, query=query)
+        query = {"filter": self.filter or None}
+        return ListMethod(google=self.google, path=path, query=query, fields=self.fields, needs=self.needs)
 
     def _items(self, page: dict[str, Any]) -> list[dict[str, Any]]:
         return items_of(page, "" if self.scope else self.collection)

@@ -61,7 +61,7 @@ def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, An
     is_proven = call.last.get("numericId") or not call.last.get(UNREAD)
     if is_proven or not call.provider_id:  # without a provider's ID, no operation shows whose it is
         return True
-    begun = operations.begun_by_requests(call, scope, resource_mark(call))
+    begun = operations.begun_by_requests(call, scope, resource_mark(call), patience=0.0)
     if str(live["id"]) in {str(item.get("targetId")) for item in begun}:
         return True
     call.warn(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any, Self
 
 import attrs
@@ -11,6 +13,7 @@ from gcpx.errors import MalformedResponse
 from gcpx.gcp.errors import ApiError, from_operation
 from gcpx.model import codec
 from gcpx.model.fields import object_type
+from gcpx.model.links import name_of
 
 
 @attrs.frozen
@@ -39,6 +42,18 @@ class Outcome:
         if self.error is not None:
             raise self.error
         return self.operation
+
+
+def created_instances(per_location: Mapping[str, Mapping[str, Any]]) -> Counter[str]:
+    """Return how many instances a bulk creation has created and not deleted again, by the names of their zones.
+
+    Args:
+        per_location: the status of each location, by name such as `zones/us-east1-b`.
+    """
+    return Counter({
+        name_of(name): status.get("createdVmCount", 0) - status.get("deletedVmCount", 0)
+        for name, status in per_location.items()
+    })  # fmt: skip
 
 
 def _per_location(operation: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,8 @@ from typing import Any, Final, Self
 
 import attrs
 
-from gcpx.compute.operations import Operations, scope_of, warn_of
+from gcpx.compute.operation_fields import scope_of
+from gcpx.compute.operations import Operations, warn_of
 from gcpx.errors import CancelledError, ProviderError, safe_message
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import Unfinished, from_operation
@@ -140,9 +141,10 @@ class OperationsWatch:
 
         Reads as many pages as the operations can fill, and one more for those that others started.
         """
-        query = {"orderBy": "creationTimestamp desc", "fields": f"items({_FIELDS}),nextPageToken"}
+        query = {"orderBy": "creationTimestamp desc"}
         path = f"{self.operations.path}/{zone}/operations"
-        method = ListMethod(google=self.operations.google, path=path, query=query, patience=_PATIENCE)
+        google = self.operations.google
+        method = ListMethod(google=google, path=path, query=query, fields=_FIELDS, patience=_PATIENCE)
         for page in islice(method.pages(self.call), len(unseen) // PAGE + 2):
             for operation in page.get("items", ()):
                 item = unseen.pop(operation.get("name"), None)

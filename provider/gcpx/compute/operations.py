@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.operation_outcome import Outcome
+from gcpx.compute.operation_fields import kind_of, moment, scope_of
+from gcpx.compute.operation_outcome import Outcome, created_instances
 from gcpx.errors import CancelledError, OutOfTimeError, safe_message
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
@@ -22,14 +22,11 @@ _LONG_POLL: Final = 5.0
 """Seconds of one long poll, after which the progress is shown."""
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 2.0
-_INSERTIONS: Final = ("insert", "bulkInsert", "attachDisk")
+_INSERTIONS: Final = frozenset({"attachDisk", "bulkInsert", "insert"})
+_DELETIONS: Final = frozenset({"deferredDelete", "delete", "preempted"})
+"""The kinds of operations after which their target may be gone."""
 _NO_LONG_POLL: Final = (404, 501)
 """HTTP statuses by which a server says that it has no `wait` method."""
-
-
-def moment(timestamp: str) -> float:
-    """Return the time of an operation or a resource in seconds since 1970."""
-    return datetime.fromisoformat(timestamp).timestamp()
 
 
 def percentage(operation: dict[str, Any]) -> str:
@@ -113,21 +110,31 @@ class Operations:
         except ApiError:
             return None
 
-    def of_group(self, call: Call, scope: str, group: str) -> list[dict[str, Any]]:
-        """List the operations that share a group ID, in a scope as in `requested`."""
-        items = self._listed(call, scope, f'operationGroupId = "{group}"')
-        return [item for item in items if item.get("operationGroupId") == group]
+    def targets_of_group(self, call: Call, zones: Iterable[str], group: str) -> set[str]:
+        """Return the numeric IDs of what the operations that share a group ID have created, in zones by name."""
+        found = (
+            item for zone in zones for item in self._listed(call, f"zones/{zone}", f'operationGroupId = "{group}"')
+        )
+        return {
+            str(item.get("targetId"))
+            for item in found
+            if item.get("operationGroupId") == group and not item.get("error")
+        }
 
-    def begun_by_requests(self, call: Call, scope: str, beginning: str) -> list[dict[str, Any]]:
-        """List the insertions whose request IDs begin with given digits and hyphens, unless they failed.
+    def begun_by_requests(
+        self, call: Call, scope: str, beginning: str, patience: float = PATIENCE
+    ) -> list[dict[str, Any]]:
+        """List the insertions whose request IDs begin with given digits and hyphens, unless they left nothing.
 
         Args:
             call: the engine's call.
             scope: where the operations are, as in `requested`.
             beginning: the beginning of their request IDs.
+            patience: that of `ListMethod`.
         """
-        items = self._listed(call, scope, f"clientOperationId eq {beginning}.*", patience=0.0)
-        return [item for item in items if item.get("operationType") in _INSERTIONS and not item.get("error")]
+        items = self._listed(call, scope, f"clientOperationId eq {beginning}.*", patience)
+        begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
+        return [item for item in begun if kind_of(item) in _INSERTIONS and not _left_nothing(item)]
 
     def were_begun_after(self, call: Call, scope: str, operation: Mapping[str, Any], kind: str) -> bool:
         """Return whether an operation of a kind, such as `detachDisk`, was begun on the same target after another one.
@@ -136,14 +143,48 @@ class Operations:
             call: the engine's call.
             scope: where the operations are, as in `requested`.
             operation: the other operation (REST JSON).
-            kind: the `operationType`.
+            kind: one of those of `kind_of`.
         """
         return any(
-            item.get("operationType") == kind
+            kind_of(item) == kind
             and item.get("targetId") == operation.get("targetId")
             and moment(item["insertTime"]) > moment(operation["insertTime"])
-            for item in self._listed(call, scope, f'operationType = "{kind}"')
+            for item in self.begun_since(call, scope, operation)
         )
+
+    def deleted_since(self, call: Call, scope: str, operation: Mapping[str, Any]) -> set[str]:
+        """Return the IDs of what was deleted in a scope since an operation was begun, as `changed_since` does."""
+        return self.changed_since(call, scope, operation, _DELETIONS)
+
+    def changed_since(self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Collection[str]) -> set[str]:
+        """Return the IDs of the targets of operations of some kinds that were begun with another one or after it.
+
+        It is empty if the operations cannot be listed. The arguments are those of `were_begun_after`.
+        """
+        try:
+            return {
+                str(item.get("targetId")) for item in self.begun_since(call, scope, operation) if kind_of(item) in kinds
+            }
+        except ApiError:
+            return set()
+
+    def begun_since(self, call: Call, scope: str, operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the operations that were begun with another one or after it, without those that failed, newest first.
+
+        No filter is sent, because Google's types of operations vary; older pages are not read.
+
+        Args:
+            call: the engine's call.
+            scope: where the operations are, as in `requested`.
+            operation: the other operation (REST JSON).
+        """
+        begun, query = moment(operation["insertTime"]), {"orderBy": "creationTimestamp desc"}
+        for page in ListMethod(google=self.google, path=f"{self.path}/{scope}/operations", query=query).pages(call):
+            items = items_of(page)
+            since = [item for item in items if moment(item["insertTime"]) >= begun]
+            yield from (item for item in since if not item.get("error"))
+            if items and not since:
+                return
 
     def _listed(self, call: Call, scope: str, condition: str, patience: float = PATIENCE) -> list[dict[str, Any]]:
         """List the operations in a scope that fit a filter; `patience` is that of `ListMethod`."""
@@ -252,15 +293,14 @@ class _Watch:
         self.pause = min(self.pause * 2, _LONGEST_PAUSE)
 
 
+def _left_nothing(insertion: dict[str, Any]) -> bool:
+    """Return whether an insertion failed; a bulk creation that failed may have left instances."""
+    if not insertion.get("error"):
+        return False
+    return not created_instances(Outcome.of("insert", insertion).per_location).total()
+
+
 def warn_of(call: Call, what: str, operation: dict[str, Any]) -> None:
     """Show the warnings of an operation (REST JSON), which messages call `what`."""
     for warning in operation.get("warnings", ()):
         call.warn(f"{what}: {warning.get('message') or warning.get('code')}")
-
-
-def scope_of(operation: dict[str, Any]) -> str:
-    """Tell where an operation is: `global`, `regions/R` or `zones/Z`."""
-    for name in ("zone", "region"):
-        if operation.get(name):
-            return f"{name}s/{operation[name].rpartition('/')[2]}"
-    return "global"

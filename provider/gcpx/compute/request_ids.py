@@ -20,8 +20,8 @@ class RequestIds:
     """The request IDs of one insertion, as UUIDs.
 
     The first 8 digits follow from the provider's ID, which is unique to a stack, and the next 7 from the URN. So the
-    operations of all insertions of a stack, and of a resource, can be listed. The other digits follow from the content.
-    Without a provider's ID, the whole request ID follows from the content.
+    operations of all insertions of a stack, and of a resource, can be listed. The other digits follow from the content,
+    or are random. Without a provider's ID, the whole request ID follows from the content, or is random.
 
     Attributes:
         call: the engine's call, which knows the provider's ID and the URN.
@@ -37,8 +37,14 @@ class RequestIds:
         """Return a request ID of the sequence, which begins at 0."""
         given = [self.call.provider_id] if self.call.provider_id else []
         content = json.dumps([*given, self.call.urn, *self.content, number], sort_keys=True)
-        request_id = str(uuid.uuid5(self.namespace, content))
-        return f"{resource_mark(self.call)}{request_id[18:]}" if given else request_id
+        return self._marked(uuid.uuid5(self.namespace, content))
+
+    def random(self) -> str:
+        """Return a request ID that no other run derives; it also shows whose it is."""
+        return self._marked(uuid.uuid4())
+
+    def _marked(self, request_id: uuid.UUID) -> str:
+        return f"{resource_mark(self.call)}{str(request_id)[18:]}" if self.call.provider_id else str(request_id)
 
 
 def stack_mark(provider_id: str) -> str:

@@ -15,13 +15,11 @@ from gcpx.errors import CancelledError
 from gcpx.gcp.errors import TimedOut, Unfinished
 from gcpx.gcp.request import Request
 from gcpx.gcp.retries import RetryableError
-from gcpx.model.call import Call
+from gcpx.model.call import NOTICED_WITHIN, Call
 
 T = TypeVar("T")
 GRACE: Final = 1.0
 """Seconds that a request which changes something gets for its response after a cancellation."""
-_NOTICED_WITHIN: Final = 0.2
-"""The maximum number of seconds until a cancellation or the end of the time is noticed."""
 _ALLOWANCE: Final = 0.2
 """Seconds beyond the limit, because the time-outs of the HTTP client say more about what they waited for."""
 _Results = queue.SimpleQueue[tuple[Any, BaseException | None]]
@@ -76,7 +74,7 @@ class Attempt:
         end = time.monotonic() + self.limit + _ALLOWANCE
         while not self.call.cancelled.is_set() and time.monotonic() < end and self._seconds_left > -_ALLOWANCE:
             with contextlib.suppress(queue.Empty):
-                return results.get(timeout=_NOTICED_WITHIN)
+                return results.get(timeout=NOTICED_WITHIN)
         waits_on = self._sent and not self.request.only_reads and self.call.cancelled.is_set()
         return results.get(timeout=self.grace if waits_on else 0.0)
 

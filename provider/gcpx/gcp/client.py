@@ -24,7 +24,7 @@ from gcpx.gcp.errors import (
 )
 from gcpx.gcp.permissions import explain_denial
 from gcpx.gcp.rate_budget import RateBudget
-from gcpx.gcp.request import Request, Timeouts
+from gcpx.gcp.request import MOST_AT_ONCE, Request, Timeouts
 from gcpx.gcp.retries import Retries, RetryableError, is_transient
 from gcpx.gcp.settings import Settings
 from gcpx.model.call import Call
@@ -50,6 +50,9 @@ class GoogleClient:
     grace: float = GRACE
     clock: Callable[[], float] = time.monotonic
     _budgets: dict[Api, RateBudget] = attrs.field(factory=dict, init=False)
+    _connections: threading.Semaphore = attrs.field(
+        factory=lambda: threading.Semaphore(MOST_AT_ONCE), init=False, repr=False
+    )
     _connected: Transport | None = attrs.field(default=None, init=False)
     _lock: threading.Lock = attrs.field(factory=threading.Lock, init=False)
 
@@ -66,7 +69,7 @@ class GoogleClient:
             Unfinished: a request that changes something may have been carried out: the user cancelled while it was
                 under way, or its response was lost for good.
         """
-        retries = Retries(request, call, self._budget(request.api), self.backoff)
+        retries = Retries(request, call, self._budget(request.api), self._connections, self.backoff)
         try:
             return self._send_until_answered(request, call, retries)
         except (NotFound, Conflict, PreconditionFailed):
@@ -81,9 +84,9 @@ class GoogleClient:
     def _send_until_answered(self, request: Request, call: Call, retries: Retries) -> dict[str, Any]:
         renew_token = False
         while True:
-            sent = retries.wait_for_turn()
             try:
-                return self._send_once(request, call, sent, renew_token=renew_token)
+                with retries.turn() as sent:
+                    return self._send_once(request, call, sent, renew_token=renew_token)
             except Unauthenticated as error:
                 # Google may refuse a token before it expires; without a status, no token could be obtained at all.
                 if renew_token or error.status is None or self.settings.emulator_host:

@@ -17,10 +17,11 @@ import httpx
 
 from gcpx.errors import UserError
 from gcpx.gcp.hosts import is_nearby
+from gcpx.gcp.request import MOST_AT_ONCE
 from gcpx.gcp.response_body import ACCEPTED_ENCODINGS, MOST_BYTES, read_body
 
 logging.getLogger("httpx").setLevel(logging.WARNING)  # at lower levels it logs whole URLs, including tokens
-_LIMITS: Final = httpx.Limits(max_connections=256, max_keepalive_connections=32)
+_LIMITS: Final = httpx.Limits(max_connections=MOST_AT_ONCE, max_keepalive_connections=32)
 _BUNDLES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 """Environment variables that name trusted certificates, as files or folders; the first that is set counts."""
 

@@ -1,12 +1,18 @@
-"""What the details of Google's errors add to their messages: links, quotas, places, and translations.
+"""What the details of Google's errors say: reasons, links, quotas, places, translations, and APIs that are not enabled.
 
 Values are REST JSON of any shape, because an error response may come from another server.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
+
+_ENABLING: Final = re.compile(r"/apis/api/([\w.-]+)/overview\?project=([\w.:-]+)")
+"""What the link to the page that enables an API contains: the API and the project."""
+_SERVICE_AND_CONSUMER: Final = re.compile(r"([\w.-]+) projects/([\w.:-]+)")
+"""The same in the metadata of an error. Both become part of a command, so they contain nothing else."""
 
 
 def with_hints(message: str, error: Mapping[str, Any]) -> str:
@@ -22,6 +28,24 @@ def hints(details: Any) -> Iterator[str]:
         quota = object_of(detail.get("quotaInfo"))
         if quota:
             yield _quota(quota)
+
+
+def reasons_of(error: Mapping[str, Any]) -> list[str]:
+    """Return the reasons of an error: those of its errors, then those of its details."""
+    items = (*objects(error.get("errors")), *objects(error.get("details")))
+    return [str(item["reason"]) for item in items if item.get("reason")]
+
+
+def disabled_api(details: Any) -> tuple[str, str] | None:
+    """Return an API that is not enabled, such as `compute.googleapis.com`, and its project; None if none is named."""
+    for detail in objects(details):
+        metadata = object_of(detail.get("metadata"))
+        named = _SERVICE_AND_CONSUMER.fullmatch(f"{metadata.get('service')} {metadata.get('consumer')}")
+        links = [_ENABLING.search(str(link.get("url"))) for link in objects(detail.get("links"))]
+        found = next(filter(None, (named if detail.get("reason") == "SERVICE_DISABLED" else None, *links)), None)
+        if found is not None:
+            return found[1], found[2]
+    return None
 
 
 def _quota(quota: dict[str, Any]) -> str:

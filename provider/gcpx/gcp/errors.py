@@ -10,14 +10,17 @@ ApiError
         ForeignResponse     an error response that is not in Google's format
     Unauthenticated         401
     PermissionDenied        403
+    ApiDisabled             403 of an API that is not enabled
+    ScopeTooNarrow          403 for the scopes of the access token
     RateLimited             429, or 403 with a rate-limit reason
     QuotaExceeded           403 or an operation, with a quota reason
     NotFound                404
     Conflict                409
-    PreconditionFailed      412
+    PreconditionFailed      412, or an operation with its code
     Redirected              3xx
     Rejected                any other 4xx
     ServerError             5xx
+        Unreached           a list that lacks places which Google did not reach
     OperationFailed         an operation that ended with errors
 
 Which of them are retried is decided in `gcpx.gcp.retries`.
@@ -29,7 +32,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Self
 
 from gcpx.errors import ProviderError
-from gcpx.gcp.error_details import hints, localized, location, object_of, objects, with_hints
+from gcpx.gcp.error_details import disabled_api, hints, localized, location, object_of, objects, reasons_of, with_hints
 from gcpx.model.printable import printable, shortened
 
 _RATE_REASONS: Final = frozenset(
@@ -37,6 +40,10 @@ _RATE_REASONS: Final = frozenset(
      "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED"}
 )  # fmt: skip
 _QUOTA_REASONS: Final = frozenset({"quotaExceeded", "QUOTA_EXCEEDED", "limitExceeded", "dailyLimitExceeded"})
+_DISABLED_REASONS: Final = frozenset({"accessNotConfigured", "SERVICE_DISABLED"})
+_SCOPE_REASONS: Final = frozenset({"insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"})
+_CONDITION_CODE: Final = "CONDITION_NOT_MET"
+"""The code of a 412 in an operation."""
 
 
 class ApiError(ProviderError):
@@ -138,6 +145,19 @@ class PermissionDenied(ApiError):  # noqa: N818
     )
 
 
+class ApiDisabled(ApiError):  # noqa: N818
+    """The API is not enabled in the project that the call counts to."""
+
+    code = "PERMISSION_DENIED"
+    next_step = "An API that was just enabled can be used after a few minutes."
+
+
+class ScopeTooNarrow(ApiError):  # noqa: N818
+    """The OAuth scopes of the access token do not allow the call, whatever the account may do."""
+
+    code = "PERMISSION_DENIED"
+
+
 class RateLimited(ApiError):  # noqa: N818
     """Too many calls in a short time, even after retries."""
 
@@ -190,6 +210,12 @@ class ServerError(ApiError):
     next_step = "The problem is on Google's side; try again later."
 
 
+class Unreached(ServerError):  # noqa: N818
+    """Google's list is not complete, so what is missing from it may exist."""
+
+    next_step = "Run the command again once Google reaches it; https://status.cloud.google.com shows outages."
+
+
 class OperationFailed(ApiError):  # noqa: N818
     """Google accepted the request, and its operation failed."""
 
@@ -216,6 +242,7 @@ _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
 }
 _ABOUT_A_RESOURCE: Final = frozenset({PermissionDenied, NotFound, Conflict, PreconditionFailed})
 """Errors that say something about a resource, and are believed only in Google's format, which repeats the status."""
+_FORBIDDEN: Final = 403
 _SERVER_ERROR: Final = 500
 _LONGEST_BODY: Final = 300
 """Characters of a body without structure that a message quotes."""
@@ -228,10 +255,11 @@ def from_response(what: str, status: int, body: Any) -> ApiError:
     """
     error = body.get("error") if isinstance(body, dict) else None
     details = error if isinstance(error, dict) else {"message": _unstructured_message(error, body)}
-    reason = _reason(details)
+    reasons = reasons_of(details)
+    reason = reasons[0] if reasons else str(details.get("status") or "")
     said = shortened(str(details.get("message") or "no reason given"))
     message = f"{what}: {said} (HTTP {status}{f', {reason}' if reason else ''})"
-    error_class = _error_class(status, reason)
+    error_class = _error_class(status, reasons, details.get("details"))
     if error_class in _ABOUT_A_RESOURCE and object_of(error).get("code") != status:
         return ForeignResponse(f"{message}, but not in the format of Google's APIs", status=status)
     return error_class(
@@ -246,17 +274,28 @@ def from_operation(what: str, operation: Mapping[str, Any]) -> ApiError:
     texts = [" ".join((localized(item) + location(item), *hints(item.get("errorDetails")))) for item in errors]
     said = "; ".join(texts) or str(operation.get("httpErrorMessage") or "the operation failed")
     message = f"{what}: {shortened(said)}"
-    kind = QuotaExceeded if any(code in _QUOTA_REASONS for code in codes) else OperationFailed
+    kind: type[ApiError] = PreconditionFailed if _CONDITION_CODE in codes else OperationFailed
+    kind = QuotaExceeded if any(code in _QUOTA_REASONS for code in codes) else kind
     return kind(
         f"{message} ({', '.join(codes) or 'no code'})", reason=codes[0] if codes else "", operation=dict(operation)
     )
 
 
-def _error_class(status: int, reason: str) -> type[ApiError]:
-    if reason in _RATE_REASONS:
+def _error_class(status: int, reasons: Sequence[str], details: Any) -> type[ApiError]:
+    """Choose the class of an error response.
+
+    A 403 that is not about permissions may say so in any of its reasons. In 2020, App Engine and Dataflow gave no
+    reason for a disabled API, only the link that enables it.
+    """
+    if not _RATE_REASONS.isdisjoint(reasons[:1]):
         return RateLimited
-    if reason in _QUOTA_REASONS:
+    if not _QUOTA_REASONS.isdisjoint(reasons[:1]):
         return QuotaExceeded
+    only_link = status == _FORBIDDEN and not reasons and disabled_api(details) is not None
+    if only_link or not _DISABLED_REASONS.isdisjoint(reasons):
+        return ApiDisabled
+    if not _SCOPE_REASONS.isdisjoint(reasons):
+        return ScopeTooNarrow
     return _BY_STATUS.get(status, ServerError if status >= _SERVER_ERROR else Rejected)
 
 
@@ -265,10 +304,3 @@ def _unstructured_message(error: Any, body: Any) -> str:
     described = body.get("error_description") if isinstance(body, dict) else None
     text = str(f"{error}: {described}" if error and described else error or body or "no reason given")
     return text if len(text) <= _LONGEST_BODY else f"{text[:_LONGEST_BODY]}…"  # by this mark, a half secret is found
-
-
-def _reason(error: Mapping[str, Any]) -> str:
-    for item in (*objects(error.get("errors")), *objects(error.get("details"))):
-        if item.get("reason"):
-            return str(item["reason"])
-    return str(error.get("status") or "")

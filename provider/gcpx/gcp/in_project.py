@@ -47,14 +47,6 @@ class InProject(Resource):
         """Return the project of inputs or of a query, as it is written, or the provider's."""
         return place_or_default(self._google.settings, "project", values)
 
-    def _is_another(self, call: Call, found: dict[str, Any]) -> bool:
-        """Return whether a resource with our name is not ours, because its numeric ID is not the one in the state.
-
-        `found` is Google's JSON. After the deletion of ours, someone else may have used its name again.
-        """
-        known = call.last.get("numericId")
-        return known is not None and str(found.get("id")) != known
-
     def _unread(self, resource_id: str, known: dict[str, Any], operation: dict[str, Any]) -> Live:
         """Describe what an operation created, or may have created, by its numeric ID, which is never used again.
 

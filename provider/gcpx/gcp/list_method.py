@@ -1,23 +1,47 @@
-"""The list methods of the APIs, page by page."""
+"""The list methods of the APIs, page by page.
+
+Google may answer 200 although it did not reach all places of a list. What was not reached is unknown, so such a page is
+an error, unless what it lacks does not matter to the caller (`ListMethod.needs`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
 from gcpx.errors import MalformedResponse
-from gcpx.gcp.apis import COMPUTE, Api
+from gcpx.gcp.apis import COMPUTE, STORAGE, Api
 from gcpx.gcp.client import GoogleClient
+from gcpx.gcp.errors import Unreached
 from gcpx.gcp.request import PATIENCE, Request
 from gcpx.model.call import Call
-from gcpx.model.links import path_of
+from gcpx.model.links import name_of, path_of
 
 PAGE: Final = 500
 """The largest page of Compute's list methods."""
 _MOST_PAGES: Final = 10_000
 """The pages of one list after which it is taken for endless: 5,000,000 items; filtered lists have empty pages."""
+_UNREACHED: Final = frozenset({"LIST_OVERHEAD_QUOTA_EXCEED", "PARTIAL_SUCCESS", "UNREACHABLE"})
+"""The codes of warnings that items are missing."""
+_LIST_FIELDS: Final = "kind,id,selfLink,nextPageToken,warning"
+"""The fields that the responses of all list methods of Compute have beside their items."""
+
+
+def any_scope(scope: str) -> bool:  # noqa: ARG001 - it takes what `ListMethod.needs` takes
+    """Need all scopes."""
+    return True
+
+
+def no_scope(scope: str) -> bool:  # noqa: ARG001 - it takes what `ListMethod.needs` takes
+    """Need none: the caller tells the user what is missing."""
+    return False
+
+
+def scopes_in(region: str) -> Callable[[str], bool]:
+    """Return a function that needs a region and its zones, and what Google does not name."""
+    return lambda scope: not scope or name_of(scope) == region or name_of(scope).startswith(f"{region}-")
 
 
 @attrs.frozen(kw_only=True)
@@ -26,27 +50,35 @@ class ListMethod:
 
     Attributes:
         path: the path below the API's own, with the version: `v1/projects/p/zones`.
-        query: the query parameters, without page size and page token.
+        query: the query parameters, without page size, page token and field mask.
+        fields: the fields of each item to read, as a field mask such as `selfLink,name`; empty for all.
         patience: the number of seconds in which the request for a page may be retried.
+        needs: whether the list is of no use without a scope, such as `zones/us-east1-b`.
     """
 
     google: GoogleClient
     path: str
     query: Mapping[str, Any] = attrs.Factory(dict)
+    fields: str = ""
     api: Api = COMPUTE
     patience: float = PATIENCE
+    needs: Callable[[str], bool] = any_scope
 
     def page(self, call: Call, token: str = "", size: int = PAGE) -> dict[str, Any]:
         """Read the page that a token leads to, with at most `size` results; an empty token gives the first page.
 
-        Returns the response as it is; its `nextPageToken` is missing on the last page.
+        Returns the response as it is; its `nextPageToken` is missing on the last page. Raises Unreached if Google did
+        not reach a scope that the caller needs, besides the errors of all calls.
         """
-        query = {**self.query, "maxResults": min(size, PAGE), "pageToken": token or None}
+        query = {**self.query, "fields": self._mask, "maxResults": min(size, PAGE), "pageToken": token or None}
         request = Request(api=self.api, method="GET", path=self.path, query=query, patience=self.patience)
         return self._checked(self.google.send(request, call), token)
 
     def pages(self, call: Call, token: str = "") -> Iterator[dict[str, Any]]:
-        """Read all pages, beginning with the one that a token leads to; raises MalformedResponse if they do not end."""
+        """Read all pages, beginning with the one that a token leads to.
+
+        Raises the same as `page`, and MalformedResponse if they do not end.
+        """
         seen: set[str] = set()
         while len(seen) < _MOST_PAGES:
             page = self.page(call, token)
@@ -64,13 +96,58 @@ class ListMethod:
         following = page.get("nextPageToken", "")
         if not isinstance(following, str) or (following and following == token):
             raise MalformedResponse(f"{self.path}: Google's list has a page token that leads nowhere")
-        # A page with selected fields does not say that it is a list.
+        # A page with selected fields may be empty.
         is_list = "List" in str(page.get("kind")) or bool(page.keys() & {"items", "nextPageToken"})
-        if "fields" not in self.query and not is_list:
+        if not self.fields and not is_list:
             raise MalformedResponse(f"{self.path}: Google's response is not a list")
         items = page.get("items", [])
         _objects(list(items.values()) if isinstance(items, dict) else items)
+        missing = [scope for scope in unreached(page) if self.needs(scope)]
+        if missing:
+            names = ", ".join(filter(None, missing)) or "some of its places"
+            raise Unreached(
+                f"Google's list {self.path} is not complete: {names} could not be reached, so what is there is unknown"
+            )
         return page
+
+    @property
+    def _mask(self) -> str | None:
+        """The parameter `fields`; it always selects what says that a page is partial. None selects everything.
+
+        Google refuses a mask with a field that the response cannot have.
+        """
+        if not self.fields:
+            return None
+        if self.api is STORAGE:
+            return f"items({self.fields}),nextPageToken,unreachable"
+        parent, _, collection = self.path.rpartition("/")
+        if not parent.endswith("/aggregated"):
+            return f"items({self.fields}),{_LIST_FIELDS}"
+        scopes = f"items/*({collection}({self.fields}),warning),{_LIST_FIELDS}"
+        return scopes if collection == "instanceTemplates" else f"{scopes},unreachables"
+
+
+def unreached(page: Mapping[str, Any]) -> list[str]:
+    """Return the scopes, or the names of buckets, that Google did not reach for a page of a list; "" if it names none.
+
+    Raises MalformedResponse if what says so has another form than its API promises.
+    """
+    items = page.get("items")
+    groups = items if isinstance(items, dict) else {}
+    found = [*_texts(page.get("unreachables", [])), *_texts(page.get("unreachable", [])), *_unreached_by_warning(page)]
+    found.extend(name for name, group in groups.items() if _unreached_by_warning(group))
+    return list(dict.fromkeys(found))
+
+
+def _unreached_by_warning(group: Mapping[str, Any]) -> list[str]:
+    """Return the scopes that the warning of a list, or of a scope in it, says were not reached."""
+    warning = group.get("warning", {})
+    if not isinstance(warning, dict):
+        raise MalformedResponse("Google's list has a warning that is not an object")
+    if warning.get("code") not in _UNREACHED:
+        return []
+    named = [item.get("value") for item in _objects(warning.get("data", [])) if item.get("key") == "scope"]
+    return _texts(named) or [""]
 
 
 def items_of(page: Mapping[str, Any], collection: str = "") -> list[dict[str, Any]]:
@@ -112,4 +189,10 @@ def link_of(item: Mapping[str, Any]) -> str:
 def _objects(found: Any) -> list[dict[str, Any]]:
     if not isinstance(found, list) or not all(isinstance(item, dict) for item in found):
         raise MalformedResponse("Google's response has another form than its API promises: items must be objects")
+    return found
+
+
+def _texts(found: Any) -> list[str]:
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise MalformedResponse("Google's list names what it did not reach in another form than its API promises")
     return found

@@ -1,4 +1,4 @@
-"""What an error says when an IAM permission is missing."""
+"""What an error says when an IAM permission is missing, an API is not enabled, or a token is not meant for the call."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from gcpx.gcp.error_details import object_of, objects
-from gcpx.gcp.errors import ApiError, PermissionDenied
+from gcpx.gcp.apis import Api
+from gcpx.gcp.error_details import disabled_api, object_of, objects
+from gcpx.gcp.errors import ApiDisabled, ApiError, PermissionDenied, ScopeTooNarrow
 from gcpx.gcp.method_permissions import method_of
 from gcpx.gcp.request import Request
 
 _NAMED: Final = re.compile(r"\b(?:compute|iam|pubsub|resourcemanager|serviceusage|storage)\.\w+\.\w+\b")
 _PERMISSION_REASONS: Final = frozenset({"", "forbidden", "PERMISSION_DENIED", "IAM_PERMISSION_DENIED"})
-"""Reasons that speak of permissions; others, such as a disabled API, have another cause."""
+"""Reasons that speak of permissions; others, such as a security policy, have another cause."""
+_PROJECT: Final = re.compile(r"/projects/([^/]+)")
+_ALL_SCOPES: Final = "https://www.googleapis.com/auth/cloud-platform"
 _UNKNOWN_CALLER: Final = (
     "gcpx does not know the account of these credentials; `gcloud auth list` shows your own, and "
     "https://oauth2.googleapis.com/tokeninfo that of an access token"
@@ -33,14 +36,39 @@ def needed(request: Request) -> tuple[str, str] | None:
 def explain_denial(error: ApiError, request: Request, principal: str | None) -> ApiError:
     """Add to an error the missing permission, the resource and the account, as far as Google does not name them.
 
-    `principal` is the account that the call was made as: None if it is not known, and empty if there is none. Errors
-    other than a missing permission are returned as they are.
+    `principal` is the account that the call was made as: None if it is not known, and empty if there is none. To the
+    error of a disabled API, or of a token whose scopes are too narrow, the command that mends it is added. Other errors
+    are returned as they are.
     """
+    if isinstance(error, ApiDisabled):
+        return error.with_hint(_how_to_enable(error, request))
+    if isinstance(error, ScopeTooNarrow):
+        return error.with_hint(_how_to_widen(request.api))
     if not isinstance(error, PermissionDenied) or error.reason not in _PERMISSION_REASONS:
         return error
     hints = [_missing(error, request), _caller(error, principal)]
     text = ". ".join(hint for hint in hints if hint)
     return error.with_hint(f"{text}.") if text else error
+
+
+def _how_to_enable(error: ApiDisabled, request: Request) -> str:
+    """Give the command that enables an API, in the project that Google names, or in that of the request."""
+    project = _PROJECT.search(f"/{request.path}")
+    service, consumer = disabled_api(error.details) or (
+        f"{request.api.name}.googleapis.com",
+        project[1] if project else "PROJECT",
+    )
+    return f"Enable the API with `gcloud services enable {service} --project={consumer}`."
+
+
+def _how_to_widen(api: Api) -> str:
+    """Name the scope that a call needs, and how each kind of credentials gets it."""
+    return (
+        f"The call needs the OAuth scope {api.scope} or {_ALL_SCOPES}, which the access token lacks: add one to "
+        "gcpx:scopes if that is set, create the token of gcpx:accessToken with it if that is set, run "
+        f"`gcloud auth application-default login --scopes={_ALL_SCOPES}` for your own credentials, or "
+        "`gcloud compute instances set-service-account VM --scopes=cloud-platform` for a stopped VM that gcpx runs on."
+    )
 
 
 def _missing(error: PermissionDenied, request: Request) -> str:

@@ -15,6 +15,10 @@ PATIENCE: Final = 120.0
 """The number of seconds in which a request may be retried, unless it says otherwise."""
 
 
+MOST_AT_ONCE: Final = 256
+"""The requests that are under way at the same time, each with a connection of its own; others wait for their end."""
+
+
 def segment(text: str) -> str:
     """Escape a name or an ID, which may contain any character, as one segment of a path."""
     return quote(text, safe="@:")
@@ -44,6 +48,7 @@ class Request:
 
     Attributes:
         path: the path below the API's own, with the version: `v1/projects/p/global/images`.
+        shown: the path in messages, if `path` has a numeric ID in place of a name.
         query: the query parameters; those that are None are left out.
         body: the JSON of the body; None sends no body.
         idempotent: sending it twice has the effect of sending it once, so it may be retried after any failure.
@@ -56,6 +61,7 @@ class Request:
     api: Api
     method: str
     path: str
+    shown: str = attrs.field(default=attrs.Factory(lambda self: self.path, takes_self=True))
     query: Mapping[str, Any] = attrs.Factory(dict)
     body: Any = None
     idempotent: bool = True
@@ -67,4 +73,4 @@ class Request:
     @property
     def description(self) -> str:
         """The call in messages: `GET projects/p/global/images/i`."""
-        return f"{self.method} {self.path.partition('/')[2]}"
+        return f"{self.method} {self.shown.partition('/')[2]}"

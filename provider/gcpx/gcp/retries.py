@@ -17,7 +17,9 @@ from __future__ import annotations
 import math
 import random
 import sys
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 import attrs
@@ -77,6 +79,7 @@ class Retries:
 
     Attributes:
         budget: the rate of the requests to the same API.
+        connections: as many permits as requests may be under way at the same time.
         backoff: seconds before the first retry, before the random part is taken off.
         lost: the error of an attempt that Google may have carried out.
     """
@@ -84,27 +87,32 @@ class Retries:
     request: Request
     call: Call
     budget: RateBudget
+    connections: threading.Semaphore
     backoff: float
     lost: ApiError | None = attrs.field(default=None, init=False)
     _attempt: int = attrs.field(default=0, init=False)
     _end: float | None = attrs.field(default=None, init=False)
     """When retries end, in the time of the call's clock; None before the request is first sent."""
 
-    def wait_for_turn(self) -> float:
-        """Wait until the request may be sent; return that time, for `RateBudget.accepted` or `refused`.
+    @contextmanager
+    def turn(self) -> Iterator[float]:
+        """Wait until the request may be sent, and send it in the block; yields that time for the rate budget.
 
-        Raises CancelledError or OutOfTimeError if it is not to be sent any more, or the error of an earlier attempt
-        that Google may have carried out.
+        The connection that it takes is free again after the block. Raises CancelledError or OutOfTimeError if the
+        request is not to be sent any more, or the error of an earlier attempt that Google may have carried out.
         """
-        try:
-            moment = self.budget.wait(self.request, self.call)
-        except ProviderError as error:
-            if self.lost is not None:
-                raise self.lost from error
-            raise
-        if self._end is None:
-            self._end = self.call.clock() + self.request.patience
-        return moment
+        request, call = self.request, self.call
+        with ExitStack() as held:
+            try:
+                moment = self.budget.wait(request, call)
+                held.enter_context(call.holding(self.connections, request.description, reading=request.only_reads))
+            except ProviderError as error:
+                if self.lost is not None:
+                    raise self.lost from error
+                raise
+            if self._end is None:
+                self._end = call.clock() + request.patience
+            yield moment
 
     def wait_or_raise(self, failure: RetryableError) -> None:
         """Wait before the request is sent again, with a line of progress.

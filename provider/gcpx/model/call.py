@@ -5,18 +5,32 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final, Protocol
 
 import attrs
 
+from gcpx.errors import CancelledError, OutOfTimeError
 from gcpx.model.values import Path
 
+NOTICED_WITHIN: Final = 0.2
+"""The most seconds until a wait that nothing else ends notices a cancellation or the end of the time."""
 READING_TIME: Final = 1.0
 """Seconds after the custom timeout in which what exists may still be read, so that the state is complete."""
 
 URN_PARTS: Final = 4
 """Parts of a URN: `urn:pulumi:STACK`, the project, the qualified type, and the name, which may contain `::` itself."""
+
+
+class Lock(Protocol):
+    """What only some calls may hold at the same time."""
+
+    def acquire(self, *, timeout: float) -> bool:
+        """Take it if it becomes free within some seconds; return whether it did."""
+
+    def release(self) -> None:
+        """Give it back."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,8 +52,10 @@ class Call:
         autonamed: whether the resource's name was generated.
         provider_id: the ID of the provider's resource in the stack, which no other stack has; empty if there is none.
         provider_urn: the URN of the provider's resource; empty if the engine does not tell.
-        shown: what the engine has shown of this resource's state since Configure: IDs, numeric IDs, generated names.
-        in_state: the IDs of all resources that the engine has shown or that were created since Configure.
+        shown: what the engine has shown of this resource's state since Configure: IDs, numeric IDs, IDs of bulk
+            creations, generated names.
+        urn_of: gives the URN of the resource that has an ID, of all resources that the engine has shown or that were
+            created since Configure; None if none has.
         clock: gives the time in seconds, from any starting point.
         begun: when the call began, in the time of the clock.
     """
@@ -56,7 +72,7 @@ class Call:
     provider_id: str = ""
     provider_urn: str = ""
     shown: frozenset[str] = frozenset()
-    in_state: Mapping[str, str] = attrs.Factory(dict)
+    urn_of: Callable[[str], str | None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
     begun: float = attrs.field(default=attrs.Factory(lambda call: call.clock(), takes_self=True))
 
@@ -73,9 +89,25 @@ class Call:
             return math.inf
         return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
 
+    @contextmanager
+    def holding(self, lock: Lock, what: str, *, reading: bool = False) -> Iterator[None]:
+        """Hold a lock during the block, once it is free; `what` is what waits for it, in messages.
+
+        Raises CancelledError if the user cancels before that, and OutOfTimeError if the call's time ends before that.
+        """
+        while not lock.acquire(timeout=NOTICED_WITHIN):
+            if self.cancelled.is_set():
+                raise CancelledError.before(what)
+            if self.seconds_left(reading=reading) <= 0:
+                raise OutOfTimeError(what, self.timeout)
+        try:
+            yield
+        finally:
+            lock.release()
+
     def is_anothers(self, resource_id: str) -> bool:
         """Return whether the engine has shown that another resource of the stack has an ID."""
-        return self.in_state.get(resource_id, self.urn) != self.urn
+        return self.urn_of(resource_id) not in {None, self.urn}
 
     @property
     def token(self) -> str:

@@ -136,7 +136,8 @@ class ObjectType:
     """A record as data: its name, description, properties by name, and rules across them.
 
     Attributes:
-        implied: gives the values that the server sets because of others, as nested maps of properties.
+        implied: gives the values that the server sets because of others or of other resources, as nested maps of
+            properties. An import leaves them out, and a change of them is no drift.
         module: the Python module of the declaration.
         hints: what to write instead of a property that does not exist, by its name, by `*` for any other, and by an
             empty name for a value that is no object.
@@ -275,5 +276,5 @@ class Record:
 
     @staticmethod
     def implied(_: dict[str, Any]) -> dict[str, Any]:
-        """Return the values that the server sets because of others, as nested maps of properties."""
+        """Return the values that the server sets because of others, as `ObjectType.implied` says."""
         return {}

@@ -23,8 +23,9 @@ def how_to_manage(call: Call, resource_id: str, otherwise: str) -> str:
         resource_id: what exists.
         otherwise: what to do if it is not to be managed by this resource.
     """
-    if call.is_anothers(resource_id):
-        return f"The resource {name_in_urn(call.in_state[resource_id])} of this stack manages it: {otherwise}"
+    holder = call.urn_of(resource_id)
+    if holder is not None and holder != call.urn:
+        return f"The resource {name_in_urn(holder)} of this stack manages it: {otherwise}"
     return (
         f"If no other resource or stack manages it, import it with {import_command(call, resource_id)}; if this "
         "resource had another name in the program before, set the resource option aliases; if this is a replacement, "

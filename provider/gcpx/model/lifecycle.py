@@ -130,17 +130,16 @@ def _names_same_place(resource: Resource, path: Path, location: Location, new: d
 
 
 def create(resource: Resource, call: Call, inputs: dict[str, Any]) -> Live:
-    """Create a resource, and mark it if an earlier run has created it, or may have.
+    """Create a resource, and give it a mark of its own.
 
     Raises what `Resource.create` raises.
     """
     mark = uuid.uuid4().hex
     try:
-        live = resource.create(call, inputs)
+        return attrs.evolve(resource.create(call, inputs), mark=mark)
     except PartialError as error:
-        error.live = attrs.evolve(error.live, adoption=mark)
+        error.live = attrs.evolve(error.live, adopted=True, mark=mark)  # an earlier run may have created it
         raise
-    return attrs.evolve(live, adoption=mark) if live.adopted else live
 
 
 def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
@@ -148,12 +147,28 @@ def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any]
 
     Raises what `Resource.update` and `Resource.create` raise.
     """
-    mark = call.last.get(naming.ADOPTED, "")
     try:
-        return attrs.evolve(_update(resource, call, resource_id, old, new), adoption=mark)
+        return _marked(_update(resource, call, resource_id, old, new), call.last)
     except PartialError as error:
-        error.live = attrs.evolve(error.live, adoption=mark)
+        error.live = _marked(error.live, call.last)
         raise
+
+
+def read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> tuple[Live | None, str]:
+    """Read a resource and keep its mark; return it with what is left to do, if its last change is not finished.
+
+    Raises what `Resource.read` raises, except PartialError.
+    """
+    try:
+        live, unfinished = resource.read(call, resource_id, inputs), ""
+    except PartialError as error:
+        live, unfinished = error.live, str(error)
+    return None if live is None else _marked(live, call.last), unfinished
+
+
+def _marked(live: Live, last: dict[str, Any]) -> Live:
+    """Give a resource the mark in its last outputs."""
+    return attrs.evolve(live, adopted=naming.ADOPTED in last, mark=naming.mark_of(last))
 
 
 def _update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
@@ -163,7 +178,7 @@ def _update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any
         live = resource.create(attrs.evolve(call, shown=frozenset()), new)
         if call.autonamed and live.id != resource_id:  # an update cannot change the ID
             words = f"{live.id} was created by an interrupted run, and {resource_id} was not"
-            raise UserError(f"{words}; run `pulumi refresh`, then `pulumi up` to take it over")
+            raise UserError(f"{words}; run `pulumi up --refresh` to take it over")
         return live
     return resource.update(attrs.evolve(call, autonamed=False), resource_id, old, new)
 
@@ -193,7 +208,12 @@ def outputs_of(resource: Resource, live: Live, inputs: dict[str, Any]) -> dict[s
     """Return the outputs that go into state: Google's values, in the user's spelling where that means the same."""
     given = without_hidden(inputs)
     outputs = state.outputs(resource.type, given, live.properties, resource.comparison(given, live.properties))
-    return {**outputs, naming.ADOPTED: live.adoption} if live.adoption else outputs
+    return outputs | hidden_outputs(live)
+
+
+def hidden_outputs(live: Live) -> dict[str, Any]:
+    """Return the outputs that hold the mark of a resource."""
+    return {naming.ADOPTED if live.adopted else naming.CREATED: live.mark} if live.mark else {}
 
 
 def refresh(resource: Resource, live: Live, inputs: dict[str, Any], last: dict[str, Any]) -> dict[str, Any]:

@@ -20,10 +20,9 @@ UNREAD: Final = "__unread"
 
 
 ADOPTED: Final = "__adopted"
-"""Marks outputs of a resource that an earlier run created, and that a later Create found or may have found.
-
-Each adoption has a value of its own, so that two entries of a state for one resource can be told apart.
-"""
+"""Marks outputs of a resource that an earlier run created, and that a later Create found or may have found."""
+CREATED: Final = "__created"
+"""Marks outputs of a resource that did not exist before its Create."""
 
 
 @attrs.frozen
@@ -73,6 +72,15 @@ class NameRequest:
 def without_hidden(inputs: dict[str, Any]) -> dict[str, Any]:
     """Leave out hidden inputs, which are only kept in state."""
     return {key: value for key, value in inputs.items() if not key.startswith("__")}
+
+
+def mark_of(outputs: dict[str, Any]) -> str:
+    """Return the mark in outputs; empty for an import, and for outputs of former versions.
+
+    Each Create gives another mark, so that two entries of a state for one resource can be told apart.
+    """
+    mark = outputs.get(ADOPTED) or outputs.get(CREATED)
+    return mark if isinstance(mark, str) else ""
 
 
 def keeps_name(rule: Autoname | None, old: dict[str, Any], new: dict[str, Any]) -> bool:

@@ -29,11 +29,13 @@ class PartialError(Exception):
 
     Attributes:
         live: what is known about it. It goes into state, so that the next `pulumi up` goes on with it.
+        inputs: the inputs that it has; None for the new ones. An update that was taken back has the old ones.
     """
 
-    def __init__(self, live: Live, reason: str) -> None:
+    def __init__(self, live: Live, reason: str, inputs: dict[str, Any] | None = None) -> None:
         super().__init__(reason)
         self.live = live
+        self.inputs = inputs
 
 
 @attrs.frozen
@@ -41,14 +43,14 @@ class Live:
     """A resource as Google has it: its canonical ID and its properties, outputs included.
 
     Attributes:
-        adopted: whether `create` found it as an earlier run had created it, in a state that was lost.
-        adoption: the mark of this adoption; see `gcpx.model.naming.ADOPTED`.
+        adopted: whether `create` found it, or may have, as an earlier run had created it, in a state that was lost.
+        mark: the mark of its creation; see `gcpx.model.naming.mark_of`.
     """
 
     id: str
     properties: dict[str, Any]
     adopted: bool = False
-    adoption: str = ""
+    mark: str = ""
 
     @classmethod
     def unread(cls, resource_id: str, known: dict[str, Any]) -> Live:
@@ -202,6 +204,11 @@ class Resource(abc.ABC):
         """Return whether a creation can lead to a resource of this ID; not if Google has assigned the ID."""
         del resource_id
         return True
+
+    def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
+        """Return what all IDs of the same thing at Google have in common; `outputs` are the last ones. Never raises."""
+        del outputs
+        return resource_id
 
     @abc.abstractmethod
     def create(self, call: Call, inputs: dict[str, Any]) -> Live:

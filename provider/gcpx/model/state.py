@@ -77,9 +77,10 @@ def refreshed(
 ) -> dict[str, Any]:
     """Return what a refresh writes into the inputs: the user's properties with Google's values, and what drifted.
 
-    A property that the user left out joins only if its value is not the one in the last outputs, so that the server's
-    defaults never look like drift. After a creation that was not read back there is nothing to compare with, so none
-    joins. Keys of a map, except `merge_keys`, and elements of a list that the user did not write always join.
+    A property whose value others imply stays as it is in the program. A property that the user left out joins only if
+    its value is not the one in the last outputs, so that the server's defaults never look like drift. After a creation
+    that was not read back there is nothing to compare with, so none joins. Keys of a map, except `merge_keys`, and
+    elements of a list that the user did not write always join.
     """
     return _Refresh(how).object(kind, inputs, live, UNKNOWN if last.get(UNREAD) else last)
 
@@ -106,8 +107,11 @@ class _Refresh:
 
     def object(self, kind: ObjectType, inputs: dict[str, Any], live: dict[str, Any], last: Any) -> dict[str, Any]:
         result = {key: value for key, value in inputs.items() if key.startswith("__")}
+        implied = kind.implied(live)
         for name, prop in kind.inputs.items():
-            value = self._property(prop, inputs.get(name), live.get(name), _part(last, name))
+            value = inputs.get(name)
+            if is_absent(prop, live.get(name)) or not self.how.same(prop, live.get(name), implied.get(name)):
+                value = self._property(prop, value, live.get(name), _part(last, name))
             if value is not None:
                 result[name] = value
         return result
@@ -116,11 +120,16 @@ class _Refresh:
         if prop.traits.in_url or (live is None and _is_unseen(prop, user)):
             return user
         if user is None:
-            drifted = last is not UNKNOWN and not is_absent(prop, live) and not self.how.same(prop, live, last)
-            return minimal_value(prop, prop.type, live, None, self.how) if drifted else None
+            return minimal_value(prop, prop.type, live, None, self.how) if self._has_drifted(prop, live, last) else None
         if live is None:
             return user if is_absent(prop, user) else None
         return self._value(prop, prop.type, user, live, last)
+
+    def _has_drifted(self, prop: Property, live: Any, last: Any) -> bool:
+        """Return whether Google has changed, and not only forgotten, a value that the user left out."""
+        if last is UNKNOWN or is_absent(prop, live):
+            return False
+        return not self.how.same(prop, _merge(prop, prop.type, last, live, self.how), last)
 
     def _value(self, prop: Property, kind: Type, user: Any, live: Any, last: Any) -> Any:
         if isinstance(kind, ObjectType) and isinstance(user, dict) and isinstance(live, dict):

@@ -7,9 +7,11 @@ from typing import Any
 import attrs
 
 from gcpx.model import lifecycle
-from gcpx.model.resource import Live, Resource
+from gcpx.model.naming import UNREAD, without_hidden
+from gcpx.model.resource import Live, PartialError, Resource
 from gcpx.model.secrecy import mark_former_secrets, mark_secrets
 from gcpx.model.values import reveal
+from gcpx.protocol.error_statuses import InitFailed, NotUnderstood
 from gcpx.protocol.wire import encode
 
 
@@ -32,9 +34,26 @@ class Outputs:
         """Write the outputs that a preview shows."""
         return self._marked(lifecycle.predict(self.resource, reveal(self.inputs), self.last))
 
-    def state(self, live: Live) -> Any:
-        """Write the outputs of what exists."""
-        return self._marked(lifecycle.outputs_of(self.resource, live, reveal(self.inputs)))
+    def state(self, live: Live, partial: PartialError | None) -> Any:
+        """Write the outputs of what exists.
+
+        Raises InitFailed, with which the engine keeps it, if `partial` says that work on it is left. The inputs are
+        then the new ones, or the old ones if they were restored.
+        """
+        unfinished = str(partial) if partial is not None else ""
+        restored = partial.inputs if partial is not None else None
+        inputs, given = (self.inputs, reveal(self.inputs)) if restored is None else (self.old, restored)
+        try:
+            written = self._marked(lifecycle.outputs_of(self.resource, live, given))
+        except Exception as error:  # noqa: BLE001 - whatever it is, the engine has to learn the ID of what exists
+            written, unfinished = self._unread(live), str(NotUnderstood(error))
+        if unfinished:
+            raise InitFailed(live.id, written, encode(inputs), unfinished)
+        return written
+
+    def _unread(self, live: Live) -> Any:
+        known = {**reveal(self.last), **without_hidden(reveal(self.inputs)), UNREAD: True}
+        return self._marked(known | lifecycle.hidden_outputs(live))
 
     def _marked(self, values: dict[str, Any]) -> Any:
         marked = mark_secrets(self.resource.type, values, self.inputs)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import signal
 import socket
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 import grpc
 
 from gcpx.protocol import proto
+from gcpx.protocol.call_threads import CallThreads, serve_beside_calls
 from gcpx.protocol.engine_watch import when_ended
 from gcpx.protocol.log import MESSAGE_LIMIT, EngineLog
 from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.servicer import Servicer
 
-_WORKERS: Final = 256
-"""Far more than `--parallel` usually allows, so that long waits never delay a Diff or a Cancel; started on use."""
 _GRACE: Final = 2.0
 """Seconds in which calls may end after a signal; a cancelled call takes less."""
 
@@ -26,7 +24,8 @@ def start(plugin: Plugin, engine_address: str | None, log: EngineLog | None = No
     """Serve on a free port of loopback; return the server and its port."""
     log = log or EngineLog()
     log.connect(engine_address or "")
-    server = grpc.server(ThreadPoolExecutor(_WORKERS), options=MESSAGE_LIMIT)
+    serve_beside_calls(Servicer.Cancel)
+    server = grpc.server(CallThreads(), options=MESSAGE_LIMIT)
     proto.provider_grpc.add_ResourceProviderServicer_to_server(Servicer(plugin, log), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

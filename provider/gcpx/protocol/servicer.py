@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any, Final
 
 import attrs
@@ -15,7 +15,7 @@ from gcpx.model import codec, lifecycle
 from gcpx.model.call import Call
 from gcpx.model.check import Report
 from gcpx.model.fields import ObjectType
-from gcpx.model.naming import ADOPTED, AUTONAMED, without_hidden
+from gcpx.model.naming import AUTONAMED, without_hidden
 from gcpx.model.redaction import redact
 from gcpx.model.resource import Live, PartialError, Resource
 from gcpx.model.secrecy import mark_secrets
@@ -27,7 +27,7 @@ from gcpx.protocol.log import EngineLog
 from gcpx.protocol.outputs import Outputs
 from gcpx.protocol.plugin import Plugin
 from gcpx.protocol.request_secrets import resource_token, secrets_in
-from gcpx.protocol.stack_memory import StackMemory
+from gcpx.protocol.stack_memory import Entry, StackMemory
 from gcpx.protocol.wire import decode, encode
 
 _PAGE: Final = 500
@@ -141,7 +141,6 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         """Name the resource and find everything that is wrong with its inputs."""
         resource, olds = self._resource(request), decode(request.olds)
         kind = resource.type
-        self._memory.show_inputs(request.urn, resource.autoname, reveal(olds))
         inputs, unnamed = lifecycle.name_inputs(resource, messages.name_request(request), olds, decode(request.news))
         report = lifecycle.check_inputs(kind, inputs, resource.problems(reveal(inputs)))
         if not report.failures:
@@ -152,14 +151,18 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
                     report.failures.extend(lifecycle.check_online(resource, call, olds, inputs))
         report.failures.extend(unnamed)
         failures = self._report(request.urn, report, lambda: self._findings(kind, inputs))
+        if not failures:
+            self._memory.checked(request.urn, resource.autoname, reveal(olds))
         return proto.provider.CheckResponse(inputs=encode(mark_secrets(kind, inputs)), failures=failures)
 
     @guarded
     def Diff(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Compare inputs by meaning; offline and without effects."""
         old, new, outputs = decode(request.old_inputs), decode(request.news), decode(request.olds)
-        plan = lifecycle.plan(self._resource(request), reveal(old), reveal(new), reveal(outputs))
-        self._memory.show(request.urn, request.id, outputs, stays=not plan.replaces)
+        resource, plain = self._resource(request), reveal(outputs)
+        plan = lifecycle.plan(resource, reveal(old), reveal(new), plain)
+        self._memory.show(request.urn, request.id, plain)
+        self._memory.keep(Entry.of(resource, request.urn, request.id, plain))
         return messages.diff_response(lifecycle.shown_changes(plan, old, new), plan.delete_first)
 
     @guarded
@@ -170,9 +173,9 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         if request.preview:
             return proto.provider.CreateResponse(properties=outputs.predicted())
         call = attrs.evolve(self._call(request), autonamed=bool(inputs.get(AUTONAMED)))
-        live = _create_or_update(outputs, call, lambda given: lifecycle.create(resource, call, given))
-        self._memory.created(request.urn, live)
-        return proto.provider.CreateResponse(id=live.id, properties=outputs.state(live))
+        live, error = _create_or_update(outputs, call, partial(lifecycle.create, resource, call))
+        self._memory.created(Entry.created(resource, request.urn, live))
+        return proto.provider.CreateResponse(id=live.id, properties=outputs.state(live, error))
 
     @guarded
     def Read(self, request: Any, _: grpc.ServicerContext) -> Any:
@@ -183,10 +186,10 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         plain = reveal(inputs)
         with wrapping_unexpected_errors():
             call = self._call(request, last)
-            live, unfinished = _read(resource, call, request.id, None if importing else without_hidden(plain))
+            live, unfinished = lifecycle.read(resource, call, request.id, None if importing else without_hidden(plain))
         if live is None:
+            self._memory.forget(Entry.of(resource, request.urn, request.id, call.last))
             return proto.provider.ReadResponse()
-        live = attrs.evolve(live, adoption=last.get(ADOPTED, ""))
         fresh = (
             lifecycle.import_inputs(resource, live)
             if importing
@@ -210,21 +213,21 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             with wrapping_unexpected_errors():
                 resource.announce_update(call, before, without_hidden(reveal(new)))
             return proto.provider.UpdateResponse(properties=outputs.predicted())
-        live = _create_or_update(
-            outputs, call, lambda given: lifecycle.update(resource, call, request.id, before, given)
-        )
-        return proto.provider.UpdateResponse(properties=outputs.state(live))
+        update = partial(lifecycle.update, resource, call, request.id, before)
+        live, error = _create_or_update(outputs, call, update)
+        return proto.provider.UpdateResponse(properties=outputs.state(live, error))
 
     @guarded
     def Delete(self, request: Any, _: grpc.ServicerContext) -> Any:
         """Delete the resource."""
         resource, last = self._resource(request), decode(request.properties)
         call = self._call(request, last)
-        if reason := self._memory.why_kept(request.urn, request.id, last):
-            call.warn(reason)
-        else:
+        kept_because = self._memory.release(Entry.of(resource, request.urn, request.id, call.last))
+        if kept_because is None:
             with wrapping_unexpected_errors():
                 resource.delete(call, request.id)
+        elif kept_because:
+            call.warn(kept_because)
         return empty_pb2.Empty()
 
     def Cancel(self, _request: Any, _: grpc.ServicerContext) -> Any:
@@ -238,7 +241,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
     def _call(self, request: Any, last: dict[str, Any] | None = None) -> Call:
         """Describe the call for the resource; nothing secret in the request gets into its messages."""
         urn = getattr(request, "urn", "")
-        texts = functools.cache(lambda: secrets_in(request, self.plugin))
+        texts = cache(lambda: secrets_in(request, self.plugin))
 
         def redacted(send: Callable[[str, str], None]) -> Callable[[str], None]:
             return lambda message: send(urn, redact(message, texts()))
@@ -255,7 +258,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             provider_id=self._memory.provider_id,
             provider_urn=self._memory.provider_urn,
             shown=self._memory.shown(urn),
-            in_state=self._memory.ids,
+            urn_of=self._memory.urn_of,
         )
 
     def _findings(self, kind: ObjectType, values: dict[str, Any], *, marked: bool = True) -> Findings:
@@ -280,21 +283,15 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             raise self._findings(kind, values).refusal(what, report.failures)
 
 
-def _create_or_update(outputs: Outputs, call: Call, verb: Callable[[dict[str, Any]], Live]) -> Live:
-    """Create or update; what exists after a failure goes into the state."""
+def _create_or_update(
+    outputs: Outputs, call: Call, verb: Callable[[dict[str, Any]], Live]
+) -> tuple[Live, PartialError | None]:
+    """Create or update; return what exists, and what says that the work on it is not finished."""
     plain = reveal(outputs.inputs)
     try:
         with wrapping_unexpected_errors():
-            return verb(without_hidden(plain))
+            return verb(without_hidden(plain)), None
     except ProviderError as error:
         raise outputs.resource.explain_error(call, plain, error) from error
     except PartialError as error:
-        raise InitFailed(error.live.id, outputs.state(error.live), encode(outputs.inputs), str(error)) from error
-
-
-def _read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> tuple[Live | None, str]:
-    """Read a resource; return it with what is left to do, if its last change is not finished."""
-    try:
-        return resource.read(call, resource_id, inputs), ""
-    except PartialError as error:
-        return error.live, str(error)
+        return error.live, error

@@ -3,90 +3,152 @@
 from __future__ import annotations
 
 import shlex
+import threading
 from typing import Any, Final
 
 import attrs
 
 from gcpx.model.call import name_in_urn
-from gcpx.model.naming import ADOPTED, AUTONAMED, Autoname
-from gcpx.model.resource import Live
+from gcpx.model.naming import ADOPTED, AUTONAMED, Autoname, mark_of
+from gcpx.model.resource import Live, Resource
 
 _KEPT: Final = (
     "{id} was not replaced. It was created with the same content by an earlier run, so its replacement could not be "
     "told from the repetition of an interrupted creation. To replace it, set the resource option deleteBeforeReplace; "
     "if its name was generated, `pulumi up --refresh --target-replace {urn}` replaces it, too"
 )
-"""The warning about a deletion that would delete what a creation of the same run has adopted."""
+"""The warning about a deletion that would delete what the creation of the replacement has adopted."""
 _HELD: Final = (
     "{id} was not deleted, because the resource {holder} of this stack has it, too; this resource leaves the state only"
 )
-"""The warning about a deletion that would delete what another resource of the program still has."""
+"""The warning about a deletion that would delete what another resource of the stack still has."""
+
+
+@attrs.frozen
+class Entry:
+    """An entry of the state.
+
+    Attributes:
+        identity: what all IDs of the thing that it describes have in common.
+        mark: the mark of its creation; empty after an import.
+        adopted: whether its creation found what exists, or may have.
+    """
+
+    urn: str
+    id: str
+    identity: str
+    mark: str
+    adopted: bool
+
+    @classmethod
+    def of(cls, resource: Resource, urn: str, resource_id: str, outputs: dict[str, Any]) -> Entry:
+        """Describe an entry that the engine shows, by its outputs without secrets."""
+        identity = resource.identity(resource_id, outputs)
+        return cls(urn, resource_id, identity, mark_of(outputs), adopted=ADOPTED in outputs)
+
+    @classmethod
+    def created(cls, resource: Resource, urn: str, live: Live) -> Entry:
+        """Describe the entry of what was created."""
+        return cls(urn, live.id, resource.identity(live.id, live.properties), live.mark, live.adopted)
+
+    @property
+    def key(self) -> str:
+        """What no other entry of the same thing has."""
+        return self.mark or self.urn
 
 
 @attrs.define
 class StackMemory:
-    """The resources that the engine has shown to this process.
+    """The resources that the engine has shown to this process; many threads may use it at once.
+
+    Several entries of the state may describe one thing: under one URN after a forced replacement, and under several
+    after an import under a second name.
 
     Attributes:
         provider_id: the ID of the provider's resource, which is unique to the stack; empty if the engine sent none.
         provider_urn: the URN of the provider's resource; empty if the engine sent none.
-        ids: the IDs of all resources that were shown or created, with their URNs.
     """
 
     provider_id: str = ""
     provider_urn: str = ""
-    ids: dict[str, str] = attrs.Factory(dict)
+    _urns: dict[str, str] = attrs.Factory(dict)
+    """By ID, the URN of the resource that was last shown or created with it."""
     _shown: dict[str, set[str]] = attrs.Factory(dict)
-    _adoptions: dict[tuple[str, str], str] = attrs.Factory(dict)
-    """The marks of adopted resources, by URN and ID."""
-    _holders: dict[str, str] = attrs.Factory(dict)
-    """By ID, the URN of the resource of the program that has it before and after this run."""
+    _entries: dict[str, dict[str, Entry]] = attrs.Factory(dict)
+    """By identity and key, the entries that this run leaves in the state, as far as the engine has shown."""
+    _identities: dict[str, set[str]] = attrs.Factory(dict)
+    """The identities of the entries, by URN."""
+    _lock: threading.Lock = attrs.field(factory=threading.Lock, eq=False)
+
+    def urn_of(self, resource_id: str) -> str | None:
+        """Return the URN of the resource that has an ID; None if none was shown or created."""
+        with self._lock:
+            return self._urns.get(resource_id)
 
     def shown(self, urn: str) -> frozenset[str]:
-        """Return what was shown of a resource: IDs, numeric IDs and generated names."""
-        return frozenset(self._shown.get(urn, ()))
+        """Return what was shown of a resource: IDs, numeric IDs, IDs of bulk creations, and generated names."""
+        with self._lock:
+            return frozenset(self._shown.get(urn, ()))
 
-    def show(self, urn: str, resource_id: str, outputs: dict[str, Any], *, stays: bool = False) -> None:
-        """Remember a resource of the state, and whether this run is known to leave it; the outputs may hold secrets."""
-        self.ids[resource_id] = urn
-        if stays:
-            self._holders[resource_id] = urn
-        known = (resource_id, outputs.get("numericId"))
-        self._shown.setdefault(urn, set()).update(value for value in known if isinstance(value, str))
-        if outputs.get(ADOPTED):
-            self._adoptions.setdefault((urn, resource_id), outputs[ADOPTED])
+    def show(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> None:
+        """Remember a resource of the state; without outputs, it is about to be imported."""
+        known = (resource_id, outputs.get("numericId"), outputs.get("operationGroupId"))
+        with self._lock:
+            if not outputs:
+                self._leave(urn)
+            self._urns[resource_id] = urn
+            self._shown.setdefault(urn, set()).update(value for value in known if isinstance(value, str))
 
-    def show_inputs(self, urn: str, rule: Autoname | None, inputs: dict[str, Any]) -> None:
-        """Remember the generated name of a resource of the state; without inputs, the engine is about to create it.
+    def checked(self, urn: str, rule: Autoname | None, olds: dict[str, Any]) -> None:
+        """Remember the generated name of a resource of the state; without old inputs, it is about to be created.
 
         Before every replacement, also one that Diff did not ask for, the engine checks once more, without old inputs.
         """
-        if not inputs:
-            self._leaves(urn)
-        if rule is not None and inputs.get(AUTONAMED) and isinstance(inputs.get(rule.property), str):
-            self._shown.setdefault(urn, set()).add(inputs[rule.property])
+        with self._lock:
+            if not olds:
+                self._leave(urn)
+            if rule is not None and olds.get(AUTONAMED) and isinstance(olds.get(rule.property), str):
+                self._shown.setdefault(urn, set()).add(olds[rule.property])
 
-    def created(self, urn: str, live: Live) -> None:
-        """Remember what was created, and whether it was adopted."""
-        self.ids[live.id] = urn
-        self._leaves(urn)
-        self._adoptions.pop((urn, live.id), None)
-        if live.adoption:
-            self._adoptions[urn, live.id] = live.adoption
+    def keep(self, entry: Entry) -> None:
+        """Remember an entry that this run leaves in the state, unless the engine announces something else later."""
+        with self._lock:
+            self._add(entry)
 
-    def _leaves(self, urn: str) -> None:
-        """Forget that this run leaves to a resource what it has in the state."""
-        self._holders = {held: holder for held, holder in self._holders.items() if holder != urn}
+    def created(self, entry: Entry) -> None:
+        """Remember what was created, or may have been; the former entries of the resource are about to be deleted."""
+        with self._lock:
+            self._urns[entry.id] = entry.urn
+            self._leave(entry.urn)
+            self._add(entry)
 
-    def why_kept(self, urn: str, resource_id: str, outputs: dict[str, Any]) -> str:
-        """Return the warning instead of a deletion that would delete what the state still has; empty if none would.
+    def forget(self, entry: Entry) -> None:
+        """Forget an entry that leaves the state, because what it describes is gone."""
+        with self._lock:
+            self._entries.get(entry.identity, {}).pop(entry.key, None)
 
-        In a replacement that the engine forces, nothing tells the creation that the resource that it finds is the one
-        to be replaced. The state then has the resource twice, and the new entry has a mark that the old one does not
-        have. The state also has a resource twice if it was imported under a second name.
+    def release(self, entry: Entry) -> str | None:
+        """Forget an entry that the engine deletes; return None if what exists has to be deleted with it.
+
+        If another entry describes the same thing, what exists belongs to that one. Then this returns the warning that
+        it was kept. The warning is empty if the entry was replaced because what it described was gone.
         """
-        mark = self._adoptions.get((urn, resource_id))
-        if mark is not None and outputs.get(ADOPTED) != mark:
-            return _KEPT.format(id=resource_id, urn=shlex.quote(urn))
-        holder = self._holders.get(resource_id, urn)
-        return "" if holder == urn else _HELD.format(id=resource_id, holder=name_in_urn(holder))
+        with self._lock:
+            same = self._entries.get(entry.identity, {})
+            same.pop(entry.key, None)
+            own = [other for other in same.values() if other.urn == entry.urn]
+            others = [other for other in same.values() if other.id == entry.id]
+        if own:
+            is_found = any(other.adopted for other in own)
+            return _KEPT.format(id=entry.id, urn=shlex.quote(entry.urn)) if is_found else ""
+        return _HELD.format(id=entry.id, holder=name_in_urn(others[0].urn)) if others else None
+
+    def _add(self, entry: Entry) -> None:
+        self._entries.setdefault(entry.identity, {})[entry.key] = entry
+        self._identities.setdefault(entry.urn, set()).add(entry.identity)
+
+    def _leave(self, urn: str) -> None:
+        """Forget the entries of a resource, because another one is about to be made."""
+        for identity in self._identities.pop(urn, ()):
+            left = {key: entry for key, entry in self._entries[identity].items() if entry.urn != urn}
+            self._entries[identity] = left

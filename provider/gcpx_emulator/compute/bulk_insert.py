@@ -112,4 +112,5 @@ def _new_instances(
 
 def _minimum_not_reached(placement: Placement, minimum: int) -> Json:
     message = f"Requested minimum count of {minimum} VMs could not be created."
-    return failure_with(*placement.causes, {"code": "VM_MIN_COUNT_NOT_REACHED", "message": message})
+    reached = {"code": "VM_MIN_COUNT_NOT_REACHED", "message": message}
+    return failure_with(*placement.causes) | {"errors": [reached, *placement.causes]}

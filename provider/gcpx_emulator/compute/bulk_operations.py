@@ -1,9 +1,14 @@
-"""The operations of a bulk creation: one for the whole creation, and one for each instance, with a common group ID."""
+"""The operations of a bulk creation: one for the whole creation, and one for each instance, with a common group ID.
+
+The errors of a creation that Google rolls back are those in log filters of slurm-gcp, which were made from entries of a
+production project, and in googleapis/google-cloud-go#5168 (2021).
+"""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
+from typing import Final
 
 import attrs
 
@@ -13,6 +18,9 @@ from gcpx_emulator.compute.operation_resource import Work
 from gcpx_emulator.compute.shortages import failure_with
 from gcpx_emulator.core.effects import Effect, put
 from gcpx_emulator.core.json_data import Json
+
+_CANCELED: Final = {"code": "OPERATION_CANCELED_BY_USER", "message": "Operation was canceled by user ''."}
+"""The error of an instance that would have been created, if the whole creation fails."""
 
 
 @attrs.frozen
@@ -59,8 +67,10 @@ class BulkCreation:
             yield from (put(instance.path, instance.resource), *instance.disk_effects)
 
     def _created(self, group: Json) -> Iterator[Work]:
+        canceled = failure_with(_CANCELED) if self.failure else None
         for instance in self.instances:
-            yield Work(kind="insert", target=instance.path, target_id=instance.resource["id"], details=group)
+            target_id = instance.resource["id"]
+            yield Work(kind="insert", target=instance.path, target_id=target_id, failure=canceled, details=group)
 
     def _not_created(self, call: Call, group: Json) -> Iterator[Work]:
         failed = [

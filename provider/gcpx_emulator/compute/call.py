@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import attrs
 
 from gcpx_emulator.compute.links import last_part, path_of, scope_of
-from gcpx_emulator.compute.operation_resource import Work
+from gcpx_emulator.compute.operation_resource import Work, insertion_type
 from gcpx_emulator.core import call, handlers
 from gcpx_emulator.core.clock import timestamp
 from gcpx_emulator.core.effects import Effect, change, delete, put
@@ -127,7 +127,7 @@ class Call(call.Call):
         all_effects = [put(path, resource), *effects]
         return self.start(
             Work(
-                kind="insert",
+                kind=insertion_type(self.method.id),
                 target=path,
                 target_id=resource["id"],
                 effects=all_effects,

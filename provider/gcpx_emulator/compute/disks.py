@@ -7,15 +7,15 @@ from typing import Final
 from gcpx_emulator.compute.call import Call, handles
 from gcpx_emulator.compute.encryption import shown_key
 from gcpx_emulator.compute.images import linked_image
-from gcpx_emulator.compute.links import last_part
+from gcpx_emulator.compute.links import last_part, path_of
 from gcpx_emulator.compute.lists import list_scope
 from gcpx_emulator.compute.locations import check_location
 from gcpx_emulator.compute.names import check_free, check_name, check_ready
 from gcpx_emulator.compute.predefined_resources import DISK_TYPES
 from gcpx_emulator.compute.version_views import show
 from gcpx_emulator.core.clock import timestamp
-from gcpx_emulator.core.effects import Effect, relink
-from gcpx_emulator.core.errors import ApiError, invalid
+from gcpx_emulator.core.effects import Effect, change, relink
+from gcpx_emulator.core.errors import ApiError, invalid, required
 from gcpx_emulator.core.json_data import Json
 
 _DEFAULT_SIZE: Final = "500"
@@ -106,6 +106,30 @@ def get_disk(call: Call) -> Json:
 def list_disks(call: Call) -> Json:
     """List the disks of a zone or region."""
     return list_scope(call, "disks", "compute#diskList")
+
+
+@handles("compute.disks.resize", "compute.regionDisks.resize")
+def resize_disk(call: Call) -> Json:
+    """Grow a disk; instances that it is attached to then show its new size."""
+    path = f"{call.parent}/disks/{call.path['disk']}"
+    disk, size = call.read(path), call.body.get("sizeGb")
+    check_ready(call, path)
+    if not size:
+        raise required("sizeGb")
+    if int(size) <= int(disk["sizeGb"]):
+        raise invalid("sizeGb", size, f"The new size must be larger than the present one, {disk['sizeGb']} GB.")
+    users = [call.resolve(user) for user in disk["users"]]
+    shown = [_show_size(call, user, path, size) for user in users if call.store.get(user) is not None]
+    return call.update("resizeDisk", path, disk | {"sizeGb": size}, *shown)
+
+
+def _show_size(call: Call, instance: str, path: str, size: str) -> Effect:
+    """Return the effect by which an instance shows another size of a disk; both are paths."""
+    check_ready(call, instance)
+    disks = call.read(instance)["disks"]
+    is_shown = [path_of(disk.get("source", ""), call.path["project"]) == path for disk in disks]
+    new = [disk | {"diskSizeGb": size} if same else disk for disk, same in zip(disks, is_shown, strict=True)]
+    return change(instance, {"disks": new})
 
 
 @handles("compute.disks.delete", "compute.regionDisks.delete")

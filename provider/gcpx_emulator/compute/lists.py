@@ -22,9 +22,21 @@ def list_scope(call: Call, collection: str, kind: str) -> Json:
     """List a collection of the call's scope."""
     check_location(call)
     path = f"{call.parent}/{collection}"
+    if lost := list_of_unreachable(call, kind, path):
+        return lost
     rows, token = page_of_store(call.store, [path], call.query)
     items = [show(call, item) for _, item in rows]
     return list_head(call, kind, path, token) | ({"items": items} if items else {})
+
+
+def list_of_unreachable(call: Call, kind: str, path: str) -> Json | None:
+    """Return the list of the call's scope if that cannot be reached and the list may be partial; otherwise None.
+
+    Raises the same as `unreachable`.
+    """
+    scope = call.parent.removeprefix(f"{call.project}/")
+    lost = unreachable(call, [scope])
+    return list_head(call, kind, path, None) | {"warning": lost[scope]} if lost else None
 
 
 def list_head(call: Call, kind: str, path: str, token: str | None) -> Json:

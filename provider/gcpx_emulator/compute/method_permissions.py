@@ -20,7 +20,7 @@ _ON_PROJECT: Final = frozenset({"capacity", "create", "list"})
 _METHODS: Final = {
     "advice": "capacity",
     "diskTypes": "get list",
-    "disks": "delete get insert list",
+    "disks": "delete get insert list resize",
     "globalOperations": "get list wait",
     "images": "delete get getFromFamily insert list",
     "instanceTemplates": "aggregatedList delete get list",
@@ -29,7 +29,7 @@ _METHODS: Final = {
     "machineTypes": "aggregatedList get list",
     "networks": "get list",
     "projects": "get",
-    "regionDisks": "delete get insert list",
+    "regionDisks": "delete get insert list resize",
     "regionInstanceTemplates": "delete get list",
     "regionOperations": "get list wait",
     "regions": "get list",

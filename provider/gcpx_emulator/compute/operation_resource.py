@@ -14,8 +14,21 @@ from gcpx_emulator.core.operations import Progress
 
 _PENDING_SHARE: Final = 0.2
 """The part of an operation's time in which it is pending."""
+_FULL_TYPES: Final = frozenset({"compute.instanceTemplates.insert", "compute.regionInstanceTemplates.insert"})
+"""The insertions whose operations have the method's ID as their type.
+
+Source: operations of Google that were recorded in 2016, 2019 and 2026 for global templates; those of node templates
+and node groups (2024) are named likewise. No operation of a regional template was recorded. All other operations are
+named like their method: insertions of machine images (2020), instances (2018 to 2026), disks and images (2013), and
+deletions, also of templates (2026).
+"""
 _FAILURE: Final = "_failure"
 """The field of the kept body with the result that the operation will have, if it fails."""
+
+
+def insertion_type(method: str) -> str:
+    """Return the type that Google gives the operation of an insertion, by the method's ID."""
+    return method if method in _FULL_TYPES else "insert"
 
 
 @attrs.frozen(kw_only=True)

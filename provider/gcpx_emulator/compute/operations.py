@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gcpx_emulator.compute.call import Call, handles
-from gcpx_emulator.compute.lists import list_head
+from gcpx_emulator.compute.lists import list_head, list_of_unreachable
 from gcpx_emulator.compute.locations import check_location
 from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.listing import page_of_rows
@@ -26,9 +26,11 @@ async def wait_for_operation(call: Call) -> Json:
 def list_operations(call: Call) -> Json:
     """List the operations of a scope."""
     check_location(call)
+    kind, path = "compute#operationList", f"{call.parent}/operations"
+    if lost := list_of_unreachable(call, kind, path):
+        return lost
     project, scope = call.path["project"], call.scope
     items, token = page_of_rows(
         lambda name: ((item["name"], item) for item in call.operations.list(project, scope, name)), call.query
     )
-    head = list_head(call, "compute#operationList", f"{call.parent}/operations", token)
-    return head | ({"items": items} if items else {})
+    return list_head(call, kind, path, token) | ({"items": items} if items else {})

@@ -13,7 +13,13 @@ from gcpx_emulator.core.json_data import Json
 from gcpx_emulator.core.settings import setting
 
 _BODY: Final = ControlBody(
-    "outages", {"scopes": list_of("scopes", SCOPES), "quotas": list_of("regions", REGIONS), "requireBasicQuota": SWITCH}
+    "outages",
+    {
+        "scopes": list_of("scopes", SCOPES),
+        "alwaysPartial": SWITCH,
+        "quotas": list_of("regions", REGIONS),
+        "requireBasicQuota": SWITCH,
+    },
 )
 _OUTAGES: Final = setting("outages", _BODY.check)
 
@@ -22,11 +28,12 @@ def unreachable(call: Call, scopes: Sequence[str]) -> Json:
     """Return a warning for each of these scopes that cannot be reached, by scope.
 
     Raises:
-        ApiError: 503, if a scope cannot be reached and the call does not allow partial success.
+        ApiError: 503, if a scope cannot be reached, and neither the call nor the setting allows partial success.
     """
-    down = _OUTAGES.read(call.store).get("scopes", ())
-    lost = [scope for scope in scopes if scope in down]
-    if lost and call.query.get("returnPartialSuccess") != "true":
+    outages = _OUTAGES.read(call.store)
+    lost = [scope for scope in scopes if scope in outages.get("scopes", ())]
+    is_partial = outages.get("alwaysPartial") or call.query.get("returnPartialSuccess") == "true"
+    if lost and not is_partial:
         raise ApiError(
             503, f"Scope '{lost[0]}' cannot be reached. Try again, or allow partial success.", "backendError"
         )

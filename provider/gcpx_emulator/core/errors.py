@@ -29,7 +29,8 @@ _REASON: Final[Mapping[int, str]] = {
     501: "notImplemented",
     503: "backendError",
 }
-_USAGE_LIMITS: Final = frozenset({"quotaExceeded", "rateLimitExceeded"})
+_USAGE_LIMITS: Final = frozenset({"accessNotConfigured", "quotaExceeded", "rateLimitExceeded"})
+"""Reasons of another domain than `global`; Cloud SQL gave the first one in 2020."""
 
 
 class ApiError(Exception):

@@ -73,6 +73,7 @@ class Operations:
         timers: called after operations have been settled, for events that are due at a planned time.
         compares_bodies: whether a request ID must not be used again with another body. Google does not document whether
             it accepts that.
+        done_at_once: whether operations that take no time are done in the first response, as many of Google's are.
     """
 
     store: Store
@@ -81,6 +82,7 @@ class Operations:
     latency: float = 0.0
     timers: list[Callable[[], None]] = attrs.Factory(list)
     compares_bodies: bool = False
+    done_at_once: bool = False
     _bodies: dict[str, Any] = attrs.Factory(dict)
     """The bodies of requests, by request ID."""
 
@@ -91,7 +93,7 @@ class Operations:
     def start(self, operation: Operation, group: Sequence[Operation] = ()) -> Json:
         """Start an operation, and others that run as long as it does; return it as it is shown at the start.
 
-        At the start an operation is never done. Those of the group have no request ID and no effects of their own.
+        Those of the group have no request ID and no effects of their own.
         """
         with self.store.transaction():
             self.store.run_many(
@@ -100,8 +102,8 @@ class Operations:
             )
             pending = {changed_path(effect) for effect in operation.effects}
             self.store.run_many("insert into pending values (?, ?)", ((path, operation.name) for path in pending))
-        begins = operation.begins
-        return self.show(operation.body, Progress(begins, begins + max(self.latency, 1e-3), begins))
+        begins, shortest = operation.begins, 0.0 if self.done_at_once else 1e-3
+        return self.show(operation.body, Progress(begins, begins + max(self.latency, shortest), begins))
 
     def _row_of(self, operation: Operation) -> Sequence[Any]:
         """Return the values of an operation's row; one without effects has nothing to settle."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import attrs
+
 from gcpx_emulator.core.call import Call
 from gcpx_emulator.core.errors import ApiError
 from gcpx_emulator.core.json_data import Json
@@ -45,7 +47,8 @@ POLICY: Final = setting("policy", _checked, default={"bindings": []})
 def check_permissions(call: Call) -> None:
     """Refuse a call whose caller lacks a permission that the call needs."""
     bindings = POLICY.read(call.store)["bindings"]
-    for need in needs_of(call) if bindings else ():
+    for spelled in needs_of(call) if bindings else ():
+        need = attrs.evolve(spelled, resource=call.store.with_name(spelled.resource))
         named = [name for name in need.permissions if any(item["permission"] == name for item in bindings)]
         if named and not any(_grants(item, need, call.caller) for item in bindings if item["permission"] in named):
             wanted = " or ".join(f"'{name}'" for name in named)

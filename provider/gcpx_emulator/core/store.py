@@ -21,6 +21,7 @@ create table if not exists resources (
 );
 create index if not exists by_collection on resources (collection, number);
 create index if not exists by_path on resources (collection, path);
+create index if not exists by_number on resources (collection, json_extract(body, '$.id'));
 create index if not exists by_due on resources (json_extract(body, '$._due'))
     where json_extract(body, '$._due') is not null;
 create table if not exists operations (
@@ -89,6 +90,10 @@ class Store:
             (counter, number),
         )
         return int(rows[0]["value"]) - number + 1
+
+    def restart(self, counter: str) -> None:
+        """Let a counter begin with 1 again."""
+        self.run("delete from counters where name = ?", (counter,))
 
     def new_id(self) -> str:
         """Return a numeric ID that no resource has yet."""

@@ -81,11 +81,13 @@ def list_buckets(call: Call) -> Json:
 
 @handles("storage.buckets.delete")
 def delete_bucket(call: Call) -> None:
-    """Delete an empty bucket and its notification configurations."""
+    """Delete an empty bucket and its notification configurations, which are numbered from 1 in a later bucket."""
     read_bucket(call)
     path = bucket_path(call)
     if call.store.list(f"{path}/o"):
         raise ApiError(409, "The bucket you tried to delete is not empty.", "conflict")
-    for config in call.store.list(f"{path}/notificationConfigs"):
-        call.store.delete(f"{path}/notificationConfigs/{config['id']}")
+    configs = f"{path}/notificationConfigs"
+    for config in call.store.list(configs):
+        call.store.delete(f"{configs}/{config['id']}")
+    call.store.restart(configs)
     call.store.delete(path)

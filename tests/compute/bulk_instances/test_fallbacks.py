@@ -5,6 +5,7 @@ from __future__ import annotations
 import driver
 import grpc
 import pytest
+from crashing_stack import PROVIDER_ID
 from driver import UNKNOWN, failing
 from fleets import instance_path, member_names, set_limits
 from programs import FLEET, PROJECT, fleet, template
@@ -190,6 +191,8 @@ def test_a_creation_that_ended_at_its_first_request_is_continued_by_the_next_run
 
 @pytest.mark.parametrize("room", [4, 0], ids=["both created some", "the fallback created all"])
 def test_a_creation_whose_result_the_engine_lost_is_found_by_the_next_run(engine, cloud, room):
+    engine.provider_id = PROVIDER_ID
+    engine.configure(project=PROJECT, emulatorHost=cloud.host)
     set_limits(cloud, zones={"us-east1-b": room, "us-east1-d": 0})
     first = engine.create(FLEET, "workers", fleet(count=10, fleetId="crew", **THEN_C))
     set_limits(cloud)

@@ -26,9 +26,17 @@ def test_labels_tags_and_metadata_change_on_the_running_instances(engine, cloud)
     assert set(cloud.calls()) == {LIST}, "nothing differs, so nothing is called"
 
 
-def test_labels_that_someone_else_changed_meanwhile_are_read_again(engine, cloud):
+@pytest.mark.parametrize(
+    "stale",
+    [
+        {"status": 412, "reason": "conditionNotMet"},
+        {"operation": {"errors": [{"code": "CONDITION_NOT_MET"}], "httpErrorStatusCode": 412}},
+    ],
+    ids=["response", "operation"],
+)
+def test_labels_that_someone_else_changed_meanwhile_are_read_again(engine, cloud, stale):
     created = engine.create(FLEET, "workers", fleet(count=1))
-    cloud.fail("compute.instances.setLabels", status=412, reason="conditionNotMet")
+    cloud.fail("compute.instances.setLabels", **stale)
     engine.update(created, fleet(count=1, labels={"a": "1"}))
 
     assert cloud.get(instance_path("web-001"))["labels"]["a"] == "1"

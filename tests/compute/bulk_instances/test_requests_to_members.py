@@ -15,7 +15,7 @@ from programs import FLEET, PROJECT, ZONE, fleet
 
 from gcpx.compute.bulk_instances.fleet import Fleet, MemberRequest
 from gcpx.errors import CancelledError
-from gcpx.gcp.errors import NotFound, OperationFailed, PermissionDenied, Unfinished
+from gcpx.gcp.errors import NotFound, OperationFailed, PreconditionFailed, Unfinished
 from gcpx.gcp.settings import Settings
 
 DELETE = "compute.instances.delete"
@@ -42,7 +42,7 @@ def crew(engine, cloud, pauses):
 @pytest.fixture
 def members(crew, cloud, pauses):
     """The members of the fleet, listed."""
-    found = crew.members(pauses.call())
+    found = crew.matching(pauses.call())
     cloud.emulator.requests.kept.clear()
     return found
 
@@ -75,7 +75,7 @@ def test_slow_operations_are_read_in_rounds_with_growing_pauses(crew, members, c
     assert pauses.seconds == [1.0, 2.0, 4.0, 8.0, 15.0, 15.0, 15.0]
     assert len(cloud.requests(LISTS)) == len(pauses.seconds) + 1
     assert cloud.calls("compute.zoneOperations.get", "compute.zoneOperations.wait") == []
-    assert crew.members(pauses.call()) == []
+    assert crew.matching(pauses.call()) == []
 
 
 def test_a_list_of_operations_names_its_fields_and_has_no_filter(crew, members, cloud, pauses):
@@ -120,7 +120,7 @@ def test_a_list_that_fails_for_a_moment_is_asked_for_again(crew, members, cloud,
 
 def test_all_are_tried_before_the_first_error_is_raised(engine, cloud):
     created = engine.create(FLEET, "workers", fleet(count=5))
-    cloud.fail(DELETE, status=403, message="you may not delete this one")
+    cloud.fail(DELETE, status=412, message="you may not delete this one")
     with failing() as failed:
         engine.delete(created)
 
@@ -130,12 +130,12 @@ def test_all_are_tried_before_the_first_error_is_raised(engine, cloud):
 
 def test_each_failure_names_its_request(crew, members, cloud, pauses):
     error = {"code": "RESOURCE_IN_USE", "message": "it is busy"}
-    cloud.fail(DELETE, status=403)
+    cloud.fail(DELETE, status=412)
     cloud.fail(DELETE, operation={"errors": [error], "httpErrorStatusCode": 400})
     failures = crew.try_all(pauses.call(), _deletions(members), "deleted")
-    left = {member["name"] for member in crew.members(pauses.call())}
+    left = {member["name"] for member in crew.matching(pauses.call())}
 
-    assert {type(failure.error) for failure in failures} == {PermissionDenied, OperationFailed}
+    assert {type(failure.error) for failure in failures} == {PreconditionFailed, OperationFailed}
     assert {failure.request.member["name"] for failure in failures} == left
     (failed,) = (failure for failure in failures if isinstance(failure.error, OperationFailed))
     assert f"zones/{ZONE}/instances/{failed.request.member['name']}: it is busy" in str(failed.error)
@@ -150,7 +150,7 @@ def test_a_member_that_is_gone_counts_as_deleted_but_not_as_changed(crew, member
     assert isinstance(failure.error, NotFound)
     crew.send_all(pauses.call(), _deletions(members), "deleted")
 
-    assert crew.members(pauses.call()) == []
+    assert crew.matching(pauses.call()) == []
 
 
 def test_a_cancellation_ends_the_wait_and_sends_nothing_more(crew, members, cloud):

@@ -93,6 +93,26 @@ def test_causes_are_read_from_all_pages_in_few_calls(engine, cloud):
     assert len(others) <= 3
 
 
+def test_instances_that_google_deletes_again_do_not_hide_why_the_others_were_not_created(engine, cloud):
+    set_limits(cloud, zones={"us-east1-b": 1, "us-east1-c": 1, "us-east1-d": 9}, plainErrors=True)
+    with failing() as failed:
+        engine.create(FLEET, "workers", fleet(count=9, locationPolicy={"targetShape": "BALANCED"}))
+
+    assert "- 2 instances in us-east1-b: no capacity for e2-small" in failed[0].message
+    assert "- 2 instances in us-east1-c: no capacity for e2-small" in failed[0].message
+    assert failed[0].message.count("\n- ") == 2
+    assert "canceled by user" not in failed[0].message
+
+
+def test_a_cancellation_beside_a_missed_minimum_is_no_reason_to_skip_the_fallbacks(engine, cloud):
+    canceled, missed = {"code": "OPERATION_CANCELED_BY_USER"}, {"code": "VM_MIN_COUNT_NOT_REACHED"}
+    cloud.fail(BULK, operation={"errors": [canceled, missed], "httpErrorStatusCode": 503})
+    created = engine.create(FLEET, "workers", fleet(fallbacks=[{"machineType": "n2-standard-2"}]))
+
+    assert created.outputs["createdCount"] == 3
+    assert len(cloud.requests(BULK)) == 2
+
+
 def test_a_fleet_that_is_complete_asks_for_no_causes(engine, cloud):
     created = engine.create(FLEET, "workers", fleet())
 

@@ -55,7 +55,7 @@ def test_a_bulk_creation_that_falls_short_is_rolled_back(cloud):
     status = done.instances_bulk_insert_operation_metadata.per_location_status["zones/us-east1-b"]
 
     assert (status.status, status.target_vm_count, status.deleted_vm_count) == ("ROLLING_BACK", 5, 3)
-    assert done.error.errors[0].error_details[0].quota_info.limit == 3.0
+    assert done.error.errors[1].error_details[0].quota_info.limit == 3.0
     assert "instances" not in cloud.emulator.store.counts()
     _bulk(cloud, count=5, min_count=2, name_pattern="w-#").result()
     assert cloud.emulator.store.counts()["instances"] == 3

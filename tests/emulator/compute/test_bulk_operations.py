@@ -103,6 +103,22 @@ def test_operations_agree_with_the_status_of_each_location(cloud, http):
     assert found["zones/us-east1-d"] == ["QUOTA_EXCEEDED"]
 
 
+def test_a_creation_below_its_minimum_cancels_the_creations_of_the_other_instances(cloud, http):
+    set_limits(cloud, zones={ZONE: 1}, plainErrors=True)
+    whole = _bulk_insert(http, locationPolicy={"locations": {f"zones/{ZONE}": {}}})
+    whole = http.get(f"{BASE}/regions/{REGION}/operations/{whole['name']}").json()
+    codes = [[error["code"] for error in item["error"]["errors"]] for item in [whole, *_group(http, whole)]]
+
+    assert codes == [
+        ["VM_MIN_COUNT_NOT_REACHED", "ZONE_RESOURCE_POOL_EXHAUSTED"],
+        ["OPERATION_CANCELED_BY_USER"],
+        ["ZONE_RESOURCE_POOL_EXHAUSTED"],
+        ["ZONE_RESOURCE_POOL_EXHAUSTED"],
+    ]
+    assert whole["httpErrorStatusCode"] == 503
+    assert "instances" not in cloud.emulator.store.counts()
+
+
 def test_an_injected_failure_is_that_of_every_instance(cloud, http):
     error = {"code": "PERMISSIONS_ERROR", "message": "Required 'compute.subnetworks.use' permission"}
     cloud.fail("compute.regionInstances.bulkInsert", operation={"errors": [error]})

@@ -85,3 +85,13 @@ def test_a_numeric_id_is_valid_in_its_scope_only(cloud, http, vm):
     assert http.get(f"{BASE}/zones/us-east1-c/instances/{number}").status_code == 404
     assert http.get(f"/compute/v1/projects/other/zones/{ZONE}/instances/{number}").status_code == 404
     assert http.get(f"{BASE}/zones/{ZONE}/disks/{number}").status_code == 404
+
+
+def test_a_policy_judges_the_resource_however_its_path_is_spelled(cloud, http, vm):
+    binding = {"permission": "compute.instances.get", "members": ["*"], "resources": [vm]}
+    http.post("/_emulator/policy", json={"bindings": [binding]}).raise_for_status()
+    folder = f"/compute/v1/{vm.rpartition('/')[0]}"
+    cloud.make_instance("other")
+
+    assert http.get(f"{folder}/{_id(cloud, vm)}").status_code == 200
+    assert http.get(f"{folder}/{_id(cloud, vm.replace('example-vm', 'other'))}").status_code == 403

@@ -20,6 +20,17 @@ def test_a_bucket_is_created_listed_and_deleted_with_its_notification_configurat
     assert cloud.get("b/another-bucket/notificationConfigs/1") is None
 
 
+def test_configurations_of_a_bucket_that_is_made_anew_are_numbered_from_1(cloud):
+    client = storage_client(cloud)
+    for _ in range(2):
+        bucket = client.create_bucket("another-bucket")
+        config = bucket.notification("uploads", topic_project=PROJECT)
+        config.create()
+        bucket.delete()
+
+        assert config.notification_id == "1"
+
+
 def test_an_existing_name_and_a_missing_bucket_are_errors(cloud):
     client = storage_client(cloud)
     with pytest.raises(exceptions.Conflict):

@@ -187,7 +187,8 @@ def test_what_another_resource_of_the_state_has_is_neither_adopted_nor_named(clo
     stack.end_plugin()
 
 
-def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud):
+@pytest.mark.parametrize("prefix", ["", "compute.instances."])
+def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud, prefix):
     prepare(cloud)
     inputs = SCENARIOS["attachment"].inputs
     one, other = stack_of(cloud, "attachment"), stack_of(cloud, "attachment", provider_id=OTHER_PROVIDER)
@@ -196,6 +197,7 @@ def test_what_another_stack_attached_after_our_detachment_is_not_adopted(cloud):
     one.run("destroy", {})
     other.run("up", inputs)
     made = existing(cloud)
+    cloud.name_operations(prefix)
     one.run("up", inputs)
 
     assert one.state is None
@@ -329,9 +331,9 @@ def test_a_recovery_that_is_interrupted_again_converges(cloud, name):
     cloud.finish_operations()
     stack.run("up", inputs)
     if stack.failed is not None:  # an update cannot change the ID of the fleet
-        assert "run `pulumi refresh`, then `pulumi up`" in stack.failed.message
-        stack.refresh()
-        stack.run("up", inputs)
+        assert "run `pulumi up --refresh`" in stack.failed.message
+        stack.end_plugin()
+        stack.up(inputs, refresh=True)
 
     assert stack.failed is None
     assert_settled(stack, inputs, before)

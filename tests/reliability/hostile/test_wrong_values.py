@@ -180,6 +180,8 @@ def _says_gone(token: str, verb: str, wrong: Wrong) -> bool:
     """Return whether a wrong value is a valid way to say that ours is gone, which nobody could tell from the truth."""
     if token in {TEMPLATE, IMAGE}:  # another resource has taken the name
         return wrong.path == ("id",) and isinstance(wrong.value, int | str) and not isinstance(wrong.value, bool)
+    if token == NOTIFICATION:  # another configuration has the number, in a bucket that was made anew
+        return wrong.path in {("topic",), ("payload_format",)} and isinstance(wrong.value, str)
     if token == ATTACHMENT:  # the disk is detached, or was attached again under another name
         renamed = wrong.path[-1:] == ("deviceName",) and isinstance(wrong.value, str)
         return renamed or (wrong.path[:1] == ("disks",) and len(wrong.path) == 2 and wrong.value is MISSING)

@@ -92,3 +92,21 @@ def test_an_outage_of_everything_does_not_make_what_another_stack_has_ours(cloud
     other.destroy()
     assert Inventory.of(cloud) == made
     assert not one.preview(program)
+
+
+@pytest.mark.parametrize("following", NEXT.values(), ids=NEXT)
+def test_a_fleet_that_another_stack_creates_during_an_outage_does_not_become_ours(cloud, stacks, following):
+    token, inputs, method = CREATIONS["fleet"]
+    program, (one, other) = {"thing": Declared(token, inputs)}, stacks
+    cloud.prepare()
+    cloud.fail(method, drop="before", times=10**9)
+    other.up(program)
+    cloud.emulator.faults.queue.clear()
+    assert len(other.entries) == 1, "Google may have created it"
+    one.up(program)
+    made = Inventory.of(cloud)
+
+    following(other, program)
+    other.destroy()
+    assert Inventory.of(cloud) == made
+    assert not one.preview(program)

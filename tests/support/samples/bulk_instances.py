@@ -50,8 +50,8 @@ _FALLBACKS = st.lists(
 
 def _lose(cloud: Emulated, path: str) -> None:
     """Delete a member and its disk."""
-    cloud.emulator.store.delete(path)
-    cloud.emulator.store.delete(path.replace("/instances/", "/disks/"))
+    cloud.delete(path)
+    cloud.delete(path.replace("/instances/", "/disks/"))
 
 
 def _lose_all(cloud: Emulated) -> None:

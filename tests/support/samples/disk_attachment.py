@@ -8,8 +8,7 @@ from valid import names
 
 
 def _detach(cloud: Emulated) -> None:
-    cloud.change(VM, lambda body: body.update(disks=body["disks"][:1]))
-    cloud.change(f"projects/{PROJECT}/zones/{ZONE}/disks/example-data", lambda body: body.update(users=[]))
+    cloud.detach(VM, f"projects/{PROJECT}/zones/{ZONE}/disks/example-data")
 
 
 def _is_detached(cloud: Emulated) -> bool:

@@ -11,11 +11,13 @@ import attrs
 
 from gcpx.compute.bulk_instances.bulk_insert_body import BulkInsertBody
 from gcpx.compute.bulk_instances.creation.causes import reason_of_error
+from gcpx.compute.bulk_instances.creation.created_members import CreatedMembers
 from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup, earlier_fleet
 from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance
-from gcpx.compute.idempotent_insert import IdempotentInsert
-from gcpx.compute.operation_outcome import Outcome
-from gcpx.compute.operations import Operations, Wait, moment, percentage
+from gcpx.compute.bulk_instances.membership import created_in_group
+from gcpx.compute.idempotent_insert import Fate, IdempotentInsert
+from gcpx.compute.operation_outcome import Outcome, created_instances
+from gcpx.compute.operations import Wait, percentage
 from gcpx.compute.request_ids import RequestIds
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.errors import ApiError, Conflict, Rejected
@@ -24,8 +26,6 @@ from gcpx.model.call import Call
 from gcpx.model.links import name_of
 
 _NAMESPACE: Final = uuid.UUID("0b9d4f5a-58f7-5a4d-8e67-5a1a9d0d7c11")
-_CLOCK_SKEW: Final = 2.0
-"""Seconds by which the times of operations and of instances may differ, because different machines write them."""
 _DIRECTIONS: Final = {"CREATING": "rolling forward", "ROLLING_BACK": "rolling back", "DONE": "done"}
 
 
@@ -65,15 +65,16 @@ class BulkInsert:
         """Return whether an earlier run sent this same request and it did not fail; raises `ApiError`."""
         return any(True for _ in self._earlier_operations(call))
 
-    def has_created(self, call: Call, instances: list[Instance]) -> bool:
-        """Return whether an earlier run sent this same request, and it created one of the instances; raises `ApiError`."""
-        operations = self._earlier_operations(call)
-        return any(_was_created_by(operation, instance) for operation in operations for instance in instances)
+    def created_earlier(self, call: Call, instances: list[Instance]) -> list[Instance]:
+        """Return those instances that this same request created when an earlier run sent it; raises `ApiError`."""
+        groups = [operation.get("operationGroupId") for operation in self._earlier_operations(call)]
+        operations = self.fleet.operations
+        return [item for group in groups if group for item in created_in_group(call, operations, group, instances)]
 
     def _earlier_operations(self, call: Call) -> Iterator[dict[str, Any]]:
         """Yield the operations that earlier runs started with this same request, except those that failed."""
         for request_id in self._insert(call).derived_request_ids:
-            operation = self._operations.requested(call, self._scope, request_id)
+            operation = self.fleet.operations.requested(call, self._scope, request_id)
             if operation is not None:
                 yield operation
 
@@ -82,11 +83,19 @@ class BulkInsert:
             request_ids=self._request_ids(call),
             send=lambda request_id: self._earlier_operation(call, request_id) or self._send(call, request_id),
             wait=lambda operation: self._outcome(call, operation),
-            exists=lambda outcome: self._counts(call, outcome),
+            fate=lambda outcome: self._fate(call, outcome),
+            was_known=lambda operation: (
+                operation.get("operationGroupId") in {call.last.get("operationGroupId", ""), *call.shown}
+            ),
         )
 
     def _outcome(self, call: Call, operation: dict[str, Any]) -> Outcome:
-        outcome = self._operations.outcome(call, operation, Wait("bulk insert", TIMEOUT, describe_progress))
+        is_new, created = operation.get("status") != "DONE" and not self.begun, None
+        try:
+            outcome = self.fleet.operations.outcome(call, operation, Wait("bulk insert", TIMEOUT, describe_progress))
+            created = created_instances(outcome.per_location) if is_new else None
+        finally:
+            self.fleet.membership.add_creation(operation, created)
         self.fleet.look_in(outcome.per_location)
         return outcome
 
@@ -102,7 +111,7 @@ class BulkInsert:
         return RequestIds(call=call, namespace=_NAMESPACE, content=[*place, body, existing, *number])
 
     def _earlier_operation(self, call: Call, request_id: str) -> dict[str, Any] | None:
-        return self._operations.requested(call, self._scope, request_id) if self.begun else None
+        return self.fleet.operations.requested(call, self._scope, request_id) if self.begun else None
 
     def _send(self, call: Call, request_id: str) -> dict[str, Any]:
         request = Request(
@@ -121,7 +130,7 @@ class BulkInsert:
 
     def _begun_for_another_id(self, call: Call, request_id: str, error: ApiError) -> dict[str, Any]:
         """Return the operation of a refused request ID that was used with another fleet ID; otherwise raise the error."""
-        operation = self._operations.requested_if_known(call, self._scope, request_id) if call.autonamed else None
+        operation = self.fleet.operations.requested_if_known(call, self._scope, request_id) if call.autonamed else None
         if operation is None:
             raise error
         return operation
@@ -129,40 +138,27 @@ class BulkInsert:
     def created_by(self, outcome: Outcome) -> int:
         """Count the instances that an operation of this request has created and not rolled back."""
         if outcome.per_location:
-            return _created(outcome.per_location)
+            return created_instances(outcome.per_location).total()
         return int(self.body["count"]) if outcome.error is None else 0
 
-    def _counts(self, call: Call, outcome: Outcome) -> bool:
-        """Return whether to accept the result of an earlier run's operation, instead of creating once more."""
-        if self.created_by(outcome) == 0:
-            return self.was_followed(call)
-        if len(self.fleet.members(call)) > len(self.existing) + self.created:
-            return True
-        return call.autonamed and self._has_earlier_fleet(call, outcome)
+    def _fate(self, call: Call, outcome: Outcome) -> Fate:
+        """Tell what has become of the instances of an operation: they may be members of a fleet with another ID.
 
-    def _has_earlier_fleet(self, call: Call, outcome: Outcome) -> bool:
-        """Return whether the instances exist in a fleet with another ID, which the engine is not about to replace."""
-        earlier = earlier_fleet(call, self.fleet, BulkCreationGroup.of_outcome(outcome))
-        if earlier is None or call.is_anothers(earlier.resource_id):
-            return False
-        return earlier.id not in call.shown and earlier.resource_id not in call.shown
+        A fleet that another resource has, or that the engine is about to replace, is not to be used.
+        """
+        if self.created_by(outcome) == 0:
+            return Fate.FOUND if self.was_followed(call) else Fate.GONE
+        if len(self.fleet.members(call)) > len(self.existing) + self.created:
+            return Fate.FOUND
+        earlier = earlier_fleet(call, self.fleet, BulkCreationGroup.of_outcome(outcome)) if call.autonamed else None
+        if earlier is not None:
+            is_used = call.is_anothers(earlier.resource_id) or {earlier.id, earlier.resource_id} & call.shown
+            return Fate.GONE if is_used else Fate.FOUND
+        return Fate.GONE if CreatedMembers.of(call, self.fleet, outcome).are_gone else Fate.UNSEEN
 
     @property
     def _scope(self) -> str:
         return f"regions/{self.fleet.region}"
-
-    @property
-    def _operations(self) -> Operations:
-        return Operations(google=self.fleet.google, version="beta", project=self.fleet.project)
-
-
-def _was_created_by(operation: dict[str, Any], instance: Instance) -> bool:
-    """Return whether an instance was created while an operation was under way; true if that cannot be told."""
-    created, begun = instance.get("creationTimestamp"), operation.get("insertTime")
-    if not created or not begun:
-        return True
-    earliest, ended = moment(begun) - _CLOCK_SKEW, operation.get("endTime")
-    return earliest <= moment(created) and (not ended or moment(created) <= moment(ended) + _CLOCK_SKEW)
 
 
 def describe_progress(operation: dict[str, Any]) -> str:
@@ -175,9 +171,4 @@ def describe_progress(operation: dict[str, Any]) -> str:
         f"zone {name_of(name)} {_DIRECTIONS.get(status.get('status', ''), 'waiting')}"
         for name, status in locations.items()
     )
-    return f"{_created(locations):,}/{target:,} instances, {', '.join(zones)}"
-
-
-def _created(locations: dict[str, Any]) -> int:
-    """Count the instances that a bulk creation has created and not rolled back."""
-    return sum(status.get("createdVmCount", 0) - status.get("deletedVmCount", 0) for status in locations.values())
+    return f"{created_instances(locations).total():,}/{target:,} instances, {', '.join(zones)}"

@@ -10,15 +10,17 @@ from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.fleet_id import membership_labels, membership_pattern, pattern_expression
+from gcpx.compute.bulk_instances.fleet_id import is_tracked, membership_labels, membership_pattern, pattern_expression
+from gcpx.compute.bulk_instances.membership import Membership
 from gcpx.compute.bulk_instances.region_zones import RegionZones
+from gcpx.compute.collection import may_refuse_number
 from gcpx.compute.operation_batch import BatchRequest, OperationBatch
 from gcpx.compute.operations import Operations
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import NotFound, ServerError
-from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_of
+from gcpx.gcp.errors import ApiError, NotFound, ServerError
+from gcpx.gcp.list_method import ListMethod, is_id, items_of, scopes_in, scopes_of
 from gcpx.gcp.request import Request, segment
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
@@ -47,16 +49,25 @@ class MemberRequest:
     body: Any = None
     query: Mapping[str, Any] = attrs.Factory(dict)
 
-    def of_batch(self, project: str) -> BatchRequest:
-        """Write the request, with a request ID of its own, so that it can be sent again."""
-        path = f"zones/{name_of(self.member['zone'])}/instances/{self.member['name']}"
-        url = f"{_VERSION}/projects/{project}/{path.rpartition('/')[0]}/{segment(self.member['name'])}"
-        query = {"requestId": str(uuid.uuid4()), **self.query}
-        if self.method == "delete":
-            request = Request(api=COMPUTE, method="DELETE", path=url, query=query)
-            return BatchRequest(request=request, what=f"delete {path}")
-        request = Request(api=COMPUTE, method="POST", path=f"{url}/{self.method}", query=query, body=self.body)
-        return BatchRequest(request=request, what=f"{self.method} of {path}")
+    def of_batch(self, project: str, *, by_name: bool) -> BatchRequest:
+        """Write the request, with a request ID of its own, so that it can be sent again.
+
+        It names the member by its numeric ID, so that it cannot hit a namesake, or by its name.
+        """
+        instances, name = f"zones/{name_of(self.member['zone'])}/instances", self.member["name"]
+        is_deletion = self.method == "delete"
+        url, method = f"{_VERSION}/projects/{project}/{instances}", "" if is_deletion else f"/{self.method}"
+        shown = f"{url}/{segment(name)}{method}"
+        request = Request(
+            api=COMPUTE,
+            method="DELETE" if is_deletion else "POST",
+            path=shown if by_name else f"{url}/{segment(str(self.member['id']))}{method}",
+            shown=shown,
+            query={"requestId": str(uuid.uuid4()), **self.query},
+            body=self.body,
+        )
+        words = f"delete {instances}/{name}" if is_deletion else f"{self.method} of {instances}/{name}"
+        return BatchRequest(request=request, what=words)
 
 
 @attrs.frozen
@@ -69,13 +80,14 @@ class Failure:
 
 @attrs.frozen
 class Fleet:
-    """The instances of one region that have the same label, or names of the same pattern.
+    """The members among the instances of one region that have the same label, or names of the same pattern.
 
     Attributes:
         project: the project's ID or number.
         region: the region's name, such as `us-east1`.
         id: the fleet ID, in one of the forms of `fleet_id`.
         zones: the zones of regions, which all fleets of a process share.
+        membership: which of the instances are members, as far as one call of the engine has found out.
     """
 
     google: GoogleClient
@@ -83,11 +95,12 @@ class Fleet:
     region: str
     id: str
     zones: RegionZones = attrs.field(factory=RegionZones, eq=False, repr=False)
+    membership: Membership = attrs.field(factory=Membership, eq=False, repr=False)
 
     @property
     def resource_id(self) -> str:
         """The resource's ID in Pulumi, by which it can also be imported."""
-        place = self.id if "/" in self.id else f"bulkInstances/{self.id}"
+        place = f"bulkInstances/{self.id}" if is_tracked(self.id) else self.id
         return f"projects/{self.project}/regions/{self.region}/{place}"
 
     @property
@@ -100,8 +113,21 @@ class Fleet:
         """The pattern that the name of every member fits; None if the members are found by a label."""
         return membership_pattern(self.id)
 
+    @property
+    def operations(self) -> Operations:
+        """The operations of the project."""
+        return Operations(google=self.google, version=_VERSION, project=self.project)
+
     def members(self, call: Call) -> list[Instance]:
-        """List the members, ordered by name and number; raises `ApiError` if they cannot be listed.
+        """List the members; raises the same as `matching` and `members_among`."""
+        return self.members_among(call, self.matching(call))
+
+    def members_among(self, call: Call, found: list[Instance]) -> list[Instance]:
+        """Return the members among instances that match; raises `ApiError` if it cannot be told who is one."""
+        return self.membership.members_among(call, self.operations, self.region, found)
+
+    def matching(self, call: Call) -> list[Instance]:
+        """List the instances that match the fleet's ID, ordered by name and number; raises `ApiError`.
 
         The first list of a region in a process is an aggregated one, which counts as a heavy-weight read, and names the
         region's zones. Later ones list each zone, side by side.
@@ -113,7 +139,7 @@ class Fleet:
             if not self.zones.forget(self.project, self.region):
                 raise
             found = self._found(call)
-        return sorted(filter(self._has_member, found), key=lambda member: name_order(member["name"]))
+        return sorted(filter(self._matches, found), key=lambda member: name_order(member["name"]))
 
     def look_in(self, locations: Iterable[str]) -> None:
         """From now on, also list these zones, such as `zones/us-east1-b`, in which members were or have been created."""
@@ -124,7 +150,7 @@ class Fleet:
         members = list(members)
         ids = {member["id"] for member in members}
         zones = list(dict.fromkeys(name_of(member["zone"]) for member in members))
-        return [member for member in self._listed_in(call, zones) if member["id"] in ids and self._has_member(member)]
+        return [member for member in self._listed_in(call, zones) if member["id"] in ids and self._matches(member)]
 
     def delete(self, call: Call, members: Iterable[Instance]) -> None:
         """Delete members side by side; raises the same as `send_all`."""
@@ -150,7 +176,8 @@ class Fleet:
         """
         errors = self._errors(call, requests, done)
         listed = self._listed_despite_errors(call, requests, errors)
-        for index, error in zip(listed, self._errors(call, [requests[index] for index in listed], done), strict=True):
+        again = self._errors(call, [requests[index] for index in listed], done, by_name=True)
+        for index, error in zip(listed, again, strict=True):
             errors[index] = _contradiction(error) if isinstance(error, NotFound) else error
         return [
             Failure(request, error)
@@ -158,19 +185,22 @@ class Fleet:
             if error is not None and not (request.method == "delete" and isinstance(error, NotFound))
         ]
 
-    def _errors(self, call: Call, requests: Sequence[MemberRequest], done: str) -> list[ProviderError | None]:
+    def _errors(
+        self, call: Call, requests: Sequence[MemberRequest], done: str, *, by_name: bool = False
+    ) -> list[ProviderError | None]:
         """Send requests once; return the error of each, or None."""
         if not requests:
             return []
-        operations = Operations(google=self.google, version=_VERSION, project=self.project)
-        batch = OperationBatch(operations=operations, timeout=TIMEOUT, done=f"instances {done}")
-        return batch.run(call, [request.of_batch(self.project) for request in requests])
+        batch = OperationBatch(operations=self.operations, timeout=TIMEOUT, done=f"instances {done}")
+        return batch.run(call, [request.of_batch(self.project, by_name=by_name) for request in requests])
 
     def _listed_despite_errors(
         self, call: Call, requests: Sequence[MemberRequest], errors: Sequence[ProviderError | None]
     ) -> list[int]:
-        """Return the indexes of the requests whose members Google did not find, but still lists."""
-        missing = [index for index, error in enumerate(errors) if isinstance(error, NotFound)]
+        """Return the indexes of the requests for whose numeric IDs Google refused them, but whose members it still lists."""
+        missing = [
+            index for index, error in enumerate(errors) if isinstance(error, ApiError) and may_refuse_number(error)
+        ]
         if not missing:
             return []
         listed = {member["id"] for member in self.read_again(call, (requests[index].member for index in missing))}
@@ -207,7 +237,8 @@ class Fleet:
 
     def _list_method(self, path: str, **query: Any) -> ListMethod:
         path = f"{_VERSION}/projects/{self.project}/{path}"
-        return ListMethod(google=self.google, path=path, query={"filter": self._filter, **query})
+        query = {"filter": self._filter, **query}
+        return ListMethod(google=self.google, path=path, query=query, needs=scopes_in(self.region))
 
     @property
     def _filter(self) -> str:
@@ -215,8 +246,8 @@ class Fleet:
             return f"name eq {pattern_expression(self.name_pattern)}"
         return " ".join(f'labels.{key} = "{value}"' for key, value in self.labels.items())
 
-    def _has_member(self, instance: Instance) -> bool:
-        """Return whether a listed instance is a member.
+    def _matches(self, instance: Instance) -> bool:
+        """Return whether a listed instance matches the fleet's ID.
 
         The filter ignores the region, and does not distinguish a missing label from an empty one. Raises
         MalformedResponse for an instance that the filter excludes: to leave it out could be to forget it.

@@ -28,6 +28,15 @@ FLEET_ID: Final = (
 )
 
 
+def is_tracked(fleet_id: str) -> bool:
+    """Return whether the members are found by gcpx's own label.
+
+    >>> is_tracked("crew"), is_tracked("labels/role=worker"), is_tracked("namePattern/web-#")
+    (True, False, False)
+    """
+    return "/" not in fleet_id
+
+
 def membership_labels(fleet_id: str) -> dict[str, str]:
     """Return the label that every member has, as a map; empty if the members are found by their names.
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
+from gcpx.compute.operation_fields import kind_of
 from gcpx.gcp.errors import ApiError
 from gcpx.gcp.list_method import ListMethod
 from gcpx.model.call import Call
@@ -27,16 +28,17 @@ _STOP_TIMES: Final = {
 }
 """The field with the time of the stop, by status; it is not set before the stop has ended."""
 _REASONS: Final = {
-    "compute.instances.deferredStop": "RUN_LIMIT",
-    "compute.instances.guestTerminate": "GUEST",
-    "compute.instances.hostError": "HOST_ERROR",
-    "compute.instances.preempted": "PREEMPTED",
+    "deferredStop": "RUN_LIMIT",
+    "guestTerminate": "GUEST",
+    "hostError": "HOST_ERROR",
+    "preempted": "PREEMPTED",
     "stop": "REQUESTED",
     "suspend": "REQUESTED",
 }
-"""Why an instance was stopped, by the type of the operation that stopped it."""
-_FILTER: Final = " OR ".join(f'(operationType = "{kind}")' for kind in _REASONS)
-_FIELDS: Final = "items(operationType,targetId,insertTime,error(errors(code))),nextPageToken"
+"""Why an instance was stopped, by the kind of the operation that stopped it."""
+_FILTER: Final = f'operationType eq "(.*[.])?({"|".join(_REASONS)})"'
+"""Some types begin with the collection, as in `compute.instances.preempted`."""
+_FIELDS: Final = "operationType,targetId,insertTime,error(errors(code))"
 _PATIENCE: Final = 10.0
 """Seconds of retries. The reasons only inform, so a refresh does not wait long for them."""
 _PARALLEL_LISTS: Final = 8
@@ -102,8 +104,8 @@ def _stops_by_instance(call: Call, fleet: Fleet, zones: list[str]) -> defaultdic
 def _stops(call: Call, fleet: Fleet, zone: str) -> list[_Stop]:
     """List what stopped instances in a zone; if reading fails, say so and return what was read before."""
     path = f"v1/projects/{fleet.project}/zones/{zone}/operations"
-    query = {"filter": _FILTER, "fields": _FIELDS}
-    method = ListMethod(google=fleet.google, path=path, query=query, patience=_PATIENCE)
+    query = {"filter": _FILTER}
+    method = ListMethod(google=fleet.google, path=path, query=query, fields=_FIELDS, patience=_PATIENCE)
     found: list[_Stop] = []
     try:
         for page in method.pages(call):
@@ -116,7 +118,7 @@ def _stops(call: Call, fleet: Fleet, zone: str) -> list[_Stop]:
 def _stops_of(operations: Any) -> Iterator[_Stop]:
     """Read operations (REST JSON); those that failed stopped nothing."""
     for operation in operations:
-        at, reason = _time(operation.get("insertTime")), _REASONS.get(operation.get("operationType", ""))
+        at, reason = _time(operation.get("insertTime")), _REASONS.get(kind_of(operation))
         if at is not None and reason is not None and not operation.get("error"):
             yield _Stop(str(operation.get("targetId")), at, reason)
 

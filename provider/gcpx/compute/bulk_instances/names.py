@@ -17,6 +17,7 @@ from gcpx.compute.bulk_instances.size import FleetSize
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.errors import ProviderError
 from gcpx.gcp.errors import ApiError, Rejected
+from gcpx.gcp.list_method import scopes_in
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
 from gcpx.model.rules import text
@@ -130,12 +131,15 @@ def explained_refusal(
     pattern = text(inputs, "namePattern")
     if not pattern or not isinstance(refusal, Rejected):
         return refusal
-    in_use = _names_in_use(call, fleet, pattern)
+    try:
+        in_use = _names_in_use(call, fleet, pattern)
+    except ApiError:
+        return refusal
     return NamesExhaustedError(pattern, in_use, missing) if runs_out(pattern, in_use, missing) else refusal
 
 
 def _names_in_use(call: Call, fleet: Fleet, pattern: str) -> set[str]:
-    """List the names of all instances in the fleet's region that fit a pattern; none if they cannot be listed."""
+    """List the names of all instances in the fleet's region that fit a pattern; raises `ApiError` if they cannot be listed."""
     instances = ImportableResources(
         google=fleet.google,
         project=fleet.project,
@@ -143,8 +147,6 @@ def _names_in_use(call: Call, fleet: Fleet, pattern: str) -> set[str]:
         collection="instances",
         fields="name,zone",
         filter=f"name eq {pattern_expression(pattern)}",
+        needs=scopes_in(fleet.region),
     )
-    try:
-        return {found["name"] for found in instances.read_all(call) if region_of(found) == fleet.region}
-    except ApiError:
-        return set()
+    return {found["name"] for found in instances.read_all(call) if region_of(found) == fleet.region}

@@ -52,11 +52,28 @@ def imported_fleet(call: Call, fleet: Fleet, members: list[Instance], inputs: di
     return Live(live.id, require_types(object_type(BulkInstancesModel), {**inputs, **live.properties}))
 
 
-def unread_fleet(fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any]) -> Live:
-    """Describe a fleet whose members cannot be listed, by its inputs and the outputs of the last operation."""
+def last_members(call: Call, members: list[Instance]) -> list[dict[str, Any]]:
+    """Describe members as they were last listed, without finding out why some are stopped."""
+    generations = last_generations(call.last)
+    return [_member(instance, {}, generations) for instance in members]
+
+
+def unread_fleet(
+    fleet: Fleet, inputs: dict[str, Any], last: dict[str, Any], creation: Mapping[str, Any] | None = None
+) -> Live:
+    """Describe a fleet whose members cannot be listed.
+
+    Args:
+        fleet: the fleet.
+        inputs: its inputs.
+        last: the outputs of the last update.
+        creation: the operation of its last bulk creation (REST JSON), as far as it is known.
+    """
     properties = object_type(BulkInstancesModel).properties
     outputs = {name: last[name] for name, prop in properties.items() if prop.traits.output and name in last}
-    return Live.unread(fleet.resource_id, {**outputs, **inputs, **_place(fleet)})
+    group = (creation or {}).get("operationGroupId")
+    known = {"operationGroupId": group} if isinstance(group, str) and group else {}
+    return Live.unread(fleet.resource_id, {**outputs, **known, **inputs, **_place(fleet)})
 
 
 def last_creation_outputs(last: dict[str, Any]) -> dict[str, Any]:

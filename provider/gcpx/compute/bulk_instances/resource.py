@@ -8,21 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final
 
 import attrs
 
-from gcpx.compute.bulk_instances.creation.earlier_fleet import (
-    EarlierFleetError,
-    raise_if_earlier,
-    warn_of_earlier_fleets,
-)
+from gcpx.compute.bulk_instances.creation.created_members import members_after
+from gcpx.compute.bulk_instances.creation.earlier_fleet import EarlierFleetError, earlier_fleet, warn_of_earlier_fleets
 from gcpx.compute.bulk_instances.creation.fallback_rules import fallback_zones_are_in_the_region
-from gcpx.compute.bulk_instances.creation.instances import create_instances, were_created_for
+from gcpx.compute.bulk_instances.creation.instances import create_instances, created_earlier
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
 from gcpx.compute.bulk_instances.declaration import BulkInstancesModel, BulkInstancesQuery
-from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, region_of
-from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, GENERATION_LABEL, TRACKING_LABEL
+from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance, region_of
+from gcpx.compute.bulk_instances.fleet_id import FLEET_ID, GENERATION_LABEL, TRACKING_LABEL, is_tracked
 from gcpx.compute.bulk_instances.imported_inputs import imported_inputs
 from gcpx.compute.bulk_instances.names import explained_refusal, have_too_few_names
 from gcpx.compute.bulk_instances.online_checks import fleet_checks
@@ -37,11 +35,13 @@ from gcpx.compute.bulk_instances.rollout.update import FleetUpdate
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.size import FleetSize, is_parked
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
+from gcpx.compute.bulk_instances.strangers import name_new_members, naming_strangers
 from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import InProject
+from gcpx.gcp.list_method import any_scope, scopes_in
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.online_checks import OnlineChecks
 from gcpx.gcp.partial_state import keeping_state
@@ -49,7 +49,7 @@ from gcpx.gcp.place_defaults import missing_place, place_or_default
 from gcpx.model.call import Call
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
-from gcpx.model.naming import AUTONAMED, Autoname
+from gcpx.model.naming import AUTONAMED, UNREAD, Autoname
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, PartialError
 from gcpx.model.rules import Violation, text
 from gcpx.model.values import Path
@@ -159,15 +159,17 @@ class BulkInstances(InProject):
             if is_parked(inputs):
                 return live_fleet(call, fleet, [], inputs, generation_output(generation))
             wanted = attrs.evolve(wanted, begun=adopted)
-            return attrs.evolve(self._grow(call, fleet, inputs, wanted), adopted=adopted)
+            with naming_strangers(call, fleet):
+                return attrs.evolve(self._grow(call, fleet, inputs, wanted), adopted=adopted)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the fleet from its members; None if it has none, unless it is parked.
 
-        In an import, also describe them as inputs.
+        In an import, everything that matches the ID is a member, and also describes the inputs.
         """
         fleet = self._parse(resource_id)
-        members = fleet.members(call)
+        with naming_strangers(call, fleet):
+            members = self._members_read(call, fleet, is_import=inputs is None)
         if not members and not is_parked(inputs or {}):
             return None
         if inputs is None:
@@ -188,12 +190,15 @@ class BulkInstances(InProject):
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Delete surplus members, start or replace stopped ones, change those that are behind, create missing ones."""
         call, old = after_last_update(call, old, new)
-        return FleetUpdate(call, self._parse(resource_id), old, new).run()
+        fleet = self._parse(resource_id)
+        with naming_strangers(call, fleet):
+            return FleetUpdate(call, fleet, old, new).run()
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Delete every member."""
         fleet = self._parse(resource_id)
-        fleet.delete(call, fleet.members(call))
+        with naming_strangers(call, fleet):
+            fleet.delete(call, fleet.members(call))
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the fleets that gcpx created, by the label of their instances; on one page, because fleets span pages."""
@@ -206,6 +211,7 @@ class BulkInstances(InProject):
             collection="instances",
             fields="zone,labels",
             filter=f"labels.{TRACKING_LABEL}:*",
+            needs=scopes_in(wanted) if wanted else any_scope,
         ).read_all(call)
         fleets = dict.fromkeys((region_of(instance), instance["labels"][TRACKING_LABEL]) for instance in instances)
         return Page([
@@ -213,6 +219,17 @@ class BulkInstances(InProject):
             for region, fleet_id in fleets
             if wanted in {"", region}
         ])  # fmt: skip
+
+    def _members_read(self, call: Call, fleet: Fleet, *, is_import: bool) -> list[Instance]:
+        """List the members; an import takes in what matches, and so does a refresh of a fleet that the user defined.
+
+        Not after a creation or an update whose result was not read: that is to be finished first.
+        """
+        if not is_import and (is_tracked(fleet.id) or call.last.get(UNREAD)):
+            return fleet.members(call)
+        found = fleet.matching(call)
+        name_new_members(call, fleet, found)
+        return found
 
     @contextmanager
     def _reserve(self, call: Call, fleet: Fleet) -> Iterator[None]:
@@ -227,27 +244,37 @@ class BulkInstances(InProject):
 
     def _has_own_instances(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> bool:
         """Return whether an earlier run whose response was lost created instances; refuse those of anyone else."""
-        members = fleet.members(call)
-        if members and (len(members) > wanted.count or not were_created_for(call, fleet, inputs, wanted, members)):
-            words = f"{len(members):,} instances, such as {members[0]['name']}, match it and were not created by this resource"
+        found = fleet.matching(call)
+        if not found:
+            return False
+        own = created_earlier(call, fleet, inputs, wanted, found)
+        fleet.membership.take_in(own)
+        if not own or len(found) > wanted.count or fleet.members_among(call, found) != found:
+            words = (
+                f"{len(found):,} instances, such as {found[0]['name']}, match it and were not created by this resource"
+            )
             raise FleetIdTakenError(fleet, words, how_to_manage(call, fleet.resource_id, "choose another ID"))
-        return bool(members)
+        return True
 
     def _grow(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> Live:
         """Create the instances of a new fleet, and read it back."""
-        unread = unread_fleet(fleet, inputs, call.last)
-        with keeping_state(lambda _: unread) as progress:
+        unread = partial(unread_fleet, fleet, inputs, call.last)
+        with keeping_state(unread) as progress:
             creation = create_instances(call, fleet, inputs, [], wanted)
             if creation.refusal is not None:
                 warn_of_earlier_fleets(call, fleet, self._earlier)
                 raise explained_refusal(call, fleet, inputs, wanted.count, creation.refusal)
-            progress.created(outcome=creation.error or "it was created")
+            progress.created(creation.last_operation, outcome=creation.error or "it was created")
             members = fleet.members(call)
-        if creation.created and not members and call.autonamed:
-            raise_if_earlier(call, fleet, creation.group)
+            may_be_elsewhere = creation.created and not members and call.autonamed
+            earlier = earlier_fleet(call, fleet, creation.group) if may_be_elsewhere else None
+        if earlier is not None and earlier.id != fleet.id:
+            raise EarlierFleetError(earlier)
         warn_of_earlier_fleets(call, fleet, self._earlier)
-        with keeping_state(lambda _: unread) as progress:
-            progress.created(outcome=creation.error or "it was created")
+        with keeping_state(unread) as progress:
+            progress.created(creation.last_operation, outcome=creation.error or "it was created")
+            if len(members) < creation.created:
+                members = members_after(call, fleet, [], creation.created, creation.outcomes)
             creation = creation.completed() if len(members) >= wanted.count else creation
             outputs = {**creation.outputs, **generation_output(wanted.labels.get(GENERATION_LABEL, ""))}
             live = live_fleet(call, fleet, members, inputs, outputs)

@@ -18,6 +18,8 @@ from gcpx.model.location_patterns import PROJECT, ZONE
 from gcpx.model.rules import Violation, rule
 
 _REGIONAL_DISK: Final = re.compile(r"(?:.*/)?regions/[^/]+/disks/[^/]+")
+_OF_THE_INSTANCE: Final = ("interface", "project", "zone")
+_OF_THE_DISK: Final = ("diskEncryptionKey", "diskSizeGb", "guestOsFeatures", "userLicenses")
 
 
 @rule("forceAttach requires a regional disk", rest("instances.attachDisk", "forceAttach"))
@@ -34,8 +36,9 @@ class DiskAttachmentModel(AttachedDisk):
     """An existing disk, zonal or regional, attached to an existing instance.
 
     gcpx attaches the disks of one instance one after another, and those of different instances in parallel.
-    `autoDelete` and `forceAttach` change in place; every other change detaches the disk and attaches it again. If the
-    instance or the disk is deleted, the attachment counts as deleted too.
+    `autoDelete`, `diskSizeGb` and `forceAttach` change in place; every other change detaches the disk and attaches it
+    again. What happens to the disk or to the instance, such as another size of the disk, is not a change of the
+    attachment. If the instance or the disk is deleted, the attachment counts as deleted too.
     """
 
     OMIT = frozenset({"initializeParams", "source"})
@@ -44,8 +47,8 @@ class DiskAttachmentModel(AttachedDisk):
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
-        """Leave project and zone to the instance, and the size to the disk."""
-        return {name: values.get(name) for name in ("project", "zone", "diskSizeGb")}
+        """Leave to the instance and to the disk what is theirs; the machine type decides which interface is possible."""
+        return {name: values.get(name) for name in (*_OF_THE_INSTANCE, *_OF_THE_DISK)}
 
     disk: str = field(
         "The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.",
@@ -53,6 +56,12 @@ class DiskAttachmentModel(AttachedDisk):
         pattern=DISK,
         url="zones/disks",
         wire="source",
+    )
+    disk_size_gb: int = field(
+        "The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the disk has another size than the program says, gcpx prints a warning, and the output is the disk's size. Default: the disk's current size. Changes in place.",
+        unsent=True,
+        int64=True,
+        minimum=1,
     )
     force_attach: bool = field(
         "Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, in
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.method_call import MethodCall
-from gcpx.errors import CancelledError, MalformedResponse, OutOfTimeError, ProviderError
+from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Conflict, NotFound, Rejected
 from gcpx.gcp.list_method import link_of
@@ -31,13 +31,20 @@ from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
+from gcpx.model.numbers import as_integer
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
 from gcpx.model.rules import Violation, text
 
 _TIMEOUT: Final = 300.0
 """Seconds that an operation may take if the user sets no custom timeout."""
-_CANCELLATION_INTERVAL: Final = 0.5
-"""Seconds between checks for a cancellation while another change of the same instance is under way."""
+
+
+@attrs.frozen
+class _Attached:
+    """Our disk on an instance: both as Google returns them (REST JSON)."""
+
+    instance: dict[str, Any]
+    disk: dict[str, Any]
 
 
 class DiskAttachment(Resource):
@@ -50,7 +57,7 @@ class DiskAttachment(Resource):
     token = "gcpx:compute:DiskAttachment"
     model = DiskAttachmentModel
     query = DiskAttachmentQuery
-    in_place = frozenset({("autoDelete",), ("forceAttach",)})
+    in_place = frozenset({("autoDelete",), ("diskSizeGb",), ("forceAttach",)})
     id_forms = ID_FORMS
     operation_timeout = _TIMEOUT
 
@@ -98,6 +105,13 @@ class DiskAttachment(Resource):
         del inputs
         return ()
 
+    def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
+        """Return the ID by disk, which an attachment has until its device name is known, and maybe longer."""
+        address, disk = parsed(resource_id, self._google.settings), text(outputs, "disk")
+        if address is None or not (address.disk or disk):
+            return resource_id
+        return attrs.evolve(address, device="", disk=address.disk or address.path_of_disk(disk)).id
+
     def predict(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Predict the instance's project and zone."""
         if not isinstance(inputs.get("instance"), str):
@@ -116,21 +130,28 @@ class DiskAttachment(Resource):
         body = codec.to_body(self.type, inputs) | {"source": disk}
         query = {"forceAttach": True} if inputs.get("forceAttach") else {}
         known = Live.unread(address.id, {**inputs, "project": address.project, "zone": address.zone})
-        attach = MethodCall(name=address.instance, method="attachDisk", body=body, query=query, inverse="detachDisk")
+        attach = MethodCall(
+            collection=self._instances(address),
+            name=address.instance,
+            method="attachDisk",
+            body=body,
+            query=query,
+            inverse="detachDisk",
+            exists=lambda: self._find(call, address, inputs) is not None,
+        )
         with self._exclusively(call, address), keeping_state(lambda _: known) as creation:
             adopted = self._attach(call, address, inputs, attach)
             creation.created()
             live = self._find(call, address, inputs)
             if live is None:
                 raise NotFound(f"Google does not list {disk} on {address.path}")
+            _warn_of_size(call, live, inputs)
             return attrs.evolve(live, adopted=adopted)
 
     def _attach(self, call: Call, address: Address, inputs: dict[str, Any], attach: MethodCall) -> bool:
         """Attach the disk; return whether an earlier run has attached it."""
         try:
-            return self._instances(address).invoke_once(
-                call, attach, lambda: self._find(call, address, inputs) is not None
-            )
+            return attach.run_once(call)
         except (Conflict, Rejected) as error:
             attached = self._find(call, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
             if attached is None:
@@ -140,31 +161,37 @@ class DiskAttachment(Resource):
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Find the disk on the instance; None if either is gone."""
-        known = {name: call.last.get(name) for name in ("deviceName", "disk")}
-        return self._find(call, self._parse(resource_id), {**known, **(inputs or {})})
+        live = self._find(call, self._parse(resource_id), self._known(call, inputs or {}))
+        _warn_of_size(call, live, inputs or {})
+        return live
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Set `autoDelete`, unless it already has the new value."""
         address = self._parse(resource_id)
-        live = super().update(call, resource_id, old, new)
-        wanted = bool(new.get("autoDelete"))
-        if bool(live.properties.get("autoDelete")) == wanted:
-            return live
-        query = {"autoDelete": wanted, "deviceName": live.properties["deviceName"]}
-        with self._exclusively(call, address):
-            self._instances(address).invoke(call, address.instance, "setDiskAutoDelete", **query)
-        return super().update(call, resource_id, old, new)
+        known, wanted = self._known(call, new), bool(new.get("autoDelete"))
+        found = self._attached(call, address, known)
+        if found is not None and bool(found.disk.get("autoDelete")) == wanted:
+            live = self._live(address, found.disk, known)
+        else:
+            if found is not None:
+                query = {"autoDelete": wanted, "deviceName": found.disk["deviceName"]}
+                with self._exclusively(call, address):
+                    self._instances(address).invoke(call, found.instance, "setDiskAutoDelete", **query)
+            without_size = {**new, "diskSizeGb": None}  # it is compared only once, at the end
+            live = super().update(call, resource_id, old, without_size)
+        _warn_of_size(call, live, new)
+        return live
 
     def delete(self, call: Call, resource_id: str) -> None:
         """Detach the disk, if it is still the one that we attached."""
         address = self._parse(resource_id)
         with self._exclusively(call, address):
-            live = self._find(call, address, call.last)
-            if live is None:
+            found = self._attached(call, address, call.last)
+            if found is None:
                 return
-            query = {"deviceName": live.properties["deviceName"]}
+            query = {"deviceName": found.disk["deviceName"]}
             try:
-                self._instances(address).invoke(call, address.instance, "detachDisk", **query)
+                self._instances(address).invoke(call, found.instance, "detachDisk", **query)
             except (NotFound, Rejected) as error:
                 if self._find(call, address, call.last) is not None:
                     raise error from None
@@ -183,8 +210,18 @@ class DiskAttachment(Resource):
         items, next_token = instances.read_page(call, token, size)
         return Page([found for instance in items for found in _attachments(instance)], next_token)
 
+    @staticmethod
+    def _known(call: Call, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return what the inputs and the state say about which disk is ours."""
+        return {**{name: call.last.get(name) for name in ("deviceName", "disk")}, **inputs}
+
     def _find(self, call: Call, address: Address, known: dict[str, Any]) -> Live | None:
-        """Find our disk on the instance.
+        """Describe our disk on the instance; None if it is not attached. `known` is as in `_attached`."""
+        found = self._attached(call, address, known)
+        return None if found is None else self._live(address, found.disk, known)
+
+    def _attached(self, call: Call, address: Address, known: dict[str, Any]) -> _Attached | None:
+        """Find our disk on the instance; None if either is gone.
 
         Device name and disk must match, as far as they are known. The device name is not known before Google has
         returned it, and an ID by disk does not contain it. In an import by device name, the disk is not known.
@@ -198,8 +235,7 @@ class DiskAttachment(Resource):
         disk = address.disk or (address.path_of_disk(known["disk"]) if known.get("disk") else "")
         for attached in _disks_of(instance, address.path):
             if device in {"", attached.get("deviceName")} and disk in {"", path_of(attached.get("source", ""))}:
-                own = instances.is_own(call, instance)
-                return self._live(address, attached, known) if own else None
+                return _Attached(instance, attached) if instances.is_own(call, instance) else None
         return None
 
     def _live(self, address: Address, attached: dict[str, Any], known: dict[str, Any]) -> Live:
@@ -208,19 +244,9 @@ class DiskAttachment(Resource):
         properties = codec.from_body(self.type, attached)
         return Live(attrs.evolve(address, device=attached["deviceName"]).id, {**properties, **place, **force})
 
-    @contextmanager
-    def _exclusively(self, call: Call, address: Address) -> Iterator[None]:
+    def _exclusively(self, call: Call, address: Address) -> AbstractContextManager[None]:
         """Make one change to an instance's attachments at a time, because Google refuses concurrent ones."""
-        lock = self._locks.setdefault(address.path, threading.Lock())
-        while not lock.acquire(timeout=_CANCELLATION_INTERVAL):
-            if call.cancelled.is_set():
-                raise CancelledError.before(address.path)
-            if call.seconds_left() <= 0:
-                raise OutOfTimeError(address.path, call.timeout)
-        try:
-            yield
-        finally:
-            lock.release()
+        return call.holding(self._locks.setdefault(address.path, threading.Lock()), address.path)
 
     def _instances(self, address: Address) -> Collection:
         path = f"zones/{address.zone}/instances"
@@ -255,6 +281,16 @@ def _is_disk(found: Any) -> bool:
     if not isinstance(name, str) or not name:
         return False
     return found.get("type") == "SCRATCH" or (isinstance(source, str) and "/disks/" in source)
+
+
+def _warn_of_size(call: Call, live: Live | None, inputs: dict[str, Any]) -> None:
+    """Warn if a disk does not have the size that the program gives, because an attachment cannot change it."""
+    size, wanted = live and live.properties.get("diskSizeGb"), as_integer(inputs.get("diskSizeGb"))
+    if size is not None and wanted is not None and size != wanted:
+        call.warn(
+            f"diskSizeGb is {wanted} in the program, but the disk has {size} GB. An attachment does not change the size "
+            "of its disk: correct or leave out diskSizeGb, or resize the disk"
+        )
 
 
 def _attachments(instance: dict[str, Any]) -> Iterator[ListedResource]:

@@ -232,7 +232,9 @@ class Operation(Record):
     kind: str = output_field("Always `compute#operation`.", always=True)
     name: str = output_field("The operation's name.", always=True)
     operation_group_id: str = output_field("The ID of a group of operations, such as those of one bulk creation.")
-    operation_type: str = output_field("The type of operation, such as `insert`.", always=True)
+    operation_type: str = output_field(
+        "The type of operation, such as `insert` or `compute.instanceTemplates.insert`.", always=True
+    )
     progress: int = output_field("The progress, from 0 to 100. It does not indicate how much time is left.")
     region: str = output_field("The URL of the region of a regional operation.")
     self_link: str = output_field("The operation's URL.", always=True)

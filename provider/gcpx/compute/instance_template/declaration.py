@@ -112,6 +112,7 @@ class InstanceTemplateModel(Record):
     source_instance: str = field(
         "The instance to create the template from, such as `projects/my-project/zones/us-east1-b/instances/web`, or its URL. Conflicts with `properties`.",
         url="zones/instances",
+        forgotten=True,
     )
     source_instance_params: SourceInstanceParams = field(
         "How the template is created from its source instance, such as `{diskConfigs: [{deviceName: data, instantiateFrom: BLANK}]}`. Requires `sourceInstance`. Google does not return it.",

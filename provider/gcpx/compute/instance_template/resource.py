@@ -109,20 +109,15 @@ class InstanceTemplate(InProject):
         address = self._parse(resource_id)
         beta = self._needs_beta(call, address) if inputs is None else codec.uses_beta(self.type, inputs)
         collection = self._collection(address, beta=beta)
-        template = collection.get(call, address.name)
-        if template is None or self._is_another(call, template) or _has_other_unique_id(resource_id, template):
+        template = collection.get_own(call, address.name)
+        if template is None or _has_other_unique_id(resource_id, template):
             return None
-        return self._live(address, template) if collection.is_own(call, template) else None
+        return self._live(address, template)
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete by name, unless the template with this name is another one, or may be."""
+        """Delete by numeric ID, so that another template of this name stays."""
         address = self._parse(resource_id)
-        collection = self._collection(address, beta=False)
-        template = collection.get(call, address.name)
-        if template is None or self._is_another(call, template):
-            return
-        if collection.is_own(call, template):
-            collection.delete(call, address.name)
+        self._collection(address, beta=False).delete(call, address.name)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the templates of a region, or those of all scopes."""

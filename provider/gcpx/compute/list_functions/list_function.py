@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from gcpx.compute.api_warning import ApiWarning
 from gcpx.gcp.in_project import InProjectFunction
-from gcpx.gcp.list_method import ListMethod
+from gcpx.gcp.list_method import ListMethod, any_scope, no_scope, unreached
 from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.fields import Record, output_field, record
@@ -55,24 +55,26 @@ class ListFunction(InProjectFunction):
         return codec.from_body(self.result_type, merged)
 
     def _method(self, arguments: dict[str, Any]) -> ListMethod:
-        query = {name: arguments[name] for name in _QUERY if arguments.get(name) not in (None, "")}
-        mask = self.field_mask(arguments)
         return ListMethod(
             google=self._google,
             path=f"{self.version}/projects/{self._project(arguments)}/{self.path}",
-            query={**query, "fields": mask} if mask else query,
+            query={name: arguments[name] for name in _QUERY if arguments.get(name) not in (None, "")},
+            fields=self.fields(arguments),
+            needs=no_scope if arguments.get("returnPartialSuccess") else any_scope,
         )
 
-    def field_mask(self, arguments: dict[str, Any]) -> str:
-        """Write the `fields` parameter for `itemFields`; empty for all fields."""
-        fields = _item_fields(arguments)
-        return f"items({fields}),{','.join(_LIST_FIELDS)}" if fields else ""
+    def fields(self, arguments: dict[str, Any]) -> str:
+        """Join `itemFields`, with the fields that every item has; empty for all fields."""
+        fields = arguments.get("itemFields")
+        return ",".join(dict.fromkeys(("name", "selfLink", *fields))) if fields else ""
 
     def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
-        """Merge pages (REST JSON) into one response with `warnings` instead of `warning`."""
-        result: dict[str, Any] = {"items": [], "warnings": []}
+        """Merge pages (REST JSON) into one response with `warnings` instead of `warning`, and `unreachables`."""
+        result: dict[str, Any] = {"items": [], "warnings": [], "unreachables": []}
         for page in pages:
             result |= {name: page.get(name) for name in _LIST_FIELDS}
+            for name in unreached(page):
+                _add_once(result["unreachables"], name)
             result["items"].extend(page.get("items", ()))
             _add_once(result["warnings"], page.get("warning"))
         return result
@@ -87,11 +89,6 @@ class AggregatedListFunction(ListFunction):
 
     collection: ClassVar[str]
 
-    def field_mask(self, arguments: dict[str, Any]) -> str:
-        """Write the `fields` parameter for `itemFields`; the warnings of the scopes stay."""
-        fields = _item_fields(arguments)
-        return f"items/*({self.collection}({fields}),warning),unreachables,{','.join(_LIST_FIELDS)}" if fields else ""
-
     def merged(self, pages: Iterable[dict[str, Any]]) -> dict[str, Any]:
         """Merge pages (REST JSON) into one response: each scope has its items of all pages."""
         scopes: dict[str, dict[str, Any]] = {}
@@ -99,28 +96,20 @@ class AggregatedListFunction(ListFunction):
         for page in pages:
             result |= {name: page.get(name) for name in _LIST_FIELDS}
             _add_once(result["warnings"], page.get("warning"))
-            for name in page.get("unreachables", ()):
+            for name in unreached(page):
                 _add_once(result["unreachables"], name)
             for name, group in page.get("items", {}).items():
                 scope = scopes.setdefault(name, {self.collection: [], "warnings": []})
                 scope[self.collection].extend(group.get(self.collection, ()))
                 _add_once(scope["warnings"], group.get("warning"))
-        for name, scope in scopes.items():
+        for scope in scopes.values():
             self._drop_empty_page_warnings(scope)
-            if any(warning.get("code") == "UNREACHABLE" for warning in scope["warnings"]):
-                _add_once(result["unreachables"], name)
         return result
 
     def _drop_empty_page_warnings(self, scope: dict[str, Any]) -> None:
         """Drop warnings that a scope has nothing on one page if it has items on another page."""
         if scope[self.collection]:
             scope["warnings"] = [item for item in scope["warnings"] if item.get("code") != _EMPTY_PAGE]
-
-
-def _item_fields(arguments: dict[str, Any]) -> str:
-    """Join `itemFields`, with the fields that every item has; empty for all fields."""
-    fields = arguments.get("itemFields")
-    return ",".join(dict.fromkeys(("name", "selfLink", *fields))) if fields else ""
 
 
 def _add_once(items: list[Any], item: Any) -> None:

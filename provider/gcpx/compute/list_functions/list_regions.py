@@ -95,9 +95,9 @@ class ListRegions(ListFunction):
     version = "beta"
     path = "regions"
 
-    def field_mask(self, arguments: dict[str, Any]) -> str:
-        """Write the `fields` parameter; with `omitQuotas`, it names every field except the quotas."""
+    def fields(self, arguments: dict[str, Any]) -> str:
+        """Join the fields of each item; with `omitQuotas`, every field except the quotas."""
         if arguments.get("omitQuotas"):
             kept = [prop.wire for prop in object_type(Region).properties.values() if prop.wire != "quotas"]
-            return super().field_mask({"itemFields": kept})
-        return super().field_mask(arguments)
+            return super().fields({"itemFields": kept})
+        return super().fields(arguments)

@@ -188,6 +188,7 @@ class MachineImageModel(Record):
         required=True,
         url="zones/instances",
         pattern=_INSTANCE,
+        forgotten=True,
     )
     source_instance_properties: SourceInstanceProperties = output_field(
         "The properties of the source instance in an earlier format; `instanceProperties` is more complete."

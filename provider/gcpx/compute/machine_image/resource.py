@@ -85,10 +85,8 @@ class MachineImage(InProject):
         del inputs
         project, name = self._parse(resource_id)
         images = self._images(project)
-        image = images.get(call, name)
-        if image is None or self._is_another(call, image) or not images.is_own(call, image):
-            return None
-        return self._live(project, image)
+        image = images.get_own(call, name)
+        return None if image is None else self._live(project, image)
 
     def update(self, call: Call, resource_id: str, old: dict[str, Any], new: dict[str, Any]) -> Live:
         """Set the labels, and keep those that other tools add."""
@@ -103,14 +101,9 @@ class MachineImage(InProject):
         return {"labels": kept | (inputs.get("labels") or {}), "labelFingerprint": image.get("labelFingerprint")}
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete by name, unless the image with this name is another one, or may be."""
+        """Delete by numeric ID, so that another image of this name stays."""
         project, name = self._parse(resource_id)
-        images = self._images(project)
-        image = images.get(call, name)
-        if image is None or self._is_another(call, image):
-            return
-        if images.is_own(call, image):
-            images.delete(call, name)
+        self._images(project).delete(call, name)
 
     def page(self, call: Call, query: dict[str, Any], token: str, size: int) -> Page:
         """List the images of a project."""

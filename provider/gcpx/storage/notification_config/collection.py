@@ -47,7 +47,7 @@ class NotificationConfigs:
     def read(self, number: str) -> dict[str, Any] | None:
         """Read a configuration; None if it does not exist.
 
-        Raises MalformedResponse for a response without its ID, which does not say that it is gone.
+        Raises MalformedResponse for a response without its ID, which does not say that it is gone, or without a topic.
         """
         try:
             found = self._send("GET", self._path_of(number))
@@ -55,6 +55,10 @@ class NotificationConfigs:
             return None
         if str(found.get("id")) != number:
             raise MalformedResponse(f"Google's response for {self.id_of(number)} is not about it: it holds no such id")
+        if not isinstance(found.get("topic"), str) or not found["topic"]:
+            raise MalformedResponse(
+                f"Google's response for {self.id_of(number)} does not say to which topic it publishes"
+            )
         return found
 
     def insert(self, body: dict[str, Any]) -> dict[str, Any]:

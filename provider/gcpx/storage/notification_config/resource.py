@@ -6,6 +6,7 @@ Source: Cloud Storage REST reference, `notifications` (path `b/BUCKET/notificati
 from __future__ import annotations
 
 import re
+import shlex
 import threading
 from typing import Any, Final
 from urllib.parse import unquote
@@ -13,7 +14,7 @@ from urllib.parse import unquote
 from gcpx.errors import ProviderError
 from gcpx.gcp.apis import PUBSUB, STORAGE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed
+from gcpx.gcp.errors import ApiError, Conflict, NotFound, PermissionDenied, PreconditionFailed, Rejected
 from gcpx.gcp.list_method import ListMethod
 from gcpx.gcp.lookups import Lookups
 from gcpx.gcp.partial_state import keeping_state
@@ -21,8 +22,10 @@ from gcpx.gcp.place_defaults import how_to_set, place_or_default, require_projec
 from gcpx.gcp.request import Request
 from gcpx.model import codec
 from gcpx.model.call import Call
+from gcpx.model.compare import ANYWHERE, Comparison
 from gcpx.model.import_command import how_to_manage
-from gcpx.model.links import Location, path_of
+from gcpx.model.links import Location, name_of, path_of
+from gcpx.model.naming import UNREAD
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
 from gcpx.model.rules import Violation
 from gcpx.storage.notification_config.collection import NotificationConfigs
@@ -35,6 +38,14 @@ _MOST_BUCKETS: Final = 50
 """Buckets per page of a list, because each bucket takes its own call."""
 _DELETE_ATTEMPTS: Final = 3
 _PUBSUB_HOST: Final = "//pubsub.googleapis.com/"
+_DELETED_TOPIC: Final = "_deleted-topic_"
+"""What Pub/Sub shows in place of the name of a topic that was deleted."""
+_OF_ANOTHER: Final = (
+    "{id} was not deleted, because it is not the configuration in the state: its bucket was deleted and created again, "
+    "or its topic was deleted. If nobody needs it, delete it with `gcloud storage buckets notifications delete {quoted}`"
+)
+"""The warning about a configuration that has our number and another content."""
+_PUBLISHER: Final = "roles/pubsub.publisher"
 
 
 class NotificationConfig(Resource):
@@ -103,26 +114,39 @@ class NotificationConfig(Resource):
             return self._live(configs, number, found)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
-        """Read the configuration of an ID; if that is provisional, find the configuration by its content."""
+        """Read the configuration of an ID; if that is provisional, find the configuration by its content.
+
+        A topic that was deleted stays in the state, because it may be that of the state.
+        """
         bucket, number = self._parse(resource_id)
         known = inputs or call.last
         configs = self._configs(call, bucket, known)
         found = self._find(configs, number, known)
-        return None if found is None else self._live(configs, str(found["id"]), found)
+        if found is not None and name_of(found["topic"]) == _DELETED_TOPIC:
+            found = {**found, "topic": call.last.get("topic", found["topic"])}
+        if found is None or not self._is_ours(call, found):
+            return None
+        return self._live(configs, str(found["id"]), found)
 
     def may_create(self, resource_id: str) -> bool:
         """Return whether the ID is provisional."""
         return known_before(self._parse(resource_id)[1]) is not None
 
     def delete(self, call: Call, resource_id: str) -> None:
-        """Delete the configuration of an ID; while its bucket is also being deleted, Google may answer 412."""
+        """Delete the configuration of an ID, unless it is another one than that of the state.
+
+        While its bucket is also being deleted, Google may answer 412.
+        """
         bucket, number = self._parse(resource_id)
         configs = self._configs(call, bucket, call.last)
-        if known_before(number) is not None:
-            found = self._find(configs, number, call.last)
-            if found is None:
-                return
-            number = str(found["id"])
+        found = self._find(configs, number, call.last)
+        if found is None:
+            return
+        number = str(found["id"])
+        if not self._is_ours(call, found):
+            name = configs.id_of(number)
+            call.warn(_OF_ANOTHER.format(id=name, quoted=shlex.quote(f"projects/_/buckets/{name}")))
+            return
         for attempt in range(_DELETE_ATTEMPTS):
             try:
                 configs.delete(number)
@@ -137,8 +161,8 @@ class NotificationConfig(Resource):
         if query.get("bucket"):
             return Page(self._found(self._configs(call, query["bucket"], query)))
         project = place_or_default(self._google.settings, "project", query)
-        fields = {"fields": "items(name),nextPageToken", "userProject": query.get("userProject")}
-        buckets = ListMethod(google=self._google, api=STORAGE, path="v1/b", query={"project": project, **fields})
+        of_project = {"project": project, "userProject": query.get("userProject")}
+        buckets = ListMethod(google=self._google, api=STORAGE, path="v1/b", query=of_project, fields="name")
         page = buckets.page(call, token, min(size, _MOST_BUCKETS))
         names = [bucket["name"] for bucket in page.get("items", ())]
         found = [item for name in names for item in self._found(self._configs(call, name, query))]
@@ -159,17 +183,32 @@ class NotificationConfig(Resource):
             return configs.read(assigned or number)
         if not known:
             raise InvalidId(self.token, configs.id_of(number), self.id_forms)
-        return next(
-            (item for item in configs.read_all() if item["id"] not in before and self._is_twin(item, known)), None
+        # What the state has under its own number is another one, such as the replacement of the one to be found.
+        in_state, meaning = configs.call.urn_of, self.comparison(known, {})
+        others = (
+            item for item in configs.read_all() if item["id"] not in before and not in_state(configs.id_of(item["id"]))
         )
+        return next((item for item in others if self._is_twin(item, known, meaning)), None)
+
+    def _is_ours(self, call: Call, item: dict[str, Any]) -> bool:
+        """Return whether a configuration in Google's JSON, found by its number, has the content that the state has.
+
+        Nobody can change a configuration, and Google numbers those of each bucket from 1. So another content is that of
+        another one, in a bucket that was made anew. In an import, the state has no content.
+        """
+        is_known = call.last.get("notificationId") or call.last.get(UNREAD)
+        # A topic without its project is compared by name: the provider may have had another project then.
+        return not is_known or self._is_twin(item, call.last, ANYWHERE)
 
     def _insert(self, configs: NotificationConfigs, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Insert a configuration; return Google's number, and the configuration as Google's JSON."""
         topic = self._full_topic(inputs["topic"])
         body = {"payload_format": "JSON_API_V1", **codec.to_body(self.type, inputs), "topic": topic}
-        insertion = Insertion(configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs))
+        meaning = self.comparison(inputs, {})
+        insertion = Insertion(configs=configs, body=body, is_twin=lambda item: self._is_twin(item, inputs, meaning))
         # After a lost response, the new twin in the bucket is ours, so equal configurations are inserted one by one.
-        with self._locks.setdefault((configs.bucket, topic), threading.Lock()):
+        lock = self._locks.setdefault((configs.bucket, topic), threading.Lock())
+        with configs.call.holding(lock, f"POST {configs.path}"):
             twins = insertion.twins()
             for twin in map(configs.id_of, twins):
                 self._judge_twin(configs.call, twin)
@@ -177,8 +216,10 @@ class NotificationConfig(Resource):
             try:
                 with keeping_state(lambda _: Live.unread(lost_id, inputs)):
                     found = insertion.run(twins)
-            except PermissionDenied as error:
-                raise self._name_service_agent(configs.call, error) from error
+            except (PermissionDenied, Rejected) as error:
+                if isinstance(error, Rejected) and error.reason != "invalid":
+                    raise
+                raise self._explain_publishing(configs.call, error, topic.removeprefix(_PUBSUB_HOST)) from error
         return str(found["id"]), found
 
     def _judge_twin(self, call: Call, twin: str) -> None:
@@ -191,7 +232,7 @@ class NotificationConfig(Resource):
             return
         words = f"{twin} already publishes the same events"
         other = "give this one other customAttributes"
-        if twin not in call.in_state:
+        if call.urn_of(twin) is None:
             whose = (
                 "an interrupted run or somebody else created it, or a resource that this run has not reached manages it"
             )
@@ -199,28 +240,39 @@ class NotificationConfig(Resource):
         other = "remove one of the two resources, or give one of them other customAttributes"
         call.warn(f"{words}, so every event will be published twice. {how_to_manage(call, twin, other)}")
 
-    def _is_twin(self, item: dict[str, Any], inputs: dict[str, Any]) -> bool:
-        """Return whether a configuration in Google's JSON means the same as inputs."""
-        live, meaning = codec.from_body(self.type, item), self.comparison(inputs, {})
+    def _is_twin(self, item: dict[str, Any], known: dict[str, Any], meaning: Comparison) -> bool:
+        """Return whether a configuration in Google's JSON means the same as inputs or outputs."""
+        live = codec.from_body(self.type, item)
         return all(
-            meaning.same(prop, live.get(name), inputs.get(name))
+            meaning.same(prop, live.get(name), known.get(name))
             for name, prop in self.type.inputs.items()
             if not prop.traits.in_url
         )
 
-    def _name_service_agent(self, call: Call, error: PermissionDenied) -> ApiError:
-        """Add to an error the service account that must be allowed to publish, if it can be read."""
+    def _explain_publishing(self, call: Call, error: ApiError, topic: str) -> ApiError:
+        """Add to an error how to let Cloud Storage publish to a topic, `projects/PROJECT/topics/TOPIC`.
+
+        The topic is written as a whole, because a part of a secret would not be masked.
+        """
+        agent, project = self._service_agent(call), self._google.settings.project or "PROJECT"
+        how_to_read = "" if agent else f"; `gcloud storage service-agent --project={project}` prints SERVICE_AGENT"
+        member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
+        return error.with_hint(
+            "If the error is about the topic, create it, or let Cloud Storage publish to it: run "
+            f"`gcloud pubsub topics add-iam-policy-binding {topic} --member={member} --role={_PUBLISHER}`, or add "
+            f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="{_PUBLISHER}", member="{member}")` to the program, and to the depends_on of this resource{how_to_read}.'
+        )
+
+    def _service_agent(self, call: Call) -> str | None:
+        """Read the service account that publishes for the provider's project; None if it cannot be read."""
         project = self._google.settings.project
         if project is None:
-            return error
+            return None
         request = Request(api=STORAGE, method="GET", path=f"v1/projects/{project}/serviceAccount")
         try:
-            agent = self._google.send(request, call).get("email_address")
+            return self._google.send(request, call).get("email_address")
         except ApiError:
-            return error
-        return error.with_hint(
-            f"If the error is about the topic, create it, or grant roles/pubsub.publisher on it to serviceAccount:{agent}."
-        )
+            return None
 
     def _live(self, configs: NotificationConfigs, number: str, found: dict[str, Any]) -> Live:
         payer = {"userProject": configs.user_project} if configs.user_project else {}

@@ -237,7 +237,7 @@ class GetOperationResult:
     @pulumi.getter(name="operationType")
     def operation_type(self) -> _builtins.str:
         """
-        The type of operation, such as `insert`.
+        The type of operation, such as `insert` or `compute.instanceTemplates.insert`.
         """
         return pulumi.get(self, "operation_type")
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import attrs
 from driver import failing
 from programs import FLEET, fleet
-from rollouts import BULK, START, STOP, fail_after, instances, rolling
+from rollouts import BIGGER_DISK, BULK, START, STOP, fail_after, instances, left_by, rolling
 
 BACK = {"onFailure": "ROLL_BACK"}
 
@@ -53,6 +54,32 @@ def test_a_rollback_takes_new_host_names_back(engine, cloud):
     hosts = {name: {"hostname": f"{name}.example.com"} for name in names}
     with failing() as failed:
         engine.update(created, {**program, "perInstanceProperties": hosts})
+    state = left_by(failed[0], created)
 
-    assert failed[0].partial is None
-    assert [instance.get("hostname") for instance in instances(cloud, created)] == [None, None, None]
+    assert "was rolled back" in failed[0].message
+    assert state.inputs == created.inputs
+    assert [instance.get("hostname") for instance in instances(cloud, state)] == [None, None, None]
+    assert [instance["id"] for instance in instances(cloud, state)] == [
+        member["id"] for member in state.outputs["members"]
+    ]
+
+
+def test_a_rollback_to_an_update_that_had_failed_leaves_the_properties_of_that_update_in_the_state(engine, cloud):
+    created = engine.create(FLEET, "workers", rolling(3))
+    fail_after(cloud, START, 1)
+    with failing() as failed:
+        engine.update(created, rolling(3, machineType="e2-medium"))
+    halfway = attrs.evolve(left_by(failed[0], created), inputs=created.inputs)
+    fail_after(cloud, BULK, 1)
+    with failing() as again:
+        engine.update(halfway, rolling(3, BACK, machineType="e2-medium", **BIGGER_DISK))
+    state = left_by(again[0], created)
+
+    assert "was rolled back" in again[0].message
+    properties = state.outputs["instanceProperties"]
+    assert properties["machineType"] == "e2-medium"
+    assert "diskSizeGb" not in properties["disks"][0]["initializeParams"]
+    assert state.outputs["generation"] == halfway.outputs["generation"]
+    assert {member["id"] for member in state.outputs["members"]} != {
+        member["id"] for member in halfway.outputs["members"]
+    }

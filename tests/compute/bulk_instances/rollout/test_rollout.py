@@ -274,17 +274,18 @@ def test_stopped_members_are_started_or_replaced_as_the_fleet_says(engine, cloud
 
 
 def test_members_of_the_same_name_in_two_zones_are_told_apart(engine, cloud):
-    created = engine.create(FLEET, "workers", rolling(2))
+    own = {"fleetId": "labels/role=worker", "labels": {"role": "worker"}}
+    created = engine.create(FLEET, "workers", rolling(2, **own))
     other = cloud.make_instance("web-002", "us-east1-c")
     cloud.change(other, lambda body: body.update(labels=cloud.get(instance_path("web-002"))["labels"]))
     refreshed = engine.refresh(created)
     stop(cloud, "web-002", zone="us-east1-c")
-    healed = engine.update(engine.refresh(refreshed), rolling(3))
+    healed = engine.update(engine.refresh(refreshed), rolling(3, **own))
     assert {member["status"] for member in healed.outputs["members"]} == {"RUNNING"}
     assert cloud.calls(START) == [START]
 
     cloud.emulator.requests.kept.clear()
-    rolled = engine.update(healed, rolling(3, **BIGGER_DISK))
+    rolled = engine.update(healed, rolling(3, **own, **BIGGER_DISK))
     assert [name for name in mutations(cloud) if name in {DELETE, BULK}] == [DELETE, BULK] * 3
     before = {member["id"] for member in healed.outputs["members"]}
     assert before.isdisjoint(member["id"] for member in rolled.outputs["members"])
@@ -458,7 +459,7 @@ def test_a_rollback_deletes_no_member_that_was_stopped_before(engine, cloud, nam
 
 def test_a_refresh_says_that_a_rollout_is_not_finished(engine, cloud):
     created = engine.create(FLEET, "workers", rolling())
-    cloud.fail(SET_LABELS, status=403, message="not now")
+    cloud.fail(SET_LABELS, status=409, message="not now")
     with failing():
         engine.update(created, rolling(labels={"a": "1"}))
     with failing() as failed:

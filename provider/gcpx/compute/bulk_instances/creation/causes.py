@@ -34,7 +34,6 @@ _CODES: Final[Mapping[str, str]] = {
     "ipspaceexhaustedwithdetails": ADDRESSES,
     "forbidden": PERMISSION,
     "iampermissiondenied": PERMISSION,
-    "insufficientpermissions": PERMISSION,
     "permissiondenied": PERMISSION,
     "permissionserror": PERMISSION,
 }
@@ -43,6 +42,8 @@ _CLASSES: Final = {QuotaExceeded: QUOTA, PermissionDenied: PERMISSION}
 """Causes by the classes of errors, for responses that give no reason."""
 _NO_CAUSE: Final = "vmmincountnotreached"
 """A code that only says that a shortage ended the whole creation."""
+_CANCELED: Final = "operationcanceledbyuser"
+"""The code of an instance that Google deleted again, because the whole creation failed; or that a user deleted."""
 
 
 @attrs.frozen(kw_only=True)
@@ -89,13 +90,23 @@ class Reason:
         """Whether other zones or machine types may help: capacity, quota or addresses are used up, or no code says why."""
         return self.cause in _SHORTAGES or not self.code
 
+    @property
+    def is_cancellation(self) -> bool:
+        """Whether the creation was canceled, which is no cause if it is part of one that failed."""
+        return _plain(self.code) == _CANCELED
+
 
 def reason_of_operation(operation: Mapping[str, Any]) -> Reason:
     """Read why an operation (REST JSON) failed; without errors, the reason is empty."""
     errors = [item for item in (operation.get("error") or {}).get("errors") or () if isinstance(item, dict)]
-    reasons = sorted((_reason(item) for item in errors), key=lambda reason: (not reason.code, reason.cause == OTHER))
+    reasons = sorted((_reason(item) for item in errors), key=_rank)
     found = reasons[0] if reasons else Reason()
     return attrs.evolve(found, zone=found.zone or name_of(operation.get("zone") or ""))
+
+
+def _rank(reason: Reason) -> tuple[bool, bool, bool]:
+    """Return a key that sorts the reasons of one operation, the one that says most first."""
+    return reason.is_cancellation, not reason.code, reason.cause == OTHER
 
 
 def is_shortage(error: ApiError) -> bool:

@@ -19,7 +19,7 @@ from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
 
-_OPERATION_FIELDS: Final = "items(operationGroupId,zone,error(errors(code,message,errorDetails))),nextPageToken"
+_OPERATION_FIELDS: Final = "operationGroupId,zone,error(errors(code,message,errorDetails))"
 _PATIENCE: Final = 10.0
 """Seconds of retries; few, because the shortfall can also be reported without its causes."""
 
@@ -54,6 +54,8 @@ class Diagnosis:
         if not failed:
             return self._completed(Counter({whole: count}))
         found, problem = self._of_instances(outcome.operation.get("operationGroupId"), list(failed))
+        if outcome.error is not None:  # Google has then deleted what it had created, and its errors say only that
+            found = Counter({reason: times for reason, times in found.items() if not reason.is_cancellation})
         if problem and not whole.message:
             whole = attrs.evolve(whole, message=f"the reasons could not be read ({problem})")
         for zone, number in failed.items():
@@ -75,8 +77,9 @@ class Diagnosis:
     def _failed_operations(self, group: str | None, zones: list[str]) -> Iterator[dict[str, Any]]:
         for zone in zones if group else ():
             path = f"beta/projects/{self.fleet.project}/zones/{zone}/operations"
-            query = {"filter": f'operationGroupId = "{group}"', "fields": _OPERATION_FIELDS}
-            listed = ListMethod(google=self.fleet.google, path=path, query=query, patience=_PATIENCE)
+            query = {"filter": f'operationGroupId = "{group}"'}
+            google = self.fleet.google
+            listed = ListMethod(google=google, path=path, query=query, fields=_OPERATION_FIELDS, patience=_PATIENCE)
             for page in listed.pages(self.call):
                 # The filter is not relied on: a server that ignores it lists other operations, too.
                 same = (item for item in page.get("items", ()) if item.get("operationGroupId") == group)

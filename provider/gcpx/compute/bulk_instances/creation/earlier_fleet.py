@@ -11,8 +11,8 @@ from gcpx.compute.bulk_instances.fleet_id import TRACKING_LABEL
 from gcpx.compute.earlier_insertions import EarlierInsertions, orphan_warning
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.operation_outcome import Outcome
-from gcpx.compute.operations import Operations
 from gcpx.errors import ProviderError
+from gcpx.gcp.list_method import scopes_in
 from gcpx.model.call import Call
 from gcpx.model.links import name_of
 
@@ -60,12 +60,7 @@ def earlier_fleet(call: Call, fleet: Fleet, group: BulkCreationGroup) -> Fleet |
     Raises:
         ApiError: it cannot be determined.
     """
-    operations = Operations(google=fleet.google, version="beta", project=fleet.project)
-    created = {
-        operation.get("targetId")
-        for zone in (group.zones if group.id else ())
-        for operation in operations.of_group(call, f"zones/{zone}", group.id)
-    }
+    created = created_ids(call, fleet, group)
     if not created:
         return None
     instances = ImportableResources(
@@ -75,10 +70,16 @@ def earlier_fleet(call: Call, fleet: Fleet, group: BulkCreationGroup) -> Fleet |
         collection="instances",
         fields="id,zone,labels",
         filter=f"labels.{TRACKING_LABEL}:*",
+        needs=scopes_in(fleet.region),
     ).read_all(call)
     found = (item for item in instances if item["id"] in created and region_of(item) == fleet.region)
     first = next(found, None)
     return None if first is None else attrs.evolve(fleet, id=first["labels"][TRACKING_LABEL])
+
+
+def created_ids(call: Call, fleet: Fleet, group: BulkCreationGroup) -> set[str]:
+    """Return the IDs of the instances that a bulk creation has created, from their operations; raises `ApiError`."""
+    return fleet.operations.targets_of_group(call, group.zones if group.id else (), group.id)
 
 
 def raise_if_earlier(call: Call, fleet: Fleet, group: BulkCreationGroup) -> None:
@@ -86,9 +87,7 @@ def raise_if_earlier(call: Call, fleet: Fleet, group: BulkCreationGroup) -> None
 
     Raises the same as `earlier_fleet`, too.
     """
-    if fleet.members(call):
-        return
-    earlier = earlier_fleet(call, fleet, group)
+    earlier = None if fleet.members(call) else earlier_fleet(call, fleet, group)
     if earlier is not None and earlier.id != fleet.id:
         raise EarlierFleetError(earlier)
 
@@ -97,15 +96,16 @@ def warn_of_earlier_fleets(call: Call, fleet: Fleet, insertions: EarlierInsertio
     """Warn of fleets with other generated IDs that interrupted runs of the resource created and that no state has."""
     if not call.autonamed or not call.provider_id:
         return
-    operations = Operations(google=fleet.google, version="beta", project=fleet.project)
-    known = {fleet.resource_id, *call.shown, *call.in_state}
-    for operation in insertions.of_resource(call, operations, f"regions/{fleet.region}"):
+    known = {fleet.resource_id, *call.shown}
+    for operation in insertions.of_resource(call, fleet.operations, f"regions/{fleet.region}"):
         try:
             outcome = Outcome.of("bulk insert", operation)
             earlier = earlier_fleet(call, fleet, BulkCreationGroup.of_outcome(outcome))
         except ProviderError:
             continue
-        if earlier is not None and not {earlier.resource_id, earlier.id} & known:
+        if earlier is None or call.urn_of(earlier.resource_id) is not None:
+            continue
+        if not {earlier.resource_id, earlier.id} & known:
             known.add(earlier.resource_id)
             call.warn(orphan_warning(call, earlier.resource_id, _deletion(earlier)))
 

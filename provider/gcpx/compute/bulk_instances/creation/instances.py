@@ -14,6 +14,7 @@ from gcpx.compute.bulk_instances.bulk_insert_body import BulkInsertBody
 from gcpx.compute.bulk_instances.creation.attempts import Attempt, attempt_of, attempts
 from gcpx.compute.bulk_instances.creation.batches import Batch, batches
 from gcpx.compute.bulk_instances.creation.causes import Reason
+from gcpx.compute.bulk_instances.creation.created_members import members_after
 from gcpx.compute.bulk_instances.creation.diagnosis import Diagnosis
 from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup, EarlierFleetError, raise_if_earlier
 from gcpx.compute.bulk_instances.creation.numbering import names_across_zones
@@ -65,13 +66,16 @@ def create_instances(
     return run.result()
 
 
-def were_created_for(call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted, members: list[Instance]) -> bool:
-    """Return whether an earlier run began to create these members for a new fleet; raises `ApiError`.
+def created_earlier(
+    call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted, instances: list[Instance]
+) -> list[Instance]:
+    """Return those instances with which an earlier run began to create the same new fleet; raises `ApiError`.
 
     An attempt that left no instance is followed by the next one, which asks for the same number.
     """
     run = _Run(call, fleet, [], wanted, FleetSize.of(inputs), placement_groups(inputs, []))
-    return any(insert.has_created(call, members) for insert in run.first_inserts(attempts(inputs, wanted)))
+    inserts = run.first_inserts(attempts(inputs, wanted))
+    return [instance for insert in inserts for instance in insert.created_earlier(call, instances)]
 
 
 @attrs.define
@@ -142,7 +146,7 @@ class _Run:
         """Keep those of the names that no member has, and count the others as created."""
         if not self.names:
             return
-        taken = {member["name"] for member in self.fleet.members(self.call)}
+        taken = {member["name"] for member in self._members()}
         self.names = [name for name in self.names if name not in taken]
         self.created = self.wanted.count - len(self.names)
 
@@ -173,8 +177,12 @@ class _Run:
         if not self.created:
             return self.existing
         existing = {member["id"] for member in self.existing}
-        members = self.fleet.members(self.call)
+        members = self._members()
         return [member for member in members if member["id"] in existing or attempt_of(member) < attempt.index]
+
+    def _members(self) -> list[Instance]:
+        """List the members, with all that this run has created."""
+        return members_after(self.call, self.fleet, self.existing, self.created, self.outcomes)
 
     def _insert(self, attempt: Attempt, batch: Batch, number: int, zone: str | None) -> BulkInsert:
         body = BulkInsertBody(

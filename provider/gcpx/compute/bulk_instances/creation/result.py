@@ -24,6 +24,7 @@ class Creation:
         stopped: whether the error is not a shortage, so that no further attempt was made.
         explanation: lines that say for each cause how many instances are missing, and what to do next; or empty.
         outputs: engine values of the outputs `perLocationStatus`, `operationGroupId` and `shortfalls`.
+        outcomes: how its operations ended.
     """
 
     created: int
@@ -31,6 +32,7 @@ class Creation:
     stopped: bool
     explanation: str
     outputs: dict[str, Any]
+    outcomes: list[Outcome]
 
     @classmethod
     def of(
@@ -44,7 +46,9 @@ class Creation:
             "shortfalls": shortfall_outputs(shortfalls),
         }
         explanation = shortfall_lines(shortfalls)
-        return cls(created=created, error=error, stopped=stopped, explanation=explanation, outputs=outputs)
+        return cls(
+            created=created, error=error, stopped=stopped, explanation=explanation, outputs=outputs, outcomes=outcomes
+        )
 
     @property
     def shortfalls(self) -> list[dict[str, Any]]:
@@ -56,6 +60,11 @@ class Creation:
     def group(self) -> BulkCreationGroup:
         """The operations of the last bulk creation."""
         return BulkCreationGroup.of(self.outputs.get("operationGroupId"), self.outputs["perLocationStatus"])
+
+    @property
+    def last_operation(self) -> dict[str, Any]:
+        """The last bulk creation (REST JSON); empty if no request was accepted."""
+        return self.outcomes[-1].operation if self.outcomes else {}
 
     @property
     def explained_error(self) -> ApiError | None:

@@ -8,6 +8,7 @@ from typing import Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.creation.created_members import members_after
 from gcpx.compute.bulk_instances.creation.instances import create_instances
 from gcpx.compute.bulk_instances.creation.result import Creation
 from gcpx.compute.bulk_instances.creation.wanted import Wanted
@@ -192,7 +193,8 @@ class Rollout:
         kept = [member for member in self.members if member["id"] not in gone]
         for wanted in instances_to_create(self.call, self.goal, kept, deleted, step.create):
             self.creation = self._created(kept, wanted)
-            before, kept = len(kept), self.fleet.members(self.call)
+            before, known, creation = len(kept), [*kept, *deleted], self.creation
+            kept = members_after(self.call, self.fleet, known, creation.created, creation.outcomes)
             self.members = kept
             if len(kept) - before >= wanted.count:
                 self.creation = self.creation.completed()

@@ -9,7 +9,7 @@ import attrs
 
 from gcpx.compute.bulk_instances.fleet import Fleet, Instance
 from gcpx.compute.bulk_instances.fleet_id import GENERATION_LABEL
-from gcpx.compute.bulk_instances.outputs import last_creation_outputs, live_fleet, unread_fleet
+from gcpx.compute.bulk_instances.outputs import last_creation_outputs, last_members, live_fleet, unread_fleet
 from gcpx.compute.bulk_instances.rollout.changes import MemberChanges
 from gcpx.compute.bulk_instances.rollout.generation import recorded_generation
 from gcpx.compute.bulk_instances.rollout.goal import Goal
@@ -46,7 +46,7 @@ class FleetUpdate:
             rollout.run()
         except ProviderError as error:
             raise self._failure(rollout, error, before) from error
-        live = self._live(rollout)
+        live = self._live(rollout, self.new)
         if rollout.creation is not None:
             report_shortfall(self.call, self.new, live, rollout.creation)
         self._report_unstarted(rollout, live)
@@ -78,19 +78,23 @@ class FleetUpdate:
             return error
         cancelled = isinstance(error, CancelledError) or self.call.cancelled.is_set()
         if rollout.goal.policy.rolls_back and self.call.changed and not cancelled:
-            return self._rolled_back(rollout, error, with_members(self.old, before))
+            return self._rolled_back(rollout, error, before)
         return PartialError(self._live_or_unread(rollout), f"{error}\n{self._reached(rollout)}")
 
-    def _rolled_back(self, rollout: Rollout, error: ProviderError, old: dict[str, Any]) -> Exception:
-        """Bring the members that were changed back to old inputs."""
+    def _rolled_back(self, rollout: Rollout, error: ProviderError, before: list[Instance]) -> Exception:
+        """Bring the members that were changed back to the old inputs; if some were replaced, the state has to know."""
         self.call.warn(f"the rollout failed, and is being rolled back: {error}")
+        old = with_members(self.old, before)
         back = Rollout.of(self.call, self.fleet, rollout.goal.reversed(old), self.fleet.members(self.call))
         try:
             back.run()
         except ProviderError as failure:
             words = f"the rollout failed: {error}\nIt could not be rolled back: {failure}"
             return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout)}")
-        return _RolledBackError(error)
+        rolled_back = _RolledBackError(error)
+        if {member["id"] for member in back.members} == {member["id"] for member in before}:
+            return rolled_back
+        return PartialError(self._live(back, self.old), str(rolled_back), self.old)
 
     def _reached(self, rollout: Rollout) -> str:
         """Say how far a rollout got, and what to do next."""
@@ -106,18 +110,20 @@ class FleetUpdate:
             f"{'has' if current == 1 else 'have'} the new properties; run `pulumi up` to go on from there"
         )
 
-    def _live(self, rollout: Rollout) -> Live:
+    def _live(self, rollout: Rollout, inputs: dict[str, Any]) -> Live:
         creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self.call.last)
         more = rollout_outputs(self.call.last, rollout.goal, rollout.members)
-        return live_fleet(self.call, self.fleet, rollout.members, self.new, {**creation, **more})
+        return live_fleet(self.call, self.fleet, rollout.members, inputs, {**creation, **more})
 
     def _live_or_unread(self, rollout: Rollout) -> Live:
         try:
             rollout.members = self.fleet.members(self.call)
-            return self._live(rollout)
+            return self._live(rollout, self.new)
         except ProviderError:
             reached = rollout_outputs(self.call.last, rollout.goal, rollout.members)
-            return unread_fleet(self.fleet, self.new, {**self.call.last, **reached})
+            creation = rollout.creation.outputs if rollout.creation is not None else {}
+            known = {"members": last_members(self.call, rollout.members), **creation, **reached}
+            return unread_fleet(self.fleet, self.new, {**self.call.last, **known})
 
     def _report_unstarted(self, rollout: Rollout, live: Live) -> None:
         """Report stopped members that could not be started; raises PartialError if too few others run."""

@@ -1,0 +1,225 @@
+"""Reads that lag: what Google has just created is not created again because it is not visible yet."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import attrs
+import pytest
+from crash_scenarios import SCENARIOS, existing, prepare
+from crashing_stack import CrashingStack, counted_requests
+from google.protobuf import empty_pb2
+from programs import PROJECT, VM
+
+FOR_GOOD = 10**9
+EMPTY = json.dumps({"kind": "compute#instanceList"})
+NO_OPERATIONS = json.dumps({"kind": "compute#operationList"})
+MISSING = {"status": 404, "message": "not there yet"}
+NAMES = ["template", "generated template", "generated regional template", "image", "generated image", "attachment"]
+FLEETS = ["fleet", "generated fleet", "generated fleet of given names"]
+
+
+@attrs.frozen
+class Case:
+    """The creation of a scenario whose operation is done in the first response.
+
+    Attributes:
+        before: what existed before it.
+        reads: the API method that reads it.
+        stale: the fault that makes this method answer as before the creation.
+        looks: how many of these calls it takes to look once.
+    """
+
+    stack: CrashingStack
+    before: dict[str, Any]
+    inputs: dict[str, Any]
+    reads: str
+    stale: dict[str, Any]
+    looks: int
+
+    def lag(self, looks=FOR_GOOD):
+        """Let Google's answers show for a while what existed before."""
+        self.stack.cloud.fail(self.reads, times=looks * self.looks, **self.stale)
+
+    @property
+    def insertions(self):
+        """How many insertions Google has accepted."""
+        rows = self.stack.cloud.emulator.store.run("select body from operations where request is not null")
+        types = [json.loads(row["body"])["operationType"] for row in rows]
+        return sum(name.endswith(("insert", "bulkInsert", "attachDisk")) for name in types)
+
+    def up(self, *, refresh=False):
+        """Run `up` with a new plugin."""
+        self.stack.end_plugin()
+        self.stack.up(self.inputs, refresh=refresh)
+
+    def assert_settled(self):
+        """Assert that the state is right, and that a destroy leaves nothing."""
+        self.stack.end_plugin()
+        assert not self.stack.preview(self.inputs)
+        self.stack.refresh()
+        assert not self.stack.preview(self.inputs)
+        self.stack.run("destroy", {})
+        assert existing(self.stack.cloud) == self.before
+
+
+def _case(cloud, name):
+    before = prepare(cloud)
+    scenario = SCENARIOS[name]
+    stack = CrashingStack(scenario.token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    cloud.emulator.operations.done_at_once = True
+    if "template" in name:
+        reads = (
+            ("compute.regionInstanceTemplates.get" if "regional" in name else "compute.instanceTemplates.get"),
+            MISSING,
+            1,
+        )
+    elif "image" in name:
+        reads = "compute.machineImages.get", MISSING, 1
+    elif "fleet" in name:
+        reads = "compute.instances.list", {"body": EMPTY}, 3
+    else:
+        reads = "compute.instances.get", {"body": json.dumps(cloud.get(VM))}, 1
+    return Case(stack, before, scenario.inputs, *reads)
+
+
+@pytest.fixture
+def case(request, cloud):
+    made = _case(cloud, request.param)
+    yield made
+    cloud.emulator.faults.queue.clear()
+    made.stack.end_plugin()
+
+
+@pytest.mark.parametrize("case", [*NAMES, *FLEETS], indirect=True)
+@pytest.mark.parametrize("done", [True, False], ids=["done at once", "done later"])
+def test_what_becomes_visible_after_a_while_is_created_once(cloud, case, done):
+    cloud.emulator.operations.done_at_once = done
+    case.lag(3)
+    case.up()
+    if case.stack.failed is not None:  # it was kept in the state, unread
+        assert not done
+        case.up()
+
+    assert case.stack.failed is None
+    assert case.insertions == 1
+    cloud.emulator.faults.queue.clear()
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", [*NAMES, *FLEETS], indirect=True)
+def test_what_does_not_become_visible_stays_in_the_state_and_is_found_by_the_next_run(cloud, case):
+    case.lag()
+    case.up()
+    assert "un `pulumi up` again" in case.stack.failed.message
+    assert case.stack.state is not None
+    made = existing(cloud)
+    cloud.emulator.faults.queue.clear()
+    case.up()
+
+    assert case.stack.failed is None
+    assert case.insertions == 1
+    assert existing(cloud) == made
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", [*NAMES, *FLEETS], indirect=True)
+def test_what_was_deleted_is_created_again_within_the_hour(cloud, case):
+    for number in (1, 2, 3):
+        case.up()
+        assert case.stack.failed is None
+        assert case.insertions == number
+        cloud.clock.advance(1.0)
+        case.stack.run("destroy", {})
+
+    assert existing(cloud) == case.before
+
+
+@pytest.mark.parametrize("case", [*NAMES, *FLEETS], indirect=True)
+def test_what_was_deleted_is_created_again_although_its_deletion_is_not_listed_at_once(cloud, case):
+    case.up()
+    cloud.clock.advance(1.0)
+    case.stack.run("destroy", {})
+    for scope in ("global", "region", "zone"):
+        cloud.fail(f"compute.{scope}Operations.list", times=3, body=NO_OPERATIONS)
+    case.up()
+
+    assert case.stack.failed is None
+    assert case.insertions == 2
+    cloud.emulator.faults.queue.clear()
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", [*NAMES, "fleet"], indirect=True)
+def test_what_was_deleted_is_created_again_by_a_later_run_if_operations_may_not_be_listed(cloud, case):
+    case.up()
+    cloud.clock.advance(1.0)
+    case.stack.run("destroy", {})
+    for scope in ("global", "region", "zone"):
+        cloud.fail(f"compute.{scope}Operations.list", status=403, times=FOR_GOOD)
+    case.up()
+    assert "un `pulumi up` again" in case.stack.failed.message
+    case.up()
+    if case.stack.failed is not None and case.stack.failed.partial is None:  # an update cannot change the name
+        assert "run `pulumi up --refresh`" in case.stack.failed.message
+        case.up(refresh=True)
+
+    assert case.insertions == 2
+    cloud.emulator.faults.queue.clear()
+    case.up()
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("name", [*NAMES, *FLEETS])
+def test_a_creation_that_crashed_is_not_repeated_by_a_run_whose_reads_lag(cloud, name):
+    case = _case(cloud, name)
+    case.stack.crash("up", case.inputs, None, "after")
+    made = existing(cloud)
+    case.lag()
+    case.up()
+    assert case.stack.failed.partial is not None
+    cloud.emulator.faults.queue.clear()
+    case.up()
+    if case.stack.failed is not None:  # an update cannot change the ID of what was created under another name
+        assert "run `pulumi up --refresh`" in case.stack.failed.message
+        case.up(refresh=True)
+
+    assert case.stack.failed is None
+    assert existing(cloud) == made
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", ["template", "attachment", "fleet"], indirect=True)
+def test_a_cancellation_ends_the_wait_for_what_is_not_visible(cloud, case):
+    case.lag()
+    engine, reads = case.stack.engine, []
+
+    def cancel(_, request):
+        if request.startswith("GET") and case.insertions:
+            reads.append(request)
+            engine.stub.Cancel(empty_pb2.Empty())
+
+    with counted_requests(cloud, cancel):
+        case.stack.up(case.inputs)
+    assert case.stack.failed.partial is not None
+    assert len(reads) <= case.looks
+    cloud.emulator.faults.queue.clear()
+    case.up()
+
+    assert case.insertions == 1
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", ["template", "attachment", "fleet"], indirect=True)
+def test_a_custom_timeout_limits_the_wait_for_what_is_not_visible(cloud, case):
+    case.lag()
+    case.stack.engine.timeout = 5.0
+    case.stack.up(case.inputs)
+    assert case.stack.failed.partial is not None
+    assert case.stack.provider.cancelled.now() <= 6.0
+    cloud.emulator.faults.queue.clear()
+    case.up()
+
+    assert case.insertions == 1
+    case.assert_settled()

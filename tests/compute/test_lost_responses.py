@@ -1,0 +1,89 @@
+"""Creations all of whose answers are lost: what this stack's operations created is ours, under Google's own names of them."""
+
+from __future__ import annotations
+
+import pytest
+from crash_scenarios import SCENARIOS, existing, prepare
+from crashing_stack import CrashingStack
+from programs import PROJECT
+
+INSERTIONS = {
+    "template": ("compute.instanceTemplates.insert", "compute.globalOperations.list"),
+    "generated regional template": ("compute.regionInstanceTemplates.insert", "compute.regionOperations.list"),
+    "image": ("compute.machineImages.insert", "compute.globalOperations.list"),
+    "attachment": ("compute.instances.attachDisk", "compute.zoneOperations.list"),
+}
+
+
+FAILED = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
+
+
+def _stack(cloud, name):
+    return CrashingStack(SCENARIOS[name].token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+
+
+def _lose_answers(stack, name, earlier=0):
+    """Create the resource of a scenario, and lose all answers after those about earlier operations."""
+    insertion, operations = INSERTIONS[name]
+    if earlier:
+        stack.cloud.fail(insertion, times=earlier, delay=0.0)
+    stack.cloud.fail(insertion, drop="after")
+    stack.cloud.fail(insertion, status=403)
+    stack.cloud.fail(operations, status=403)
+    stack.up(SCENARIOS[name].inputs)
+    assert stack.init_errors
+    assert "numericId" not in stack.state.outputs
+
+
+@pytest.fixture(params=INSERTIONS)
+def lost(request, cloud):
+    """A stack whose resource was created, but whose state knows only that it may have been; and what existed before."""
+    before, stack = prepare(cloud), _stack(cloud, request.param)
+    _lose_answers(stack, request.param)
+    yield stack, before
+    stack.end_plugin()
+
+
+def test_a_refresh_keeps_what_an_operation_of_the_stack_created(cloud, lost):
+    stack, _ = lost
+    made = existing(cloud)
+    stack.refresh()
+
+    assert (stack.failed, stack.warnings) == (None, [])
+    assert stack.state is not None
+    assert existing(cloud) == made
+
+
+def test_a_destroy_deletes_what_an_operation_of_the_stack_created(cloud, lost):
+    stack, before = lost
+    stack.destroy()
+
+    assert stack.warnings == []
+    assert existing(cloud) == before
+
+
+def test_operations_are_known_by_the_end_of_their_type(cloud, lost):
+    stack, before = lost
+    cloud.name_operations("compute.collections.")
+    stack.refresh()
+    assert (stack.failed, stack.warnings) == (None, [])
+    stack.destroy()
+
+    assert existing(cloud) == before
+
+
+@pytest.mark.parametrize("name", INSERTIONS)
+def test_what_was_created_after_many_failures_is_ours_too(cloud, name):
+    before, stack = prepare(cloud), _stack(cloud, name)
+    for _ in range(3):
+        cloud.fail(INSERTIONS[name][0], times=10, operation=FAILED)
+        stack.run("up", SCENARIOS[name].inputs)
+        assert stack.state is None
+        cloud.emulator.faults.queue.clear()
+    _lose_answers(stack, name, earlier=3)
+    stack.refresh()
+    assert (stack.failed, stack.warnings) == (None, [])
+    stack.destroy()
+
+    assert existing(cloud) == before
+    stack.end_plugin()

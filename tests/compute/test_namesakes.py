@@ -1,0 +1,124 @@
+"""What others create under the name of something of ours: a change of ours does not reach it."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+from crashing_stack import counted_requests
+from driver import failing
+from fleets import instance_path
+from programs import FLEET, IMAGE, PROJECT, TEMPLATE, VM, fleet, image, template
+
+IMAGE_PATH = f"projects/{PROJECT}/global/machineImages/golden"
+TEMPLATE_PATH = f"projects/{PROJECT}/global/instanceTemplates/web"
+DELETE = "compute.instances.delete"
+OF_IMAGE = (IMAGE, image(name="golden"), IMAGE_PATH, {"name": "golden", "sourceInstance": VM})
+OF_TEMPLATE = (TEMPLATE, {"name": "web", **template()}, TEMPLATE_PATH, {"name": "web", **template()})
+
+
+def _replace(cloud, path, body):
+    """Delete something of ours, and create a namesake, as somebody else does."""
+    cloud.emulator.store.delete(path)
+    url = f"http://{cloud.host}/compute/beta/{path.rpartition('/')[0]}"
+    httpx.post(url, json=body, trust_env=False, verify=False).raise_for_status()
+    cloud.emulator.operations.settle()
+
+
+def test_labels_of_a_namesake_stay_as_they_are(engine, cloud, vm):
+    ours = engine.create(IMAGE, "golden", image(name="golden", labels={"team": "ours"}))
+    _replace(cloud, IMAGE_PATH, {"name": "golden", "sourceInstance": VM, "labels": {"team": "theirs"}})
+    with failing() as failed:
+        engine.update(ours, image(name="golden", labels={"team": "new"}))
+
+    assert "machineImages/golden is gone; run `pulumi refresh`, then `pulumi up`" in failed[0].message
+    assert cloud.get(IMAGE_PATH)["labels"] == {"team": "theirs"}
+
+
+def test_labels_of_a_namesake_that_comes_after_the_read_stay_as_they_are(engine, cloud, vm):
+    ours = engine.create(IMAGE, "golden", image(name="golden", labels={"team": "ours"}))
+
+    def replace(_, request):
+        if request.endswith("/setLabels") and cloud.get(IMAGE_PATH)["labels"] == {"team": "ours"}:
+            body = {"name": "golden", "sourceInstance": VM, "labels": {"team": "theirs"}}
+            cloud.emulator.store.put(IMAGE_PATH, cloud.get(IMAGE_PATH) | body | {"id": cloud.emulator.store.new_id()})
+
+    with counted_requests(cloud, replace), failing() as failed:
+        engine.update(ours, image(name="golden", labels={"team": "new"}))
+
+    assert "machineImages/golden is gone" in failed[0].message
+    assert cloud.get(IMAGE_PATH)["labels"] == {"team": "theirs"}
+
+
+@pytest.mark.parametrize(("token", "inputs", "path", "body"), [OF_IMAGE, OF_TEMPLATE], ids=["image", "template"])
+class TestDeletions:
+    def test_a_namesake_is_not_deleted(self, engine, cloud, vm, token, inputs, path, body):
+        ours = engine.create(token, "ours", inputs)
+        _replace(cloud, path, body)
+        theirs = cloud.get(path)["id"]
+        engine.delete(ours)
+
+        assert cloud.get(path)["id"] == theirs
+
+    def test_a_deletion_sends_the_numeric_id_and_reads_nothing(self, engine, cloud, vm, token, inputs, path, body):
+        ours = engine.create(token, "ours", inputs)
+        number = cloud.get(path)["id"]
+        cloud.emulator.requests.kept.clear()
+        engine.delete(ours)
+        collection = f"compute.{path.split('/')[3]}"
+
+        assert cloud.calls(collection) == [f"{collection}.delete"]
+        assert cloud.requests(f"{collection}.delete")[0]["path"].endswith(f"/{number}")
+        assert cloud.get(path) is None
+
+    @pytest.mark.parametrize("status", [400, 403, 404])
+    def test_where_a_numeric_id_is_refused_the_name_is_used(self, engine, cloud, vm, token, inputs, path, body, status):
+        ours = engine.create(token, "ours", inputs)
+        collection = f"compute.{path.split('/')[3]}"
+        cloud.fail(f"{collection}.delete", status=status)
+        engine.delete(ours)
+
+        assert cloud.get(path) is None
+        assert cloud.requests(f"{collection}.delete")[1]["path"].endswith(f"/{path.rpartition('/')[2]}")
+
+    def test_where_a_numeric_id_is_refused_a_namesake_is_not_deleted(
+        self, engine, cloud, vm, token, inputs, path, body
+    ):
+        ours = engine.create(token, "ours", inputs)
+        _replace(cloud, path, body)
+        cloud.fail(f"compute.{path.split('/')[3]}.delete", status=403)
+        engine.delete(ours)
+
+        assert cloud.get(path) is not None
+
+    def test_messages_have_the_name(self, engine, cloud, vm, token, inputs, path, body):
+        ours = engine.create(token, "ours", inputs)
+        cloud.fail(f"compute.{path.split('/')[3]}.delete", status=403, message="no", times=2)
+        with failing() as failed:
+            engine.delete(ours)
+
+        assert f"DELETE {path}: no" in failed[0].message
+        assert f"on {path}" in failed[0].message
+
+
+def test_an_instance_that_replaces_a_member_before_its_deletion_is_left(engine, cloud):
+    ours = engine.create(FLEET, "web", fleet(count=2))
+    path = instance_path("web-001")
+    theirs = {**cloud.get(path), "id": "77"}
+
+    def replace(_, request):
+        if request.startswith("DELETE "):
+            cloud.emulator.store.put(path, theirs)
+
+    with counted_requests(cloud, replace):
+        engine.delete(ours)
+
+    assert cloud.get(path)["id"] == "77"
+    assert cloud.get(instance_path("web-002")) is None
+
+
+def test_members_are_changed_by_name_where_their_numeric_ids_are_refused(engine, cloud):
+    ours = engine.create(FLEET, "web", fleet(count=2))
+    cloud.fail(DELETE, status=403, times=2)
+    engine.delete(ours)
+
+    assert cloud.get(instance_path("web-001")) is cloud.get(instance_path("web-002")) is None

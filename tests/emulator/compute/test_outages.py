@@ -1,0 +1,42 @@
+"""Lists of scopes that cannot be reached, in Google's forms."""
+
+from __future__ import annotations
+
+import pytest
+
+BASE = "/compute/v1/projects/demo-project"
+ZONE = "zones/us-east1-b"
+WARNING = {
+    "code": "UNREACHABLE",
+    "message": f"Scope '{ZONE}' cannot be reached.",
+    "data": [{"key": "scope", "value": ZONE}],
+}
+LISTS = ["aggregated/instances", f"{ZONE}/instances", f"{ZONE}/operations"]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_that_does_not_allow_partial_success_fails(http, path):
+    http.post("/_emulator/outages", json={"scopes": [ZONE]})
+    answer = http.get(f"{BASE}/{path}")
+
+    assert (answer.status_code, answer.json()["error"]["errors"][0]["reason"]) == (503, "backendError")
+
+
+@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize("allowed_by", ["returnPartialSuccess", "alwaysPartial"])
+def test_a_partial_list_has_a_warning_about_the_scope(http, path, allowed_by):
+    http.post("/_emulator/outages", json={"scopes": [ZONE], "alwaysPartial": allowed_by == "alwaysPartial"})
+    answer = http.get(f"{BASE}/{path}", params={allowed_by: "true"} if allowed_by == "returnPartialSuccess" else {})
+
+    assert answer.status_code == 200
+    found = answer.json()
+    part = found["items"][ZONE] if "items" in found else found
+    assert part["warning"] == WARNING
+
+
+def test_lists_of_other_scopes_are_complete(http):
+    http.post("/_emulator/outages", json={"scopes": [ZONE]})
+    answer = http.get(f"{BASE}/zones/us-east1-c/instances")
+
+    assert answer.status_code == 200
+    assert "warning" not in answer.json()

@@ -1,0 +1,120 @@
+"""A forced replacement under the real CLI never deletes what the state still needs, however many runs it takes."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from programs import ATTACHMENT, KEY, TEMPLATE, template
+from samples import SAMPLES
+
+pytestmark = pytest.mark.pulumi
+TOKENS = {"attachment": ATTACHMENT, "key": KEY}
+LIVES = {name: life for sample in SAMPLES.values() for name, life in sample.lives.items() if name in TOKENS}
+PROGRAM = {name: {"type": TOKENS[name], "properties": life.inputs} for name, life in LIVES.items()}
+FAILING = {"type": TEMPLATE, "properties": template(), "options": {"dependsOn": [f"${{{name}}}" for name in TOKENS]}}
+"""A resource that comes after the others, so that a run fails between their creation and the deletion of the old ones."""
+KEY_READ = SAMPLES["ssh_key"].read_method
+ONE_BY_ONE = ["--refresh", "--parallel", "1"]
+"""Options with which the engine reads the entries in the order of the state."""
+
+
+@pytest.fixture
+def forced(stack, vm):
+    """A stack with an attachment and a key."""
+    stack.write(**PROGRAM)
+    stack.up()
+    return stack
+
+
+def _urns(stack):
+    return [stack.resource(name)["urn"] for name in TOKENS]
+
+
+def _taint(stack):
+    stack.workspace.run("state", "taint", *_urns(stack), "--yes")
+    return []
+
+
+def _targets(stack):
+    return [word for urn in _urns(stack) for word in ("--target-replace", urn)]
+
+
+def _assert_kept_until_destroyed(stack, cloud):
+    """Assert that everything exists and that the state has it once, and that nothing is left after `destroy`."""
+    assert not any(life.is_gone(cloud) for life in LIVES.values())
+    stack.assert_no_changes()
+    assert sorted(_entries(stack)) == sorted((urn, False) for urn in _urns(stack))
+    stack.destroy()
+    assert all(life.is_gone(cloud) for life in LIVES.values())
+
+
+def _entries(stack):
+    """Return the URNs of the attachment and the key in the state, and whether the entry is to be deleted."""
+    resources = stack.workspace.state()["deployment"].get("resources", [])
+    return [(item["urn"], item.get("delete", False)) for item in resources if item["type"] in TOKENS.values()]
+
+
+@pytest.mark.parametrize("force", [_targets, _taint])
+def test_a_forced_replacement_of_what_was_removed_outside_keeps_what_it_creates(forced, cloud, force):
+    options = force(forced)
+    for life in LIVES.values():
+        life.remove(cloud)
+
+    assert "+-2 replaced" in forced.up(*options)
+    _assert_kept_until_destroyed(forced, cloud)
+
+
+@pytest.fixture
+def interrupted(stack, cloud, vm):
+    """A stack with two entries of an attachment and of a key, whose replacement failed before the old ones were deleted.
+
+    Both could not be read at first. The attachment still existed when its replacement was forced; the key did not.
+    """
+    cloud.fail("compute.instances.get", status=403)
+    cloud.fail(KEY_READ, delay=0.0)  # a key is also read before its creation
+    cloud.fail(KEY_READ, status=403)
+    stack.write(**PROGRAM)
+    stack.up_fails()
+    stack.up()
+    LIVES["key"].remove(cloud)
+    _taint(stack)
+    stack.write(**PROGRAM, failing=FAILING)
+    cloud.fail("compute.instanceTemplates.insert", status=400)
+    stack.up_fails()
+    assert sorted(is_old for _, is_old in _entries(stack)) == [False, False, True, True]
+    return stack
+
+
+def _reverse(stack):
+    """Reverse the order of the entries in the state."""
+    exported, path = stack.workspace.state(), stack.workspace.program / "state.json"
+    resources = exported["deployment"]["resources"]
+    entries = [item for item in resources if item["type"] in TOKENS.values()]
+    exported["deployment"]["resources"] = [item for item in resources if item not in entries] + entries[::-1]
+    path.write_text(json.dumps(exported))
+    stack.workspace.run("stack", "import", "--file", str(path))
+
+
+@pytest.mark.parametrize(
+    ("options", "is_reversed"),
+    [([], False), (ONE_BY_ONE, False), (ONE_BY_ONE, True)],
+    ids=["not read", "read in order", "read in reverse"],
+)
+def test_a_run_that_deletes_the_old_entries_keeps_what_the_new_ones_have(interrupted, cloud, options, is_reversed):
+    if is_reversed:
+        _reverse(interrupted)
+    interrupted.write(**PROGRAM)
+    said = interrupted.up(*options)
+
+    kept = {name for name in TOKENS if f"{interrupted.resource(name)['id']} was not replaced" in said}
+    assert kept == {"attachment"}, "its replacement found it"
+    _assert_kept_until_destroyed(interrupted, cloud)
+
+
+@pytest.mark.parametrize("options", [[], ["--refresh"]], ids=["not read", "read"])
+def test_a_destruction_of_two_entries_leaves_nothing(interrupted, cloud, options):
+    interrupted.workspace.run("destroy", "--yes", "--skip-preview", *options)
+
+    assert all(life.is_gone(cloud) for life in LIVES.values())
+    assert _entries(interrupted) == []
