@@ -34,7 +34,10 @@ _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
 
 
 class GoneError(NotFound):
-    """The resource of this numeric ID no longer exists."""
+    """The resource of this numeric ID no longer exists; `path` is that of its name, for the message."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path} is gone; run `pulumi refresh`, then `pulumi up`")
 
 
 @attrs.frozen(kw_only=True)
@@ -188,7 +191,7 @@ class Collection:
             if not may_refuse_number(error):
                 raise
             if not self._is_named(call, name, number, error):
-                raise GoneError(f"{self.path}/{name} is gone; run `pulumi refresh`, then `pulumi up`") from error
+                raise GoneError(f"{self.path}/{name}") from error
             return send(name)
 
     def _is_named(self, call: Call, name: str, number: str, refusal: ApiError) -> bool:
@@ -208,7 +211,7 @@ class Collection:
         for is_last in (False, True):
             live = self.get_own(call, name)
             if live is None:
-                raise GoneError(f"{self.path}/{name} is gone; run `pulumi refresh`, then `pulumi up`")
+                raise GoneError(f"{self.path}/{name}")
             try:
                 self.invoke(call, live, method, body_from(live))
             except PreconditionFailed:

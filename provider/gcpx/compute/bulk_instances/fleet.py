@@ -197,7 +197,7 @@ class Fleet:
     def _listed_despite_errors(
         self, call: Call, requests: Sequence[MemberRequest], errors: Sequence[ProviderError | None]
     ) -> list[int]:
-        """Return the indexes of the requests for whose numeric IDs Google refused them, but whose members it still lists."""
+        """Return the indexes of the requests to send again by name: Google refused the number, but lists the member."""
         missing = [
             index for index, error in enumerate(errors) if isinstance(error, ApiError) and may_refuse_number(error)
         ]

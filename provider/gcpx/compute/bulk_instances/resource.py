@@ -165,7 +165,7 @@ class BulkInstances(InProject):
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the fleet from its members; None if it has none, unless it is parked.
 
-        In an import, everything that matches the ID is a member, and also describes the inputs.
+        An import takes in everything that matches the ID, and describes it as inputs, too.
         """
         fleet = self._parse(resource_id)
         with naming_strangers(call, fleet):
