@@ -64,7 +64,8 @@ class WatchedFleet:
         interruption: the number of a request, and what happens at it.
         violations: what was seen that must not be.
         has_copy: whether somebody has made an instance with the labels of a member.
-        wasted: the members that a run took away and their generations, with the number of others of that generation.
+        wasted: the generations of the members that a run took away, with the number of others of that generation that
+            existed, or that somebody else deleted during the run, which the provider may not have seen.
         stopped, edited: the IDs of members that others have stopped, or whose labels they have edited.
     """
 
@@ -79,6 +80,8 @@ class WatchedFleet:
     _requests: int = 0
     _unknown: int = 0
     """The members that others have stopped during the run, when the provider may have read the members already."""
+    _deleted: list[str] = attrs.Factory(list)
+    """The generations of the members that others have deleted during the run."""
     _first: Look = attrs.Factory(lambda: Look([], []))
     _last: Look = attrs.Factory(lambda: Look([], []))
 
@@ -111,6 +114,7 @@ class WatchedFleet:
         self._first = self._last = self._look()
         self._requests = self._unknown = 0
         self.wasted.clear()
+        self._deleted.clear()
         try:
             with observed_requests(self.cloud, self._observe):
                 yield
@@ -158,6 +162,7 @@ class WatchedFleet:
         for effect in effects_on_disks(store, path, member):
             apply(effect, store)
         store.delete(path)
+        self._deleted.append(_generation(member))
 
     def _relabel(self, how: str, member: Json) -> None:
         labels = member.get("labels", {})
@@ -207,10 +212,12 @@ class WatchedFleet:
 
     def _note_wasted(self, now: Look, lost: list[Json]) -> None:
         gone = {item["id"] for item in lost}
-        staying = [item["labels"].get(_GENERATION) for item in now.members if item["id"] not in gone]
-        for item in lost:
-            generation = item["labels"].get(_GENERATION, "")
-            self.wasted.append((generation, staying.count(generation)))
+        known = [_generation(item) for item in now.members if item["id"] not in gone] + self._deleted
+        self.wasted += [(_generation(item), known.count(_generation(item))) for item in lost]
+
+
+def _generation(instance: Json) -> str:
+    return str(instance.get("labels", {}).get(_GENERATION, ""))
 
 
 def _path(instance: Json) -> str:

@@ -167,9 +167,7 @@ class FleetMachine(RuleBasedStateMachine):
         assert not self.fleet.violations, self.fleet.violations
         if not crashes and not self.stack.has_failed:
             self.kept = self.program
-            # Which of two members is surplus was decided before somebody else deleted the one that was to stay.
-            was_robbed = isinstance(trouble, tuple) and trouble[0] == "delete"
-            if not self.program.named and not was_robbed:
+            if not self.program.named:
                 self._assert_thrift()
 
     def _arrange(self, trouble: Any, position: int) -> bool:
