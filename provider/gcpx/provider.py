@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gcpx import __version__
 from gcpx.errors import UserError
+from gcpx.model.call import PARALLEL
 from gcpx.model.check import Report
 from gcpx.model.diff import Change
 from gcpx.model.fields import ObjectType
@@ -67,6 +68,7 @@ class Provider:
     """The provider that the plugin serves; implements `protocol.plugin.Plugin`."""
 
     version = __version__
+    parallel = PARALLEL
 
     def __init__(self) -> None:
         self._args: dict[str, Any] | None = None

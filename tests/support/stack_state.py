@@ -11,6 +11,8 @@ import grpc
 from driver import Engine, Failed, Resource, failing, rpc
 from hurried import HurriedProvider
 
+from gcpx.model.call import PARALLEL
+
 
 @attrs.define
 class StackState:
@@ -20,6 +22,7 @@ class StackState:
         state: the resource as the state holds it; None if it does not exist.
         init_errors: why the last operation left the resource unfinished, so that the next `up` calls Update.
         failed: the error of the last run; None if it succeeded.
+        parallel: how many requests a call of the plugin may have under way; with 1, their order is always the same.
         provider: the provider of the plugin that runs.
     """
 
@@ -29,6 +32,7 @@ class StackState:
     state: Resource | None = None
     init_errors: list[str] = attrs.Factory(list)
     failed: Failed | None = None
+    parallel: int = PARALLEL
     provider: HurriedProvider = attrs.Factory(HurriedProvider)
     _plugin: ExitStack = attrs.Factory(ExitStack)
     _engine: Engine | None = None
@@ -38,6 +42,7 @@ class StackState:
         """The engine with a plugin, which is started if none runs."""
         if self._engine is None:
             self.provider = HurriedProvider()
+            self.provider.parallel = self.parallel
             self._engine = self._plugin.enter_context(driver.engine(self.provider, **self.config))
         return self._engine
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import attrs
@@ -15,7 +14,6 @@ from gcpx.errors import CancelledError, ProviderError
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
 
-_PARALLEL_REQUESTS: Final = 32
 _PROGRESS_INTERVAL: Final = 1.0
 """Seconds between lines of progress, so that logs, which keep all of them, stay short."""
 
@@ -67,12 +65,11 @@ class OperationBatch:
     def _send_all(self, call: Call, requests: Sequence[BatchRequest]) -> list[Started]:
         """Send the requests; the result has their operations or errors, in the order of the requests."""
         started, shown = [], time.monotonic()
-        with ThreadPoolExecutor(_PARALLEL_REQUESTS) as pool:
-            for item in pool.map(lambda request: self._send(call, request), requests):
-                started.append(item)
-                if time.monotonic() - shown >= _PROGRESS_INTERVAL:
-                    shown = time.monotonic()
-                    call.progress(f"{len(started):,}/{len(requests):,} requests sent")
+        for item in call.side_by_side(lambda request: self._send(call, request), requests):
+            started.append(item)
+            if time.monotonic() - shown >= _PROGRESS_INTERVAL:
+                shown = time.monotonic()
+                call.progress(f"{len(started):,}/{len(requests):,} requests sent")
         return started
 
     def _send(self, call: Call, request: BatchRequest) -> Started:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Any, Final, Self
 
@@ -26,7 +25,6 @@ from gcpx.model.call import Call
 
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 15.0
-_PARALLEL_READS: Final = 16
 _PATIENCE: Final = 10.0
 """Seconds in which one read is retried; the next round reads again."""
 _FIELDS: Final = "name,status,error,httpErrorStatusCode,httpErrorMessage,warnings"
@@ -117,9 +115,11 @@ class OperationsWatch:
         zones: dict[str, list[Started]] = defaultdict(list)
         for item in pending:
             zones[scope_of(item.operation)].append(item)
-        with ThreadPoolExecutor(_PARALLEL_READS) as pool:
-            left = [item for items in pool.map(self._read_zone, zones, zones.values()) for item in items]
-            list(pool.map(self._read_one, left))
+        side_by_side = self.call.side_by_side
+        left = [
+            item for items in side_by_side(lambda zone: self._read_zone(zone, zones[zone]), zones) for item in items
+        ]
+        list(side_by_side(self._read_one, left))
 
     def _read_zone(self, zone: str, pending: list[Started]) -> list[Started]:
         """Read the operations of one zone by a list; return those to read one by one."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import attrs
@@ -24,7 +23,6 @@ from gcpx.model.values import UNKNOWN, Path
 OnlineCheck = Callable[[], list[Violation]]
 """One question to Google; returns the failures that follow from the response."""
 _FULL_LINK: Final = re.compile(r"projects/[^/]+/(?:global|regions/[^/]+|zones/[^/]+)/\w+/(?:family/)?[^/]+")
-_MOST_PARALLEL: Final = 8
 
 
 @attrs.frozen
@@ -51,7 +49,11 @@ class OnlineChecks:
         for name in ("project", "region", "zone"):
             if inputs.get(name) is UNKNOWN:
                 self.call.warn(f"validateOnline: {name} is not known yet, so nothing in it is checked")
-        return self._check_project() or self.check_region(self.region or "", ("region",)) or _run_all(list(checks))
+        return self._check_project() or self.check_region(self.region or "", ("region",)) or self._run_all(checks)
+
+    def _run_all(self, checks: Iterable[OnlineCheck]) -> list[Violation]:
+        """Run checks in parallel; failures keep the order of the checks."""
+        return [failure for failures in self.call.side_by_side(lambda check: check(), checks) for failure in failures]
 
     def _check_project(self) -> list[Violation]:
         if not self.project or self.get(f"beta/projects/{self.project}") is not None:
@@ -96,11 +98,3 @@ class OnlineChecks:
     def get(self, path: str, *, api: Api = COMPUTE, **query: Any) -> dict[str, Any] | None:
         """Read a resource, as `Lookups.get` does: None if it does not exist, and `{}` if Google cannot be asked."""
         return self.lookups.get(self.call, path, api=api, **query)
-
-
-def _run_all(checks: list[OnlineCheck]) -> list[Violation]:
-    """Run all checks in parallel; failures keep the order of the checks."""
-    if not checks:
-        return []
-    with ThreadPoolExecutor(min(len(checks), _MOST_PARALLEL)) as pool:
-        return [failure for failures in pool.map(lambda check: check(), checks) for failure in failures]

@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import attrs
 
 from gcpx.errors import CancelledError, OutOfTimeError
 from gcpx.model.values import Path
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+PARALLEL: Final = 32
+"""How many requests a call has under way at most; one connection carries more at the same time."""
 NOTICED_WITHIN: Final = 0.2
 """The most seconds until a wait that nothing else ends notices a cancellation or the end of the time."""
 READING_TIME: Final = 1.0
@@ -57,6 +62,7 @@ class Call:
         urn_of: gives the URN of the resource that has an ID, of all resources that the engine has shown or that were
             created since Configure; None if none has.
         clock: gives the time in seconds, from any starting point.
+        parallel: how many requests the call may have under way at the same time.
         begun: when the call began, in the time of the clock.
     """
 
@@ -74,6 +80,7 @@ class Call:
     shown: frozenset[str] = frozenset()
     urn_of: Callable[[str], str | None] = lambda _: None
     clock: Callable[[], float] = time.monotonic
+    parallel: int = PARALLEL
     begun: float = attrs.field(default=attrs.Factory(lambda call: call.clock(), takes_self=True))
 
     def end(self, default: float) -> float:
@@ -88,6 +95,14 @@ class Call:
         if not self.timeout:
             return math.inf
         return self.begun + self.timeout + (READING_TIME if reading else 0.0) - self.clock()
+
+    def side_by_side(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Do work on each item, on some of them at the same time; yield the results in the order of the items.
+
+        Raises what the work raises, when everything that was begun has ended.
+        """
+        with ThreadPoolExecutor(self.parallel) as pool:
+            yield from pool.map(work, items)
 
     @contextmanager
     def holding(self, lock: Lock, what: str, *, reading: bool = False) -> Iterator[None]:

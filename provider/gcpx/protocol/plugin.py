@@ -17,6 +17,8 @@ class Plugin(Protocol):
     """A provider: its settings, its resources and its functions."""
 
     version: str
+    parallel: int
+    """How many requests a call may have under way at the same time."""
     cancelled: threading.Event
     """Set when the engine cancels; every wait watches it."""
     clock: Callable[[], float]

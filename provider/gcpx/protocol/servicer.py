@@ -255,6 +255,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
             warn=redacted(self._log.warn),
             last=reveal(last or {}),
             clock=self.plugin.clock,
+            parallel=self.plugin.parallel,
             provider_id=self._memory.provider_id,
             provider_urn=self._memory.provider_urn,
             shown=self._memory.shown(urn),

@@ -30,8 +30,11 @@ UNKNOWNS: Final = frozenset(
 
 
 def decode(struct: struct_pb2.Struct) -> dict[str, Any]:
-    """Read a Struct: unknowns become `UNKNOWN`, secrets `Secret`, whole numbers `int`."""
-    return {key: _decode(value) for key, value in struct.fields.items()}
+    """Read a Struct: unknowns become `UNKNOWN`, secrets `Secret`, whole numbers `int`.
+
+    Its fields are sorted by name, because the order in which protobuf gives them differs from process to process.
+    """
+    return {key: _decode(struct.fields[key]) for key in sorted(struct.fields)}
 
 
 def _decode(value: struct_pb2.Value) -> Any:

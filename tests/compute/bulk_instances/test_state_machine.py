@@ -1,6 +1,7 @@
 """A rolling fleet, whatever happens to it: preemptions, stock-outs, crashes, lost answers, cancellations, outside edits.
 
-Each example is a sequence of actions. At every request that the provider sends, the fleet must be as the update policy
+Each example is a sequence of actions. A normal run sends requests one after the other, so that every example takes the
+same course each time; a search sends them side by side. At every request that the provider sends, the fleet must be as the update policy
 promises. At the end nothing fails any more, and the fleet must reach its program.
 """
 
@@ -22,6 +23,7 @@ from programs import FLEET, PROJECT
 from rolling_program import CHANGES, FAULTS, FIRST, INTERFERENCES, INTERRUPTIONS, NAMES, POLICIES, ROLLED, Program
 from watched_fleet import WatchedFleet
 
+from gcpx.model.call import PARALLEL
 from gcpx_emulator.core.json_data import Json
 
 ZONES = ("us-east1-b", "us-east1-c", "us-east1-d")
@@ -46,7 +48,8 @@ class FleetMachine(RuleBasedStateMachine):
         super().__init__()
         self.cloud.reset()
         config = {"project": PROJECT, "emulatorHost": self.cloud.host}
-        self.stack = CrashingStack(FLEET, "workers", config, cloud=self.cloud)
+        parallel = PARALLEL if search.SEARCHING else 1
+        self.stack = CrashingStack(FLEET, "workers", config, parallel=parallel, cloud=self.cloud)
         self.fleet = WatchedFleet(self.cloud)
 
     @initialize(program=FIRST, copy=st.booleans())

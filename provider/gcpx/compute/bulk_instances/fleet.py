@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import attrs
@@ -30,7 +29,6 @@ Instance = dict[str, Any]
 TIMEOUT: Final = 1200.0
 """Seconds that an operation may take if the user sets no custom timeout."""
 _VERSION: Final = "beta"
-_PARALLEL_LISTS: Final = 4
 
 
 @attrs.frozen
@@ -213,12 +211,8 @@ class Fleet:
 
     def _listed_in(self, call: Call, zones: Iterable[str]) -> list[Instance]:
         """List the instances in some zones that fit the filter."""
-        with ThreadPoolExecutor(_PARALLEL_LISTS) as pool:
-            return [
-                instance
-                for found in pool.map(lambda zone: self._listed_in_zone(call, zone), zones)
-                for instance in found
-            ]
+        listed = call.side_by_side(lambda zone: self._listed_in_zone(call, zone), zones)
+        return [instance for found in listed for instance in found]
 
     def _listed_in_zone(self, call: Call, zone: str) -> list[Instance]:
         pages = self._list_method(f"zones/{zone}/instances").pages(call)

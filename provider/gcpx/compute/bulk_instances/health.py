@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Final
@@ -41,7 +40,6 @@ _FILTER: Final = f'operationType eq "(.*[.])?({"|".join(_REASONS)})"'
 _FIELDS: Final = "operationType,targetId,insertTime,error(errors(code))"
 _PATIENCE: Final = 10.0
 """Seconds of retries. The reasons only inform, so a refresh does not wait long for them."""
-_PARALLEL_LISTS: Final = 8
 
 
 def is_stopped(instance: Instance) -> bool:
@@ -92,12 +90,9 @@ class _Stop:
 def _stops_by_instance(call: Call, fleet: Fleet, zones: list[str]) -> defaultdict[str, list[_Stop]]:
     """List the operations that stopped instances in some zones, by instance ID; the zones are read in parallel."""
     found: defaultdict[str, list[_Stop]] = defaultdict(list)
-    if not zones:
-        return found
-    with ThreadPoolExecutor(_PARALLEL_LISTS) as pool:
-        for stops in pool.map(partial(_stops, call, fleet), zones):
-            for stop in stops:
-                found[stop.instance].append(stop)
+    for stops in call.side_by_side(partial(_stops, call, fleet), zones):
+        for stop in stops:
+            found[stop.instance].append(stop)
     return found
 
 
