@@ -8,6 +8,8 @@ READY := .venv/.ready
 # All distributions except the plugin, whose pyproject.toml is in the root.
 DISTRIBUTIONS := $(patsubst %/pyproject.toml,%,$(wildcard provider/*/pyproject.toml)) sdk/python
 PORT ?= 8095
+# gRPC logs a line for each connection that a stopped plugin closes, which buries the failures of tests.
+export GRPC_VERBOSITY = NONE
 RANDOM_ORDER = -p randomly --randomly-seed=$(or $(SEED),$(shell echo $$RANDOM))
 
 .PHONY: help demo picture test test-backends test-languages coverage search matrix soak shuffle repeat check lint types check-generated format schema sdk setup env emulator bench docs docs-links build dist release-check clean
@@ -45,7 +47,7 @@ matrix: $(READY) ## Run all cases of the generated matrices: faults, crashes, ca
 	GCPX_MATRIX=$(or $(SHARD),1/1) $(BIN)/python -m pytest tests/reliability -q -n 2
 
 soak: $(READY) ## Run random programs, faults, cancellations and crashes for half an hour, or for MINUTES=...
-	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools GRPC_VERBOSITY=NONE $(BIN)/python tools/soak.py
+	MINUTES=$(or $(MINUTES),30) PYTHONPATH=tests/support:tools $(BIN)/python tools/soak.py
 
 shuffle: setup ## Run every test in random order; SEED=... repeats an order
 	$(BIN)/python -m pytest -n 2 --maxschedchunk 4 -m "not languages and not backends" $(RANDOM_ORDER)

@@ -30,7 +30,7 @@ def test_labels_of_a_namesake_stay_as_they_are(engine, cloud, vm):
     with failing() as failed:
         engine.update(ours, image(name="golden", labels={"team": "new"}))
 
-    assert "machineImages/golden is gone; run `pulumi refresh`, then `pulumi up`" in failed[0].message
+    assert "machineImages/golden: the resource in the state no longer exists" in failed[0].message
     assert cloud.get(IMAGE_PATH)["labels"] == {"team": "theirs"}
 
 
@@ -45,7 +45,7 @@ def test_labels_of_a_namesake_that_comes_after_the_read_stay_as_they_are(engine,
     with counted_requests(cloud, replace), failing() as failed:
         engine.update(ours, image(name="golden", labels={"team": "new"}))
 
-    assert "machineImages/golden is gone" in failed[0].message
+    assert "machineImages/golden: the resource in the state no longer exists" in failed[0].message
     assert cloud.get(IMAGE_PATH)["labels"] == {"team": "theirs"}
 
 

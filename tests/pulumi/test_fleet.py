@@ -197,7 +197,7 @@ def test_nothing_is_forgotten_while_a_zone_is_not_reached(fleet, cloud):
         failed = fleet.run(*command, check=False)
 
         assert failed.returncode, command
-        assert f"{zone} could not be reached, so what is there is unknown" in failed.stdout + failed.stderr
+        assert f"it does not cover {zone}, so gcpx does not know" in failed.stdout + failed.stderr
         assert state(fleet)["gcpx:compute:BulkInstances"] == created
         assert ids(cloud) == before
 

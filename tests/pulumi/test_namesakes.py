@@ -25,5 +25,5 @@ def test_an_image_of_somebody_else_under_our_name_stays_as_it_is(stack, cloud, v
     printed = stack.up_fails()
     stack.destroy()
 
-    assert "machineImages/golden is gone; run `pulumi refresh`, then `pulumi up`" in printed
+    assert "machineImages/golden: the resource in the state no longer exists" in printed
     assert cloud.get(PATH) == before

@@ -27,10 +27,10 @@ class Calls:
 
 
 _GLOBAL, _REGIONAL, _POLLED = "for a global template", "for a regional template", "if the server has no `wait` method"
-_REFUSED: Final = "if Google refuses its numeric ID, as it does if it is gone"
+_REFUSED: Final = "if Google refuses the numeric ID, for example because the resource no longer exists"
 _EARLIER: Final = (
-    "gcpx may not find what an interrupted run created, and does not warn about it; what was deleted within the last "
-    "hour is created again only by a second run"
+    "gcpx may not find what an interrupted run created, and does not warn about it; and if the resource was deleted "
+    "within the last hour, only a second run creates it again"
 )
 _NO_SUGGESTION: Final = "errors about a misspelled region or zone suggest no name"
 _UNCHECKED: Final = "gcpx leaves this check out, with a warning"
@@ -111,7 +111,7 @@ _IMAGE: Final = {
     "list": Calls({"compute.machineImages.list": ""}),
     "validateOnline": _online(*_ONLINE_PLACES),
 }
-_UNKNOWN: Final = "if an instance matches the fleet's ID that the state does not have"
+_UNKNOWN: Final = "if an instance that is not in the state matches the fleet's ID"
 _FEWER_CALLS: Final = f"{_UNKNOWN}; without it, gcpx also needs more calls to wait for many members"
 _ROLLING: Final = "if a rolling update changes"
 _FLEET: Final = {

@@ -37,7 +37,10 @@ class GoneError(NotFound):
     """The resource of this numeric ID no longer exists; `path` is that of its name, for the message."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} is gone; run `pulumi refresh`, then `pulumi up`")
+        super().__init__(
+            f"{path}: the resource in the state no longer exists, although another one may now have its name; run "
+            "`pulumi up --refresh`"
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -125,7 +128,7 @@ class Collection:
         return RequestIds(call=call, namespace=NAMESPACE, content=[self.url, content])
 
     def _fate(self, call: Call, name: str, outcome: Outcome) -> Fate:
-        """Tell what has become of what an operation of `insert` was to create.
+        """Tell whether what an operation of `insert` was to create exists and is to be used.
 
         What another resource of the state has, or what the engine is about to replace, is not to be used.
         """
@@ -199,7 +202,9 @@ class Collection:
         try:
             live = self.get(call, name)
         except ApiError as error:
-            raise refusal.with_hint(f"Whether it exists could not be read either: {error.message}") from error
+            raise refusal.with_hint(
+                f"gcpx could not check either whether the resource still exists: {error.message}"
+            ) from error
         return live is not None and str(live["id"]) == number
 
     def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:

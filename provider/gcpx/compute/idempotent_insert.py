@@ -16,15 +16,18 @@ from gcpx.gcp.errors import Unfinished
 
 _ATTEMPTS: Final = 4
 """The number of request IDs in a sequence. The last one is random."""
-_UNSEEN: Final = "Google says that it was created, but does not show it, nor an operation that deleted it; run `pulumi up` again to go on"
+_UNSEEN: Final = (
+    "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
+    "`pulumi up` again to continue"
+)
 
 
 class Fate(enum.Enum):
-    """What has become of what an operation was to create."""
+    """Whether what an operation was to create exists and is to be used."""
 
     FOUND = "it exists, and is to be used"
     GONE = "it was never created, was deleted, or is not to be used"
-    UNSEEN = "it was created; Google does not show it, nor that it was deleted"
+    UNSEEN = "it was created, but Google shows neither it nor its deletion"
 
 
 @attrs.frozen
@@ -56,9 +59,9 @@ class IdempotentInsert:
         request_ids: the request IDs.
         send: sends the insert with a request ID, and returns Google's operation (REST JSON).
         wait: waits until the operation has ended.
-        fate: tells what has become of what an operation was to create that has ended.
-        was_known: tells whether the state or the engine knows what an operation has created, so that an earlier run has
-            waited for it to become visible.
+        fate: tells whether what a finished operation was to create exists and is to be used.
+        was_known: tells whether the state or the engine knows what an operation has created, which means that an earlier
+            run has already waited for it to become visible.
         is_other: tells whether an operation creates something under another name than this insert, so that an earlier
             run has begun it.
     """
@@ -105,7 +108,10 @@ class IdempotentInsert:
                 if fate is not Fate.UNSEEN:
                     return fate is Fate.FOUND
         except Exception as error:  # after any error, keep what was created
-            words = f"created, perhaps by an earlier run, but it could not be read: {safe_message(error)}"
+            words = (
+                "the resource was created, perhaps by an earlier run, but it could not be read: "
+                f"{safe_message(error)}; run `pulumi up` again to continue"
+            )
             raise Unfinished(words, outcome.operation) from error
         if call.cancelled.is_set() or not self.was_known(outcome.operation):
             raise Unfinished(_UNSEEN, outcome.operation)

@@ -64,7 +64,7 @@ class MethodCall:
         return inserted.earlier
 
     def _fate(self, call: Call, outcome: Outcome) -> Fate:
-        """Tell what has become of what an operation was to create.
+        """Tell whether what an operation was to create exists and is to be used.
 
         If it was undone since, it is not to be used, even if it exists: somebody else may have created it again.
         """

@@ -157,7 +157,7 @@ class Operations:
         return self.changed_since(call, scope, operation, _DELETIONS)
 
     def changed_since(self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Collection[str]) -> set[str]:
-        """Return the IDs of the targets of operations of some kinds that were begun with another one or after it.
+        """Return the IDs of the targets of operations of some kinds that were begun at the same time as a given one, or later.
 
         It is empty if the operations cannot be listed. The arguments are those of `were_begun_after`.
         """
@@ -169,7 +169,7 @@ class Operations:
             return set()
 
     def begun_since(self, call: Call, scope: str, operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the operations that were begun with another one or after it, without those that failed, newest first.
+        """Yield the operations that were begun at the same time as a given one, or later, without failed ones, newest first.
 
         No filter is sent, because Google's types of operations vary; older pages are not read.
 

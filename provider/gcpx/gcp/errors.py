@@ -213,7 +213,7 @@ class ServerError(ApiError):
 class Unreached(ServerError):  # noqa: N818
     """Google's list is not complete, so what is missing from it may exist."""
 
-    next_step = "Run the command again once Google reaches it; https://status.cloud.google.com shows outages."
+    next_step = "Run the command again later; https://status.cloud.google.com shows outages."
 
 
 class OperationFailed(ApiError):  # noqa: N818

@@ -53,7 +53,7 @@ class ListMethod:
         query: the query parameters, without page size, page token and field mask.
         fields: the fields of each item to read, as a field mask such as `selfLink,name`; empty for all.
         patience: the number of seconds in which the request for a page may be retried.
-        needs: whether the list is of no use without a scope, such as `zones/us-east1-b`.
+        needs: tells whether a scope, such as `zones/us-east1-b`, must be reached; otherwise the list is refused.
     """
 
     google: GoogleClient
@@ -104,9 +104,10 @@ class ListMethod:
         _objects(list(items.values()) if isinstance(items, dict) else items)
         missing = [scope for scope in unreached(page) if self.needs(scope)]
         if missing:
-            names = ", ".join(filter(None, missing)) or "some of its places"
+            names = ", ".join(filter(None, missing)) or "some places"
             raise Unreached(
-                f"Google's list {self.path} is not complete: {names} could not be reached, so what is there is unknown"
+                f"Google's list {self.path} is not complete: it does not cover {names}, so gcpx does not know what "
+                "exists there"
             )
         return page
 
@@ -194,5 +195,7 @@ def _objects(found: Any) -> list[dict[str, Any]]:
 
 def _texts(found: Any) -> list[str]:
     if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise MalformedResponse("Google's list names what it did not reach in another form than its API promises")
+        raise MalformedResponse(
+            "Google's list gives the places that it did not reach in a form that differs from its API"
+        )
     return found

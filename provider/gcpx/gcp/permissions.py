@@ -36,9 +36,9 @@ def needed(request: Request) -> tuple[str, str] | None:
 def explain_denial(error: ApiError, request: Request, principal: str | None) -> ApiError:
     """Add to an error the missing permission, the resource and the account, as far as Google does not name them.
 
-    `principal` is the account that the call was made as: None if it is not known, and empty if there is none. To the
-    error of a disabled API, or of a token whose scopes are too narrow, the command that mends it is added. Other errors
-    are returned as they are.
+    `principal` is the account that the call was made as: None if it is not known, and empty if there is none. An
+    error about a disabled API, or about scopes that are too narrow, gets the command that fixes it. Other errors are
+    returned as they are.
     """
     if isinstance(error, ApiDisabled):
         return error.with_hint(_how_to_enable(error, request))
@@ -64,10 +64,10 @@ def _how_to_enable(error: ApiDisabled, request: Request) -> str:
 def _how_to_widen(api: Api) -> str:
     """Name the scope that a call needs, and how each kind of credentials gets it."""
     return (
-        f"The call needs the OAuth scope {api.scope} or {_ALL_SCOPES}, which the access token lacks: add one to "
-        "gcpx:scopes if that is set, create the token of gcpx:accessToken with it if that is set, run "
-        f"`gcloud auth application-default login --scopes={_ALL_SCOPES}` for your own credentials, or "
-        "`gcloud compute instances set-service-account VM --scopes=cloud-platform` for a stopped VM that gcpx runs on."
+        f"The access token needs the OAuth scope {api.scope} or {_ALL_SCOPES}. If gcpx:scopes is set, add one of them "
+        "there. If gcpx:accessToken is set, create that token with one of them. For your own credentials, run "
+        f"`gcloud auth application-default login --scopes={_ALL_SCOPES}`. If gcpx runs on a VM, stop the VM, run "
+        "`gcloud compute instances set-service-account VM --scopes=cloud-platform`, and start it again."
     )
 
 

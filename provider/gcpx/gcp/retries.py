@@ -96,7 +96,7 @@ class Retries:
 
     @contextmanager
     def turn(self) -> Iterator[float]:
-        """Wait until the request may be sent, and send it in the block; yields that time for the rate budget.
+        """Wait until the request may be sent; the caller sends it in the block. Yields the time for the rate budget.
 
         The connection that it takes is free again after the block. Raises CancelledError or OutOfTimeError if the
         request is not to be sent any more, or the error of an earlier attempt that Google may have carried out.

@@ -206,7 +206,7 @@ class Resource(abc.ABC):
         return True
 
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
-        """Return what all IDs of the same thing at Google have in common; `outputs` are the last ones. Never raises."""
+        """Return a key that all IDs of one Google resource share; `outputs` are the last ones. Never raises."""
         del outputs
         return resource_id
 

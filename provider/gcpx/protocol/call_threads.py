@@ -73,7 +73,7 @@ class CallThreads(Executor):
 
 
 def serve_beside_calls(method: Callable[..., Any]) -> None:
-    """Let a method of a servicer run in a thread of its own, in which it begins before all calls that wait.
+    """Let a method of a servicer run in a thread of its own, so that it does not wait behind queued calls.
 
     gRPC takes the thread from this attribute. Without it, the method would run like all others.
     """

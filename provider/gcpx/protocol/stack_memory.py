@@ -19,7 +19,8 @@ _KEPT: Final = (
 )
 """The warning about a deletion that would delete what the creation of the replacement has adopted."""
 _HELD: Final = (
-    "{id} was not deleted, because the resource {holder} of this stack has it, too; this resource leaves the state only"
+    "{id} was not deleted, because the resource {holder} of this stack has it, too; only this resource's entry in the "
+    "state was removed"
 )
 """The warning about a deletion that would delete what another resource of the stack still has."""
 

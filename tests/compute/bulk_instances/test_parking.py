@@ -91,7 +91,7 @@ def test_a_new_parked_fleet_refuses_instances_that_exist_already(engine, cloud):
     with failing() as failed:
         engine.create(FLEET, "others", fleet(0, fleetId="crew"))
 
-    assert "match it and were not created by this resource" in failed[0].message
+    assert "it and were not created by this resource" in failed[0].message
 
 
 def test_a_parked_fleet_that_is_replaced_stays_parked(engine, cloud):

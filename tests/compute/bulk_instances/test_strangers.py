@@ -431,7 +431,7 @@ def test_an_interrupted_creation_is_not_continued_with_a_stranger_in_it(cloud):
     stack.run("up", inputs)
 
     assert stack.state is None
-    assert "were not created by this resource" in stack.failed.message
+    assert "was not created by this resource" in stack.failed.message
     assert instances(cloud) == before
     stack.end_plugin()
 

@@ -69,9 +69,9 @@ class BulkInstancesModel(Record):
     members; `updatePolicy` decides what any other change of the instances' properties does. Every other
     change replaces the fleet.
 
-    gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. Instances that have the label
-    and that gcpx has neither created nor imported are named in a warning, and left alone. `pulumi up` alone compares the
-    program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by
+    gcpx finds the members by their label `gcpx-bulk`, unless `fleetId` says otherwise. gcpx leaves alone
+    instances that have the label but that this resource has neither created nor imported, and lists them in a warning.
+    `pulumi up` alone compares the program with the state. What happens to the members outside Pulumi, such as a preemption or a deletion, is seen by
     `pulumi up --refresh`, or by `pulumi refresh` before `pulumi up`: deleted members are created again, and
     `onStopped` says what happens to stopped ones. If fewer than `count` but at least `minCount` instances can be
     created, the fleet is created with a warning, and `shortfalls` says why; instances that cannot be created with the
@@ -127,7 +127,7 @@ class BulkInstancesModel(Record):
         unsent=True,
     )
     fleet_id: str = field(
-        "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. With the last two, a refresh takes in what matches. Default: a label value generated from the resource's name.",
+        "The ID by which gcpx finds the members: the value of their label `gcpx-bulk`, such as `web-1a2b3c4`; another label, as `labels/KEY=VALUE`; or their names, as `namePattern/PATTERN`. With `labels/...` or `namePattern/...`, a refresh adds every matching instance to the fleet. Default: a label value generated from the resource's name.",
         always=True,
         in_url=True,
         pattern=FLEET_ID,

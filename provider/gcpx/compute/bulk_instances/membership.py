@@ -4,8 +4,9 @@ A label or a name proves nothing: anybody can copy them to another instance, for
 and two fleets may match the same instances. Google gives a numeric ID only once. So an instance is a member if
 
 - the state has its numeric ID,
-- or a bulk creation of this resource made it. That of an interrupted run is recognized by its request ID. It shares a
-  group ID with the operations that created each instance, and their targets are the numeric IDs of the instances,
+- or a bulk creation of this resource made it. A bulk creation of an interrupted run is recognized by its request ID. Its
+  operation and those that created the single instances share a group ID; the targets of the latter are the numeric IDs
+  of the instances,
 - or the user has asked for everything that matches: by an import, or by a refresh of a fleet whose ID is a label or a
   name pattern that the user has chosen.
 
@@ -34,7 +35,7 @@ _CLOCK_SKEW: Final = 2.0
 
 @attrs.frozen
 class _Creation:
-    """A bulk creation that this run began, or that it found as an earlier run had begun it.
+    """A bulk creation that this run began, or that an earlier run began and this run found.
 
     Attributes:
         group: the ID that its operations share; empty if Google gave none.
@@ -104,7 +105,7 @@ class Membership:
     def _are_just_created(self, outside: list[_Instance], creations: list[_Creation]) -> bool:
         """Return whether there are exactly as many new instances in each zone as Google says that this run created.
 
-        Not if a stranger, or what an interrupted run created, has been found before.
+        Returns False once operations have been read in this call.
         """
         if self._has_read_operations or not all(creation.created is not None for creation in creations):
             return False

@@ -35,7 +35,7 @@ from gcpx.compute.bulk_instances.rollout.update import FleetUpdate
 from gcpx.compute.bulk_instances.shortfall import report_shortfall
 from gcpx.compute.bulk_instances.size import FleetSize, is_parked
 from gcpx.compute.bulk_instances.source_template_rules import regional_template_is_in_the_region
-from gcpx.compute.bulk_instances.strangers import name_new_members, naming_strangers
+from gcpx.compute.bulk_instances.strangers import name_new_members, naming_strangers, what_matches
 from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.errors import ProviderError
@@ -221,7 +221,7 @@ class BulkInstances(InProject):
         ])  # fmt: skip
 
     def _members_read(self, call: Call, fleet: Fleet, *, is_import: bool) -> list[Instance]:
-        """List the members; an import takes in what matches, and so does a refresh of a fleet that the user defined.
+        """List the members; an import adds what matches, and so does a refresh of a fleet whose ID is a label or a pattern.
 
         Not after a creation or an update whose result was not read: that is to be finished first.
         """
@@ -250,10 +250,9 @@ class BulkInstances(InProject):
         own = created_earlier(call, fleet, inputs, wanted, found)
         fleet.membership.take_in(own)
         if not own or len(found) > wanted.count or fleet.members_among(call, found) != found:
-            words = (
-                f"{len(found):,} instances, such as {found[0]['name']}, match it and were not created by this resource"
+            raise FleetIdTakenError(
+                fleet, what_matches(found, own), how_to_manage(call, fleet.resource_id, "choose another ID")
             )
-            raise FleetIdTakenError(fleet, words, how_to_manage(call, fleet.resource_id, "choose another ID"))
         return True
 
     def _grow(self, call: Call, fleet: Fleet, inputs: dict[str, Any], wanted: Wanted) -> Live:

@@ -26,14 +26,24 @@ def naming_strangers(call: Call, fleet: Fleet) -> Iterator[None]:
 
 
 def name_new_members(call: Call, fleet: Fleet, members: list[Instance]) -> None:
-    """Say which members a refresh takes in because they match the fleet's ID; an import names nobody."""
+    """Say which members a refresh adds because they match the fleet's ID; an import says nothing."""
     known = {item.get("id") for item in call.last.get("members") or ()}
     new = [member for member in members if str(member["id"]) not in known]
     if new and "members" in call.last:
         words = (
             f"{_number(new)} {fleet.id} and {'is now a member' if len(new) == 1 else 'are now members'} of this fleet"
         )
-        call.warn(f"{words}: {_names(new)}. The next preview says which members are too many")
+        call.warn(f"{words}: {_names(new)}. The next preview shows which members are surplus, if any")
+
+
+def what_matches(found: list[Instance], own: list[Instance]) -> str:
+    """Say why the ID of a new fleet cannot be used, which matches `found`; the fleet itself created `own`."""
+    ids = {member["id"] for member in own}
+    others = [instance for instance in found if instance["id"] not in ids]
+    if not others:
+        return f"{_number(found)} it, more than the fleet should have: {_names(found)}"
+    were = "was" if len(others) == 1 else "were"
+    return f"{_number(others)} it and {were} not created by this resource: {_names(others)}"
 
 
 def _warning(call: Call, fleet: Fleet, strangers: list[Instance]) -> str:
@@ -49,16 +59,20 @@ def _warning(call: Call, fleet: Fleet, strangers: list[Instance]) -> str:
 
 def _advice(call: Call, fleet: Fleet, stranger: Instance) -> str:
     if not is_tracked(fleet.id):
-        return "To take in what matches, run `pulumi refresh`; the next preview says which members are too many"
+        return (
+            "To add every matching instance to the fleet, run `pulumi refresh`; the next preview shows which members are "
+            "surplus, if any"
+        )
     key = next(iter(fleet.labels))
     command = (
         f"gcloud compute instances remove-labels {stranger['name']} --labels={key} "
         f"--zone={name_of(stranger['zone'])} --project={fleet.project}"
     )
+    name = stranger["name"]
     return (
-        f"If it has the label by mistake, remove it, with `{command}`. If it belongs to the fleet, run "
-        f"`pulumi state delete {shlex.quote(call.urn)}` and then {import_command(call, fleet.resource_id)}, which takes in "
-        "everything that has the label"
+        f"If {name} has the label by mistake, remove the label with `{command}`. If {name} belongs to the fleet, run "
+        f"`pulumi state delete {shlex.quote(call.urn)}` and then {import_command(call, fleet.resource_id)}, which imports "
+        "every instance that has the label"
     )
 
 

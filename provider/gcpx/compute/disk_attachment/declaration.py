@@ -47,7 +47,7 @@ class DiskAttachmentModel(AttachedDisk):
 
     @staticmethod
     def implied(values: dict[str, Any]) -> dict[str, Any]:
-        """Leave to the instance and to the disk what is theirs; the machine type decides which interface is possible."""
+        """Return the values that belong to the instance or the disk; the machine type decides which interface is possible."""
         return {name: values.get(name) for name in (*_OF_THE_INSTANCE, *_OF_THE_DISK)}
 
     disk: str = field(
@@ -58,7 +58,7 @@ class DiskAttachmentModel(AttachedDisk):
         wire="source",
     )
     disk_size_gb: int = field(
-        "The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the disk has another size than the program says, gcpx prints a warning, and the output is the disk's size. Default: the disk's current size. Changes in place.",
+        "The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the size in the program is not the disk's size, gcpx prints a warning, and the output `diskSizeGb` shows the disk's size. Default: the disk's current size. Changes in place.",
         unsent=True,
         int64=True,
         minimum=1,

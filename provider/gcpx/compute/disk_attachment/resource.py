@@ -106,7 +106,7 @@ class DiskAttachment(Resource):
         return ()
 
     def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
-        """Return the ID by disk, which an attachment has until its device name is known, and maybe longer."""
+        """Return the ID that names the disk, which an attachment has at least until its device name is known."""
         address, disk = parsed(resource_id, self._google.settings), text(outputs, "disk")
         if address is None or not (address.disk or disk):
             return resource_id

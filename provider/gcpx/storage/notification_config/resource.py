@@ -41,8 +41,9 @@ _PUBSUB_HOST: Final = "//pubsub.googleapis.com/"
 _DELETED_TOPIC: Final = "_deleted-topic_"
 """What Pub/Sub shows in place of the name of a topic that was deleted."""
 _OF_ANOTHER: Final = (
-    "{id} was not deleted, because it is not the configuration in the state: its bucket was deleted and created again, "
-    "or its topic was deleted. If nobody needs it, delete it with `gcloud storage buckets notifications delete {quoted}`"
+    "{id} was not deleted, because it may not be the configuration in the state: its content is different. Either its "
+    "bucket was deleted and created again, or its topic was deleted. If nobody needs it, delete it with `gcloud storage "
+    "buckets notifications delete {quoted}`"
 )
 """The warning about a configuration that has our number and another content."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
@@ -116,7 +117,7 @@ class NotificationConfig(Resource):
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the configuration of an ID; if that is provisional, find the configuration by its content.
 
-        A topic that was deleted stays in the state, because it may be that of the state.
+        If Google shows the topic as deleted, the state keeps its topic, because it may be the deleted one.
         """
         bucket, number = self._parse(resource_id)
         known = inputs or call.last
@@ -183,7 +184,7 @@ class NotificationConfig(Resource):
             return configs.read(assigned or number)
         if not known:
             raise InvalidId(self.token, configs.id_of(number), self.id_forms)
-        # What the state has under its own number is another one, such as the replacement of the one to be found.
+        # Leave out configurations that the state has under their own number, such as a replacement.
         in_state, meaning = configs.call.urn_of, self.comparison(known, {})
         others = (
             item for item in configs.read_all() if item["id"] not in before and not in_state(configs.id_of(item["id"]))
@@ -193,8 +194,8 @@ class NotificationConfig(Resource):
     def _is_ours(self, call: Call, item: dict[str, Any]) -> bool:
         """Return whether a configuration in Google's JSON, found by its number, has the content that the state has.
 
-        Nobody can change a configuration, and Google numbers those of each bucket from 1. So another content is that of
-        another one, in a bucket that was made anew. In an import, the state has no content.
+        Nobody can change a configuration, and Google numbers those of each bucket from 1. So different
+        content means another configuration, in a bucket that was created again. In an import, the state has no content.
         """
         is_known = call.last.get("notificationId") or call.last.get(UNREAD)
         # A topic without its project is compared by name: the provider may have had another project then.
@@ -255,12 +256,13 @@ class NotificationConfig(Resource):
         The topic is written as a whole, because a part of a secret would not be masked.
         """
         agent, project = self._service_agent(call), self._google.settings.project or "PROJECT"
-        how_to_read = "" if agent else f"; `gcloud storage service-agent --project={project}` prints SERVICE_AGENT"
+        how_to_read = "" if agent else f" `gcloud storage service-agent --project={project}` prints SERVICE_AGENT."
         member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
         return error.with_hint(
-            "If the error is about the topic, create it, or let Cloud Storage publish to it: run "
+            "If the error is about the topic, create the topic, or allow Cloud Storage to publish to it. Either run "
             f"`gcloud pubsub topics add-iam-policy-binding {topic} --member={member} --role={_PUBLISHER}`, or add "
-            f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="{_PUBLISHER}", member="{member}")` to the program, and to the depends_on of this resource{how_to_read}.'
+            f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="{_PUBLISHER}", member="{member}")` to the '
+            f"program and name it in the depends_on of this resource.{how_to_read}"
         )
 
     def _service_agent(self, call: Call) -> str | None:

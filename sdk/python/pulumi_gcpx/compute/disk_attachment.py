@@ -48,7 +48,7 @@ class DiskAttachmentArgs:
         :param pulumi.Input[bool] boot: Boot from this disk, whose first partition holds the root file system. Only the first disk of an instance can be the boot disk. Default: false.
         :param pulumi.Input[str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param pulumi.Input['CustomerEncryptionKeyArgs'] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the disk has another size than the program says, gcpx prints a warning, and the output is the disk's size. Default: the disk's current size. Changes in place.
+        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the size in the program is not the disk's size, gcpx prints a warning, and the output `diskSizeGb` shows the disk's size. Default: the disk's current size. Changes in place.
         :param pulumi.Input[bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         :param pulumi.Input[Sequence[pulumi.Input['GuestOsFeatureArgs']]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         :param pulumi.Input[str] interface: The interface that the disk is attached by: `SCSI` or `NVME`. A local SSD of more than 375 GB requires `NVME`. Default: `SCSI` for most machine types.
@@ -163,7 +163,7 @@ class DiskAttachmentArgs:
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Input[Optional[_builtins.int]]:
         """
-        The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the disk has another size than the program says, gcpx prints a warning, and the output is the disk's size. Default: the disk's current size. Changes in place.
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the size in the program is not the disk's size, gcpx prints a warning, and the output `diskSizeGb` shows the disk's size. Default: the disk's current size. Changes in place.
         """
         return pulumi.get(self, "disk_size_gb")
 
@@ -356,7 +356,7 @@ class DiskAttachment(pulumi.CustomResource):
         :param pulumi.Input[str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param pulumi.Input[str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
         :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the disk has another size than the program says, gcpx prints a warning, and the output is the disk's size. Default: the disk's current size. Changes in place.
+        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the size in the program is not the disk's size, gcpx prints a warning, and the output `diskSizeGb` shows the disk's size. Default: the disk's current size. Changes in place.
         :param pulumi.Input[bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         :param pulumi.Input[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         :param pulumi.Input[str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
@@ -417,7 +417,7 @@ class DiskAttachment(pulumi.CustomResource):
         :param pulumi.Input[str] device_name: The disk's name on the instance, such as `data`, which a Linux guest sees as `/dev/disk/by-id/google-data`: at most 63 characters, and different for each disk of an instance. Default: chosen by Google, such as `persistent-disk-1`.
         :param pulumi.Input[str] disk: The disk, such as `data` if it is in the instance's zone, `zones/us-east1-b/disks/data`, `regions/us-east1/disks/data`, or its URL.
         :param pulumi.Input[Union['CustomerEncryptionKeyArgs', 'CustomerEncryptionKeyArgsDict']] disk_encryption_key: The key that encrypts a new disk, or that an attached disk is encrypted with. Default: a key that Google generates.
-        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the disk has another size than the program says, gcpx prints a warning, and the output is the disk's size. Default: the disk's current size. Changes in place.
+        :param pulumi.Input[int] disk_size_gb: The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the size in the program is not the disk's size, gcpx prints a warning, and the output `diskSizeGb` shows the disk's size. Default: the disk's current size. Changes in place.
         :param pulumi.Input[bool] force_attach: Attach the disk even if it is attached to another instance, which then loses it. Default: false. Requires a regional disk. Changes in place, and takes effect the next time that the disk is attached.
         :param pulumi.Input[Sequence[pulumi.Input[Union['GuestOsFeatureArgs', 'GuestOsFeatureArgsDict']]]] guest_os_features: Features of the guest operating system, such as `[{type: GVNIC}]`. For bootable images only. Default: chosen by Google.
         :param pulumi.Input[str] instance: The instance, such as `web` if it is in `zone`, `zones/us-east1-b/instances/web`, or its URL.
@@ -585,7 +585,7 @@ class DiskAttachment(pulumi.CustomResource):
     @pulumi.getter(name="diskSizeGb")
     def disk_size_gb(self) -> pulumi.Output[Optional[_builtins.int]]:
         """
-        The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the disk has another size than the program says, gcpx prints a warning, and the output is the disk's size. Default: the disk's current size. Changes in place.
+        The disk's size in GB (2^30 bytes), such as `100`; at least 1. An attachment does not change the size of its disk: if the size in the program is not the disk's size, gcpx prints a warning, and the output `diskSizeGb` shows the disk's size. Default: the disk's current size. Changes in place.
         """
         return pulumi.get(self, "disk_size_gb")
 

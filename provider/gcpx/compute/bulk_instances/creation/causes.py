@@ -92,7 +92,7 @@ class Reason:
 
     @property
     def is_cancellation(self) -> bool:
-        """Whether the creation was canceled, which is no cause if it is part of one that failed."""
+        """Whether the creation was canceled. In a creation that failed as a whole, this is not the cause."""
         return _plain(self.code) == _CANCELED
 
 

@@ -1,4 +1,4 @@
-"""The members that bulk creations have created: lists may lag behind, so they are read until they show them."""
+"""The members that bulk creations have created. Lists may lag, so a list is repeated until it shows them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class CreatedMembers:
 def members_after(
     call: Call, fleet: Fleet, known: Iterable[Instance], created: int, outcomes: Sequence[Outcome]
 ) -> list[Instance]:
-    """List the members, for a while again and again, until the list shows all instances that were created.
+    """List the members repeatedly, for up to 20 seconds, until the list shows all instances that were created.
 
     Args:
         call: the engine's call.
@@ -67,7 +67,7 @@ def members_after(
         if missing <= 0 or missing <= sum(len(CreatedMembers.of(call, fleet, item).deleted) for item in outcomes):
             return members
     raise Unfinished(
-        f"Google says that it created {created:,} instances, but does not list {missing:,} of them, nor operations that "
-        "deleted them",
+        f"Google reports {created:,} created {'instance' if created == 1 else 'instances'}, but lists neither {missing:,} "
+        "of them nor operations that deleted them",
         outcomes[-1].operation if outcomes else None,
     )
