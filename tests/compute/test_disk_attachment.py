@@ -44,6 +44,16 @@ def test_auto_delete_changes_in_place(engine, cloud, vm):
     assert len(cloud.requests("compute.instances.setDiskAutoDelete")) == 1, "an unchanged value makes no call"
 
 
+def test_an_update_that_does_not_find_the_disk_reports_no_change(engine, cloud, vm):
+    created = engine.create(ATTACHMENT, "a", attachment())
+    cloud.fail("compute.instances.get", status=404)
+    with failing() as failed:
+        engine.update(created, attachment(autoDelete=True))
+
+    assert "no longer exists; run `pulumi up --refresh`" in failed[0].message
+    assert cloud.get(VM)["disks"][1]["autoDelete"] is False
+
+
 def test_every_other_change_replaces_and_detaches_first(engine, vm):
     created = engine.create(ATTACHMENT, "a", attachment())
     for change in (

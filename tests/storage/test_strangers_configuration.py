@@ -57,7 +57,7 @@ def test_a_configuration_with_our_number_and_another_content_is_left_alone(engin
     assert engine.refresh(created) is None
     with failing() as failed:
         engine.update(created, notification(**FULL))
-    assert "is gone" in failed[0].message
+    assert "no longer exists" in failed[0].message
     assert _warnings(engine) == []
     engine.delete(created)
     assert cloud.get(f"{CONFIGS}/1") == strangers

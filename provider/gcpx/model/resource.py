@@ -240,7 +240,7 @@ class Resource(abc.ABC):
         del old
         live = self.read(call, resource_id, new)
         if live is None:
-            raise UserError(f"{resource_id} is gone; run `pulumi refresh`, then `pulumi up` to create it again")
+            raise gone(resource_id)
         return live
 
     @abc.abstractmethod
@@ -257,3 +257,8 @@ class Resource(abc.ABC):
             token: the page to read; empty for the first.
             size: the most results that Google should put on a page.
         """
+
+
+def gone(resource_id: str) -> UserError:
+    """Return the error of an update of a resource that no longer exists."""
+    return UserError(f"{resource_id} no longer exists; run `pulumi up --refresh` to create it again")

@@ -32,7 +32,7 @@ from gcpx.model.call import Call
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.numbers import as_integer
-from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
+from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource, gone
 from gcpx.model.rules import Violation, text
 
 _TIMEOUT: Final = 300.0
@@ -170,13 +170,14 @@ class DiskAttachment(Resource):
         address = self._parse(resource_id)
         known, wanted = self._known(call, new), bool(new.get("autoDelete"))
         found = self._attached(call, address, known)
-        if found is not None and bool(found.disk.get("autoDelete")) == wanted:
+        if found is None:
+            raise gone(resource_id)
+        if bool(found.disk.get("autoDelete")) == wanted:
             live = self._live(address, found.disk, known)
         else:
-            if found is not None:
-                query = {"autoDelete": wanted, "deviceName": found.disk["deviceName"]}
-                with self._exclusively(call, address):
-                    self._instances(address).invoke(call, found.instance, "setDiskAutoDelete", **query)
+            query = {"autoDelete": wanted, "deviceName": found.disk["deviceName"]}
+            with self._exclusively(call, address):
+                self._instances(address).invoke(call, found.instance, "setDiskAutoDelete", **query)
             without_size = {**new, "diskSizeGb": None}  # it is compared only once, at the end
             live = super().update(call, resource_id, old, without_size)
         _warn_of_size(call, live, new)
