@@ -122,3 +122,55 @@ def test_members_are_changed_by_name_where_their_numeric_ids_are_refused(engine,
     engine.delete(ours)
 
     assert cloud.get(instance_path("web-001")) is cloud.get(instance_path("web-002")) is None
+
+
+def _is_robbed_between(cloud, is_change):
+    """Return an observer that gives the name of our image to another one between the two requests of a change."""
+    seen = []
+
+    def observe(_, request):
+        if is_change(request):
+            seen.append(request)
+            if len(seen) == 2:
+                cloud.emulator.store.put(IMAGE_PATH, cloud.get(IMAGE_PATH) | {"id": "77"})
+
+    return observe
+
+
+def _warnings(engine):
+    return [said for severity, _, said in engine.log.messages if severity == "WARNING"]
+
+
+def test_a_deletion_by_name_that_reaches_a_namesake_is_told(engine, cloud, vm):
+    ours = engine.create(IMAGE, "golden", image(name="golden"))
+    cloud.fail("compute.machineImages.delete", status=403)
+    with counted_requests(cloud, _is_robbed_between(cloud, lambda request: request.startswith("DELETE"))):
+        engine.delete(ours)
+
+    assert len(_warnings(engine)) == 1
+    assert "the request reached another resource (numeric ID 77)" in _warnings(engine)[0]
+
+
+def test_a_change_by_name_that_reaches_a_namesake_is_told(engine, cloud, vm):
+    ours = engine.create(IMAGE, "golden", image(name="golden"))
+    cloud.fail("compute.machineImages.setLabels", status=403)
+    with (
+        counted_requests(cloud, _is_robbed_between(cloud, lambda request: request.endswith("setLabels"))),
+        failing() as failed,
+    ):
+        engine.update(ours, image(name="golden", labels={"team": "ours"}))
+
+    assert "the resource in the state no longer exists" in failed[0].message
+    assert "the request reached another resource (numeric ID 77)" in _warnings(engine)[0]
+
+
+@pytest.mark.parametrize(("token", "inputs", "path", "others"), [OF_IMAGE, OF_TEMPLATE])
+def test_a_deletion_says_that_it_left_a_namesake_alone(engine, cloud, vm, token, inputs, path, others):
+    ours = engine.create(token, "ours", inputs)
+    _replace(cloud, path, others)
+    engine.delete(ours)
+
+    assert cloud.get(path)["id"] != ours.outputs["numericId"]
+    assert [
+        said for said in _warnings(engine) if "was not deleted, because it is not the resource in the state" in said
+    ]

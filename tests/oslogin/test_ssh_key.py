@@ -101,3 +101,15 @@ def test_an_incomplete_id_is_refused_with_the_allowed_forms(engine, wrong):
         engine.import_(KEY, "k", wrong)
 
     assert "users/USER/sshPublicKeys/FINGERPRINT" in failed[0].message
+
+
+def test_a_key_that_somebody_adds_after_the_look_is_not_taken_over(engine, cloud):
+    with driver.engine(project=PROJECT, emulatorHost=cloud.host) as another:
+        another.create(KEY, "k", key())
+    cloud.fail("oslogin.users.sshPublicKeys.get", status=404)
+    cloud.fail(CREATE, status=409)
+    with failing() as failed:
+        engine.create(KEY, "other", key())
+
+    assert failed[0].partial is None
+    assert "exists already and was not created by this resource" in failed[0].message

@@ -11,7 +11,7 @@ import driver
 import pytest
 from crashing_stack import PROVIDER_ID
 from driver import failing
-from programs import ATTACHMENT, KEY, NOTIFICATION, PROJECT, attachment, notification
+from programs import ATTACHMENT, BUCKET, KEY, NOTIFICATION, PROJECT, VM, attachment, notification
 from samples import SAMPLES
 
 NO_CHANGE = driver.rpc.DiffResponse.DIFF_NONE
@@ -273,3 +273,41 @@ def test_an_entry_that_is_gone_keeps_nothing(engine, cloud):
 
     assert engine.refresh(other) is None
     assert _warnings(engine) == []
+
+
+def _fail_to_read_an_attachment(cloud):
+    cloud.fail("compute.instances.get", status=403, times=1000)
+
+
+def _lose_the_number_of_a_notification(cloud):
+    cloud.fail("storage.notifications.insert", drop="after")
+    cloud.fail("storage.notifications.list", delay=0.0)  # the first list comes before the insertion
+    cloud.fail("storage.notifications.list", status=503, times=1000)
+
+
+@pytest.mark.parametrize(
+    ("token", "inputs", "trouble", "imported"),
+    [
+        (ATTACHMENT, attachment(), _fail_to_read_an_attachment, f"{VM}/persistent-disk-0"),
+        (NOTIFICATION, notification(), _lose_the_number_of_a_notification, f"{BUCKET}/notificationConfigs/1"),
+    ],
+)
+def test_what_another_resource_has_under_another_form_of_the_id_is_kept(
+    hurried, cloud, token, inputs, trouble, imported
+):
+    trouble(cloud)
+    with failing() as failed:
+        hurried.create(token, "first", inputs)
+    cloud.emulator.faults.queue.clear()
+    left = driver.Resource(
+        hurried.urn(token, "first"), failed[0].partial.id, inputs, driver.plain(failed[0].partial.properties)
+    )
+    first = hurried.update(left, inputs)
+    second = hurried.import_(token, "second", imported)
+    assert first.id != second.id
+    hurried.next_run()
+    hurried.diff_checked(second, second.inputs)
+    hurried.delete(first)
+
+    assert hurried.refresh(second) is not None
+    assert [said for _, _, said in hurried.log.messages if "the resource second of this stack has it" in said]

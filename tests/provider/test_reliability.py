@@ -345,3 +345,15 @@ def test_what_a_renamed_resource_no_longer_has_after_a_forced_replacement_is_del
     engine.delete(old)
 
     assert cloud.get(old.id) is None
+
+
+def test_what_is_created_under_a_new_name_after_it_was_gone_is_used(engine, cloud):
+    cloud.emulator.operations.done_at_once = True
+    old = engine.create(TEMPLATE, "old", WEB)
+    cloud.clock.advance(5.0)
+    cloud.delete(PATH)
+    cloud.clock.advance(5.0)
+    engine.next_run()
+    assert engine.refresh(old) is None
+
+    assert engine.create(TEMPLATE, "new", WEB).id == PATH

@@ -180,3 +180,24 @@ def test_a_configuration_that_google_describes_without_a_topic_is_an_error(engin
 
         assert "does not say" in failed[0].message
     assert cloud.get(f"{CONFIGS}/1") is not None
+
+
+def test_a_topic_without_its_project_is_not_that_of_another_project(engine, cloud):
+    created = engine.create(NOTIFICATION, "n", notification(topic="uploads"))
+    strangers = _make_anew(
+        cloud, topic="//pubsub.googleapis.com/projects/other/topics/uploads", payload_format="JSON_API_V1"
+    )
+    assert engine.refresh(created) is None
+    engine.delete(created)
+
+    assert cloud.get(f"{CONFIGS}/1") == strangers
+    assert "was not deleted" in _warnings(engine)[-1]
+
+
+def test_the_topic_stays_that_of_the_project_of_its_creation(engine, cloud):
+    created = engine.create(NOTIFICATION, "n", notification(topic="uploads"))
+    with driver.engine(project="later", emulatorHost=cloud.host) as later:
+        assert later.refresh(created) is not None
+        later.delete(created)
+
+    assert cloud.get(f"{CONFIGS}/1") is None

@@ -38,6 +38,8 @@ class HurriedProvider(Provider):
     def configure(self, args: dict[str, Any]) -> None:
         super().configure(args)
         assert self._settings is not None
+        if self._client is not None:  # the configuration is the same, but the clock is another one
+            self._retired.append(self._client)
         pauses = Pauses()
         self.cancelled, self.clock = pauses, pauses.now
         self._client = GoogleClient(self._settings, clock=self.clock, grace=0.0)

@@ -34,13 +34,21 @@ _WITHOUT_REQUEST_ID: Final = ("machineImages.setLabels",)
 
 
 class GoneError(NotFound):
-    """The resource of this numeric ID no longer exists; `path` is that of its name, for the message."""
+    """The resource of a numeric ID no longer exists.
 
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"{path}: the resource in the state no longer exists, although another one may now have its name; run "
-            "`pulumi up --refresh`"
-        )
+    Attributes:
+        namesake: the numeric ID of what has its name now; empty if nothing has.
+    """
+
+    namesake: str = ""
+
+    @classmethod
+    def of(cls, path: str, namesake: str = "") -> GoneError:
+        """Say that the resource with the name at the end of a path is gone."""
+        why = f", and another one (numeric ID {namesake}) has its name" if namesake else ""
+        error = cls(f"{path}: the resource in the state no longer exists{why}; run `pulumi up --refresh`")
+        error.namesake = namesake
+        return error
 
 
 @attrs.frozen(kw_only=True)
@@ -186,26 +194,35 @@ class Collection:
         """Send a change to the path with the resource's numeric ID, so that it cannot hit a namesake.
 
         If Google refuses the number, `send` gets the name, after a read has shown that it still belongs to the number.
-        Raises GoneError if it does not.
+        Raises GoneError if it does not, or if somebody has given the name to another resource since that read.
         """
         try:
             return send(number)
         except ApiError as error:
             if not may_refuse_number(error):
                 raise
-            if not self._is_named(call, name, number, error):
-                raise GoneError(f"{self.path}/{name}") from error
-            return send(name)
+            named = self._number_of(call, name, error)
+            if named != number:
+                raise GoneError.of(f"{self.path}/{name}", named) from error
+        operation = send(name)
+        target = str(operation.get("targetId", number))
+        if target != number:
+            call.warn(
+                f"{self.path}/{name}: the request reached another resource (numeric ID {target}), which somebody created "
+                f"with the name of ours (numeric ID {number}) after gcpx had checked it"
+            )
+            raise GoneError.of(f"{self.path}/{name}")
+        return operation
 
-    def _is_named(self, call: Call, name: str, number: str, refusal: ApiError) -> bool:
-        """Return whether a name belongs to a numeric ID; raise the refusal if that cannot be read."""
+    def _number_of(self, call: Call, name: str, refusal: ApiError) -> str:
+        """Return the numeric ID of what has a name, empty if nothing has; raise the refusal if that cannot be read."""
         try:
             live = self.get(call, name)
         except ApiError as error:
             raise refusal.with_hint(
                 f"gcpx could not check either whether the resource still exists: {error.message}"
             ) from error
-        return live is not None and str(live["id"]) == number
+        return "" if live is None else str(live["id"])
 
     def read_modify_write(self, call: Call, name: str, method: str, body_from: Callable[[dict[str, Any]], Any]) -> None:
         """Call a method, such as `setLabels`, with a body that `body_from` makes from the current resource.
@@ -216,7 +233,7 @@ class Collection:
         for is_last in (False, True):
             live = self.get_own(call, name)
             if live is None:
-                raise GoneError(f"{self.path}/{name}")
+                raise GoneError.of(f"{self.path}/{name}")
             try:
                 self.invoke(call, live, method, body_from(live))
             except PreconditionFailed:
@@ -251,7 +268,12 @@ class Collection:
 
         try:
             operation = self._change(call, name, number, send)
-        except GoneError:
+        except GoneError as error:
+            if error.namesake:
+                call.warn(
+                    f"{self.id_of(name)} was not deleted, because it is not the resource in the state: that one is gone, "
+                    f"and another one (numeric ID {error.namesake}) has its name"
+                )
             return
         self.operations.wait(call, operation, self.wait(f"delete {self.path}/{name}"))
 

@@ -72,7 +72,8 @@ class GoogleClient:
         retries = Retries(request, call, self._budget(request.api), self._connections, self.backoff)
         try:
             return self._send_until_answered(request, call, retries)
-        except (NotFound, Conflict, PreconditionFailed):
+        except (NotFound, Conflict, PreconditionFailed) as error:
+            error.is_repeated = retries.lost is not None
             raise  # these show what an earlier attempt has done
         except ApiError as error:
             if request.only_reads or retries.lost is None:

@@ -56,6 +56,7 @@ class ApiError(ProviderError):
         reason: Google's own reason, such as `resourceInUseByAnotherResource`.
         operation: the operation that failed with this error; None if it was not an operation.
         details: the details of an error response (REST JSON); those of an operation are in `operation`.
+        is_repeated: whether Google may have carried out an earlier attempt to send the same request.
     """
 
     next_step: ClassVar[str] = ""
@@ -76,6 +77,7 @@ class ApiError(ProviderError):
         self.reason = reason
         self.operation = operation
         self.details = details
+        self.is_repeated = False
 
     def with_message(self, message: str) -> Self:
         """Return the same error with another message, without its operation."""

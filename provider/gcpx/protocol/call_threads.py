@@ -48,7 +48,7 @@ class CallThreads(Executor):
                 if self._is_spreading:
                     return result
                 self._is_spreading = True
-        threading.Thread(target=work, daemon=True).start()
+        _start(work)
         return result
 
     def _begin_waiting(self) -> None:

@@ -127,6 +127,8 @@ class StackMemory:
         """Forget an entry that leaves the state, because what it describes is gone."""
         with self._lock:
             self._entries.get(entry.identity, {}).pop(entry.key, None)
+            if self._urns.get(entry.id) == entry.urn:
+                del self._urns[entry.id]
 
     def release(self, entry: Entry) -> str | None:
         """Forget an entry that the engine deletes; return None if what exists has to be deleted with it.
@@ -138,7 +140,7 @@ class StackMemory:
             same = self._entries.get(entry.identity, {})
             same.pop(entry.key, None)
             own = [other for other in same.values() if other.urn == entry.urn]
-            others = [other for other in same.values() if other.id == entry.id]
+            others = [other for other in same.values() if other.urn != entry.urn]
         if own:
             is_found = any(other.adopted for other in own)
             return _KEPT.format(id=entry.id, urn=shlex.quote(entry.urn)) if is_found else ""

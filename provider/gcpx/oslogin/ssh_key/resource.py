@@ -80,7 +80,10 @@ class SshKey(Resource):
         with keeping_state(lambda _: _unread(keys, key_id, inputs)) as creation:
             try:
                 self._add(keys, inputs)
-            except Conflict:  # the key was not there before, so a request whose response was lost has created it
+            except Conflict as error:
+                if not error.is_repeated:
+                    raise _already_exists(keys, key_id) from error
+                # The key was not there before, so a request whose response was lost has created it.
                 call.progress(f"{keys.id_of(key_id)} was created by a request without a response")
             except PermissionDenied as error:
                 hint = f"Only {keys.user} can manage keys of {keys.user}: use its credentials, or set gcpx:impersonateServiceAccount."

@@ -27,7 +27,7 @@ from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
 from gcpx.model.naming import UNREAD
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource
-from gcpx.model.rules import Violation
+from gcpx.model.rules import Violation, text
 from gcpx.storage.notification_config.collection import NotificationConfigs
 from gcpx.storage.notification_config.declaration import NotificationConfigModel, NotificationConfigQuery
 from gcpx.storage.notification_config.insertion import Insertion
@@ -46,6 +46,8 @@ _OF_ANOTHER: Final = (
     "buckets notifications delete {quoted}`"
 )
 """The warning about a configuration that has our number and another content."""
+_FULL_TOPIC: Final = "__topic"
+"""A hidden output: the topic with its project, because the provider may have another project later."""
 _PUBLISHER: Final = "roles/pubsub.publisher"
 
 
@@ -124,10 +126,15 @@ class NotificationConfig(Resource):
         configs = self._configs(call, bucket, known)
         found = self._find(configs, number, known)
         if found is not None and name_of(found["topic"]) == _DELETED_TOPIC:
-            found = {**found, "topic": call.last.get("topic", found["topic"])}
+            found = {**found, "topic": call.last.get(_FULL_TOPIC) or call.last.get("topic", found["topic"])}
         if found is None or not self._is_ours(call, found):
             return None
         return self._live(configs, str(found["id"]), found)
+
+    def identity(self, resource_id: str, outputs: dict[str, Any]) -> str:
+        """Return the ID with Google's number, also for an ID that is provisional, as soon as the number is known."""
+        found, number = re.fullmatch(_ID, resource_id), text(outputs, "notificationId")
+        return resource_id if found is None or not number else f"{found[1]}/notificationConfigs/{number}"
 
     def may_create(self, resource_id: str) -> bool:
         """Return whether the ID is provisional."""
@@ -198,8 +205,11 @@ class NotificationConfig(Resource):
         content means another configuration, in a bucket that was created again. In an import, the state has no content.
         """
         is_known = call.last.get("notificationId") or call.last.get(UNREAD)
-        # A topic without its project is compared by name: the provider may have had another project then.
-        return not is_known or self._is_twin(item, call.last, ANYWHERE)
+        if not is_known:
+            return True
+        topic = call.last.get(_FULL_TOPIC)  # without it, the provider's project completes the topic
+        known = {**call.last, "topic": topic or self._full_topic(call.last["topic"])}
+        return self._is_twin(item, known, ANYWHERE)
 
     def _insert(self, configs: NotificationConfigs, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         """Insert a configuration; return Google's number, and the configuration as Google's JSON."""
@@ -278,7 +288,12 @@ class NotificationConfig(Resource):
 
     def _live(self, configs: NotificationConfigs, number: str, found: dict[str, Any]) -> Live:
         payer = {"userProject": configs.user_project} if configs.user_project else {}
-        properties = {**codec.from_body(self.type, found), "bucket": configs.bucket, **payer}
+        properties = {
+            **codec.from_body(self.type, found),
+            "bucket": configs.bucket,
+            _FULL_TOPIC: found["topic"],
+            **payer,
+        }
         return Live(configs.id_of(number), properties)
 
     def _found(self, configs: NotificationConfigs) -> list[ListedResource]:
