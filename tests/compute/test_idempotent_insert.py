@@ -73,6 +73,18 @@ def test_a_run_after_a_failure_and_a_lost_state_finds_what_was_created(engine, c
     assert len({entry["query"]["requestId"] for entry in cloud.requests(insert)}) == 2
 
 
+def test_a_creation_is_found_after_many_that_were_deleted_since(engine, cloud, creation):
+    token, inputs, insert = creation
+    for _ in range(6):
+        engine.delete(engine.create(token, "name", inputs))
+        cloud.clock.advance(5.0)
+    first = engine.create(token, "name", inputs)
+    again = engine.create(token, "name", inputs)
+
+    assert again.id == first.id, "the state of the last run was lost, and nothing was created twice"
+    assert len({entry["query"]["requestId"] for entry in cloud.requests(insert)}) == 7
+
+
 def test_what_an_earlier_run_created_is_kept_in_the_state_if_it_cannot_be_read(engine, cloud, creation):
     token, inputs, insert = creation
     first = engine.create(token, "name", inputs)

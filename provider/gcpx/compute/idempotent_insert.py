@@ -14,8 +14,10 @@ from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import safe_message
 from gcpx.gcp.errors import Unfinished
 
-_ATTEMPTS: Final = 4
+_MOST: Final = 20
 """The number of request IDs in a sequence. The last one is random."""
+MOST_FAILURES: Final = 3
+"""After how many operations that failed at once the last one is used: each of them may be this insert's own."""
 _UNSEEN: Final = (
     "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
     "`pulumi up` again to continue"
@@ -86,18 +88,21 @@ class IdempotentInsert:
             Unfinished: Google accepted the request, and its result is not known.
             ApiError: Google refused the request.
         """
-        for request_id in self._request_ids():
-            operation = self.send(request_id)
+        failures = 0
+        for number in range(_MOST):
+            is_last = failures == MOST_FAILURES or number == _MOST - 1
+            operation = self.send(self.request_ids.random() if is_last else self.request_ids.derived(number))
             may_be_earlier = operation.get("status") == "DONE" or self.is_other(operation)
             outcome = self.wait(operation)
-            if not may_be_earlier or self._is_found(outcome):
+            if not may_be_earlier or self._is_found(outcome) or is_last:
                 break
+            failures += outcome.error is not None
         return Inserted(outcome, may_be_earlier)
 
     @property
     def derived_request_ids(self) -> Iterator[str]:
         """The request IDs that every run derives from the content, in the order of their use."""
-        return map(self.request_ids.derived, range(_ATTEMPTS - 1))
+        return map(self.request_ids.derived, range(_MOST - 1))
 
     def _is_found(self, outcome: Outcome) -> bool:
         """Return whether to use what an operation has created; look for it for a while, if Google does not show it."""
@@ -116,7 +121,3 @@ class IdempotentInsert:
         if call.cancelled.is_set() or not self.was_known(outcome.operation):
             raise Unfinished(_UNSEEN, outcome.operation)
         return False
-
-    def _request_ids(self) -> Iterator[str]:
-        yield from self.derived_request_ids
-        yield self.request_ids.random()

@@ -15,7 +15,7 @@ from gcpx.compute.bulk_instances.creation.created_members import CreatedMembers
 from gcpx.compute.bulk_instances.creation.earlier_fleet import BulkCreationGroup, earlier_fleet
 from gcpx.compute.bulk_instances.fleet import TIMEOUT, Fleet, Instance
 from gcpx.compute.bulk_instances.membership import created_in_group
-from gcpx.compute.idempotent_insert import Fate, IdempotentInsert
+from gcpx.compute.idempotent_insert import MOST_FAILURES, Fate, IdempotentInsert
 from gcpx.compute.operation_outcome import Outcome, created_instances
 from gcpx.compute.operations import Wait, percentage
 from gcpx.compute.request_ids import RequestIds
@@ -72,11 +72,17 @@ class BulkInsert:
         return [item for group in groups if group for item in created_in_group(call, operations, group, instances)]
 
     def _earlier_operations(self, call: Call) -> Iterator[dict[str, Any]]:
-        """Yield the operations that earlier runs started with this same request, except those that failed."""
-        for request_id in self._insert(call).derived_request_ids:
+        """Yield the operations that earlier runs started with this same request, except those that failed.
+
+        A request ID is used only after those before it, so the first one without an operation ends the search, unless
+        it is among the first, whose operations may have failed.
+        """
+        for number, request_id in enumerate(self._insert(call).derived_request_ids):
             operation = self.fleet.operations.requested(call, self._scope, request_id)
             if operation is not None:
                 yield operation
+            elif number >= MOST_FAILURES - 1:
+                return
 
     def _insert(self, call: Call) -> IdempotentInsert:
         return IdempotentInsert(

@@ -33,7 +33,9 @@ def name_new_members(call: Call, fleet: Fleet, members: list[Instance]) -> None:
         words = (
             f"{_number(new)} {fleet.id} and {'is now a member' if len(new) == 1 else 'are now members'} of this fleet"
         )
-        call.warn(f"{words}: {_names(new)}. The next preview shows which members are surplus, if any")
+        call.warn(
+            f"{words}: {_names(new)}. The next preview shows which members are surplus, if any; `pulumi up` deletes these"
+        )
 
 
 def what_matches(found: list[Instance], own: list[Instance]) -> str:
@@ -60,8 +62,8 @@ def _warning(call: Call, fleet: Fleet, strangers: list[Instance]) -> str:
 def _advice(call: Call, fleet: Fleet, stranger: Instance) -> str:
     if not is_tracked(fleet.id):
         return (
-            "To add every matching instance to the fleet, run `pulumi refresh`; the next preview shows which members are "
-            "surplus, if any"
+            "To add every matching instance to the fleet, run `pulumi refresh`. The next preview shows which members are "
+            "surplus, if any; `pulumi up` deletes these"
         )
     key = next(iter(fleet.labels))
     command = (
@@ -70,9 +72,9 @@ def _advice(call: Call, fleet: Fleet, stranger: Instance) -> str:
     )
     name = stranger["name"]
     return (
-        f"If {name} has the label by mistake, remove the label with `{command}`. If {name} belongs to the fleet, run "
-        f"`pulumi state delete {shlex.quote(call.urn)}` and then {import_command(call, fleet.resource_id)}, which imports "
-        "every instance that has the label"
+        f"If {name} has the label by mistake, remove the label with `{command}`. If {name} belongs to the fleet, raise "
+        f"`count` to include it, and run `pulumi state delete {shlex.quote(call.urn)}` and then "
+        f"{import_command(call, fleet.resource_id)}, which imports every instance that has the label"
     )
 
 
