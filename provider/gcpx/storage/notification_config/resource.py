@@ -51,12 +51,6 @@ _FULL_TOPIC: Final = "__topic"
 _PUBLISHER: Final = "roles/pubsub.publisher"
 
 
-class _CannotPublish(PermissionDenied):
-    """Cloud Storage may not publish to the topic, or the topic does not exist; the hint says what to do."""
-
-    next_step = ""
-
-
 class NotificationConfig(Resource):
     """Notification configurations by Google's ID in `b/BUCKET/notificationConfigs`."""
 
@@ -274,7 +268,7 @@ class NotificationConfig(Resource):
         agent, project = self._service_agent(call), self._google.settings.project or "PROJECT"
         how_to_read = "" if agent else f" `gcloud storage service-agent --project={project}` prints SERVICE_AGENT."
         member = f"serviceAccount:{agent or 'SERVICE_AGENT'}"
-        return _CannotPublish(error.message, status=error.status, reason=error.reason, details=error.details).with_hint(
+        return error.with_hint(
             "If the error is about the topic, create the topic, or allow Cloud Storage to publish to it. Either run "
             f"`gcloud pubsub topics add-iam-policy-binding {topic} --member={member} --role={_PUBLISHER}`, or add "
             f'`gcp.pubsub.TopicIAMMember("publisher", topic="{topic}", role="{_PUBLISHER}", member="{member}")` to the '
