@@ -223,3 +223,67 @@ def test_a_custom_timeout_limits_the_wait_for_what_is_not_visible(cloud, case):
 
     assert case.insertions == 1
     case.assert_settled()
+
+
+@pytest.fixture
+def beside(cloud):
+    """The creation of an attachment to an instance that has another disk; and this disk."""
+    made = _case(cloud, "attachment")
+    other = cloud.make_disk("other")
+    cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": other})
+    before = made.before | {other: ""}
+    made = attrs.evolve(made, before=before, stale={"body": json.dumps(cloud.get(VM))})
+    yield made, other
+    cloud.emulator.faults.queue.clear()
+    made.stack.end_plugin()
+
+
+def _detach_when_attached(case, other):
+    """Run `up`, and detach another disk as soon as ours is attached."""
+    seen = []
+
+    def detach(_, request):
+        if request.startswith("GET") and case.insertions and not seen:
+            seen.append(request)
+            case.stack.cloud.clock.advance(1.0)
+            case.stack.cloud.detach(VM, other)
+
+    with counted_requests(case.stack.cloud, detach):
+        case.up()
+    assert seen
+
+
+def test_an_attachment_is_looked_for_although_another_disk_is_detached_meanwhile(cloud, beside):
+    case, other = beside
+    case.lag(3)
+    _detach_when_attached(case, other)
+
+    assert case.stack.failed is None
+    assert case.insertions == 1
+    case.assert_settled()
+
+
+def test_an_attachment_that_is_not_seen_and_is_refused_again_stays_in_the_state(cloud, beside):
+    case, other = beside
+    case.lag()
+    _detach_when_attached(case, other)
+    assert "The disk is already attached" in case.stack.failed.message
+    assert case.stack.failed.partial is not None
+    cloud.emulator.faults.queue.clear()
+    case.up()
+
+    assert case.stack.failed is None
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", ["attachment"], indirect=True)
+def test_a_disk_that_this_resource_detached_is_attached_again_without_a_wait(cloud, case):
+    case.up()
+    cloud.clock.advance(1.0)
+    case.stack.run("destroy", {})
+    case.stack.end_plugin()
+    case.stack.up(case.inputs)
+
+    assert case.stack.failed is None
+    assert case.stack.provider.cancelled.now() < 1.0
+    case.assert_settled()

@@ -172,10 +172,11 @@ class Collection:
         """
         name = str(live["name"])
         has_request_id = f"{self.path.rpartition('/')[2]}.{method}" not in _WITHOUT_REQUEST_ID
+        request_ids = RequestIds(call=call, namespace=NAMESPACE, content=[])
 
         def send(last_part: str) -> dict[str, Any]:
             path, shown = f"{self.url_of(last_part)}/{method}", f"{self.url_of(name)}/{method}"
-            given = {"requestId": str(uuid.uuid4()), **query} if has_request_id else query
+            given = {"requestId": request_ids.random(), **query} if has_request_id else query
             request = Request(api=COMPUTE, method="POST", path=path, shown=shown, query=given, body=body)
             return self.google.send(request, call)
 
