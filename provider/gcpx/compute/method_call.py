@@ -71,16 +71,16 @@ class MethodCall:
         """
         if outcome.error is not None:
             return Fate.GONE
-        live, operation, operations = (
+        live, operation, target = (
             self.collection.get(call, self.name),
             outcome.operation,
-            self.collection.operations,
+            str(outcome.operation.get("targetId")),
         )
-        if live is None or str(live["id"]) != str(operation.get("targetId")):
-            return Fate.GONE
+        operations, scope = self.collection.operations, self.collection.scope
+        if live is None or str(live["id"]) != target:
+            return Fate.GONE if target in operations.deleted_since(call, scope, operation) else Fate.UNSEEN
         if self.exists():
-            kinds = (self.inverse, self.method)
-            was_repeated = operations.were_begun_in_turn(call, self.collection.scope, operation, kinds)
+            was_repeated = operations.were_begun_in_turn(call, scope, operation, (self.inverse, self.method))
             return Fate.GONE if was_repeated else Fate.FOUND
         is_undone = call.provider_id and self._may_be_undone(call, operation, resource_mark(call))
         return Fate.GONE if is_undone else Fate.UNSEEN
