@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import driver
 import pytest
+from crash_scenarios import prepare
+from crashing_stack import CrashingStack
 from driver import UNKNOWN, failing
 from programs import ATTACHMENT, PROJECT, VM, ZONE, attachment
 from steered import HOUR
@@ -173,3 +175,39 @@ def test_an_attachment_whose_operation_cannot_be_read_is_found_by_its_disk(engin
     state = driver.Resource(engine.urn(ATTACHMENT, "a"), partial.id, inputs, driver.plain(partial.properties))
     assert engine.refresh(state).id == f"{VM}/persistent-disk-0"
     assert engine.update(state, attachment()).outputs["deviceName"] == "persistent-disk-0"
+
+
+@pytest.fixture
+def crashed(cloud):
+    """A stack whose run was killed when it had attached a disk; another disk is attached beside it."""
+    prepare(cloud)
+    cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": cloud.make_disk("other"), "deviceName": "other"})
+    stack = CrashingStack(ATTACHMENT, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    stack.crash("up", attachment(), None, "after")
+    cloud.clock.advance(1.0)
+    yield stack
+    stack.end_plugin()
+
+
+def test_an_attachment_of_a_crashed_run_is_taken_over_although_another_disk_was_detached_since(cloud, crashed):
+    cloud.detach(VM, f"projects/{PROJECT}/zones/{ZONE}/disks/other")
+    for _ in range(2):
+        cloud.clock.advance(1.0)
+        crashed.end_plugin()
+        crashed.up(attachment())
+
+    assert crashed.failed is None
+    assert _devices(cloud) == ["boot", "persistent-disk-0"]
+    crashed.destroy()
+    assert _devices(cloud) == ["boot"]
+
+
+def test_an_attachment_of_a_crashed_run_that_others_have_made_anew_is_refused(cloud, crashed):
+    disk = f"projects/{PROJECT}/zones/{ZONE}/disks/example-data"
+    cloud.detach(VM, disk)
+    cloud.clock.advance(1.0)
+    cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": disk})
+    crashed.up(attachment())
+
+    assert "is attached already, and not by this resource with these inputs" in crashed.failed.message
+    assert crashed.state is None

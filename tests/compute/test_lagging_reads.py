@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import attrs
+import httpx
 import pytest
 from crash_scenarios import SCENARIOS, existing, prepare
 from crashing_stack import CrashingStack, counted_requests
@@ -223,3 +224,142 @@ def test_a_custom_timeout_limits_the_wait_for_what_is_not_visible(cloud, case):
 
     assert case.insertions == 1
     case.assert_settled()
+
+
+@pytest.fixture
+def beside(cloud):
+    """The creation of an attachment to an instance that has another disk; and this disk."""
+    made = _case(cloud, "attachment")
+    other = cloud.make_disk("other")
+    cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": other})
+    before = made.before | {other: ""}
+    made = attrs.evolve(made, before=before, stale={"body": json.dumps(cloud.get(VM))})
+    yield made, other
+    cloud.emulator.faults.queue.clear()
+    made.stack.end_plugin()
+
+
+def _detach_when_attached(case, other):
+    """Run `up`, and detach another disk as soon as ours is attached."""
+    seen = []
+
+    def detach(_, request):
+        if request.startswith("GET") and case.insertions and not seen:
+            seen.append(request)
+            case.stack.cloud.clock.advance(1.0)
+            case.stack.cloud.detach(VM, other)
+
+    with counted_requests(case.stack.cloud, detach):
+        case.up()
+    assert seen
+
+
+def test_an_attachment_is_looked_for_although_another_disk_is_detached_meanwhile(cloud, beside):
+    case, other = beside
+    case.lag(3)
+    _detach_when_attached(case, other)
+
+    assert case.stack.failed is None
+    assert case.insertions == 1
+    case.assert_settled()
+
+
+def test_an_attachment_that_is_not_seen_and_is_refused_again_stays_in_the_state(cloud, beside):
+    case, other = beside
+    case.lag()
+    _detach_when_attached(case, other)
+    assert "The disk is already attached" in case.stack.failed.message
+    assert case.stack.failed.partial is not None
+    cloud.emulator.faults.queue.clear()
+    case.up()
+
+    assert case.stack.failed is None
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", ["attachment"], indirect=True)
+def test_a_disk_that_this_resource_detached_is_attached_again_without_a_wait(cloud, case):
+    case.up()
+    cloud.clock.advance(1.0)
+    case.stack.run("destroy", {})
+    case.stack.end_plugin()
+    case.stack.up(case.inputs)
+
+    assert case.stack.failed is None
+    assert case.stack.provider.cancelled.now() < 1.0
+    case.assert_settled()
+
+
+@pytest.fixture(params=["template", "image"])
+def replaced(request, cloud):
+    """The second half of a replacement that deletes first; and what reads showed before it."""
+    made = _case(cloud, request.param)
+    made.up()
+    stale = {"body": json.dumps(cloud.get(made.stack.state.id))}
+    cloud.clock.advance(1.0)
+    made.stack.run("destroy", {})
+    cloud.clock.advance(1.0)
+    yield attrs.evolve(made, inputs=SCENARIOS[request.param].changed, stale=stale)
+    cloud.emulator.faults.queue.clear()
+    made.stack.end_plugin()
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["done at once", "done later"])
+def test_a_replacement_is_looked_for_while_reads_show_what_had_its_name_before(cloud, replaced, done):
+    cloud.emulator.operations.done_at_once = done
+    replaced.lag(3)
+    replaced.up()
+    if replaced.stack.failed is not None:  # it was kept in the state, unread
+        assert not done
+        assert replaced.stack.failed.partial is not None
+        cloud.emulator.faults.queue.clear()
+        replaced.up()
+
+    assert replaced.stack.failed is None
+    assert replaced.insertions == 2
+    replaced.assert_settled()
+
+
+def test_a_replacement_that_does_not_become_visible_stays_in_the_state(cloud, replaced):
+    replaced.lag()
+    replaced.up()
+    assert "un `pulumi up` again" in replaced.stack.failed.message
+    assert replaced.stack.failed.partial is not None
+    cloud.emulator.faults.queue.clear()
+    replaced.up()
+
+    assert replaced.stack.failed is None
+    assert replaced.insertions == 2
+    replaced.assert_settled()
+
+
+@pytest.mark.parametrize("case", ["attachment"], indirect=True)
+@pytest.mark.parametrize("looks", [3, FOR_GOOD], ids=["for a while", "for good"])
+def test_a_disk_is_attached_once_although_reads_do_not_show_the_instance(cloud, case, looks):
+    cloud.fail(case.reads, times=looks, **MISSING)
+    case.up()
+    if looks == FOR_GOOD:
+        assert case.stack.failed.partial is not None
+        cloud.emulator.faults.queue.clear()
+        case.up()
+
+    assert case.stack.failed is None
+    assert case.insertions == 1
+    case.assert_settled()
+
+
+@pytest.mark.parametrize("case", ["attachment"], indirect=True)
+def test_a_disk_is_attached_again_to_an_instance_that_was_created_anew(cloud, case):
+    case.up()
+    cloud.clock.advance(1.0)
+    url = f"http://{cloud.host}/compute/v1/{VM}"
+    httpx.delete(url, trust_env=False, verify=False).raise_for_status()
+    cloud.emulator.operations.settle()
+    cloud.clock.advance(1.0)
+    cloud.make_instance()
+    case.stack.refresh()
+    assert case.stack.state is None
+    case.up()
+
+    assert case.stack.failed is None
+    assert case.insertions == 2

@@ -12,6 +12,7 @@ import attrs
 from gcpx.compute.idempotent_insert import Fate, IdempotentInsert, Inserted
 from gcpx.compute.lost_responses import is_own, refusing_what_others_created
 from gcpx.compute.name_pattern import NAME
+from gcpx.compute.operation_fields import moment
 from gcpx.compute.operation_outcome import Outcome
 from gcpx.compute.operations import Operations, Wait
 from gcpx.compute.request_ids import RequestIds
@@ -138,16 +139,19 @@ class Collection:
     def _fate(self, call: Call, name: str, outcome: Outcome) -> Fate:
         """Tell whether what an operation of `insert` was to create exists and is to be used.
 
-        What another resource of the state has, or what the engine is about to replace, is not to be used.
+        What another resource of the state has, or what the engine is about to replace, is not to be used. If Google
+        shows what had the name before, it does not show yet what the operation has created.
         """
         operation, name = outcome.operation, inserted_name(outcome.operation, name)
         if outcome.error is not None or call.is_anothers(self.id_of(name)):
             return Fate.GONE
         live, target = self.get(call, name), str(operation.get("targetId"))
-        if live is None:
-            return Fate.GONE if target in self.operations.deleted_since(call, self.scope, operation) else Fate.UNSEEN
-        is_replaced = target in call.shown or (call.autonamed and name in call.shown)
-        return Fate.FOUND if _has_created(operation, live) and not is_replaced else Fate.GONE
+        if live is not None and _has_created(operation, live):
+            is_replaced = target in call.shown or (call.autonamed and name in call.shown)
+            return Fate.GONE if is_replaced else Fate.FOUND
+        if live is not None and not _is_older(live, operation):
+            return Fate.GONE
+        return Fate.GONE if target in self.operations.deleted_since(call, self.scope, operation) else Fate.UNSEEN
 
     def read_inserted(self, call: Call, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
         """Read the resource that an operation of `insert` created; raises `NotFound` if it does not exist."""
@@ -180,10 +184,11 @@ class Collection:
         """
         name = str(live["name"])
         has_request_id = f"{self.path.rpartition('/')[2]}.{method}" not in _WITHOUT_REQUEST_ID
+        request_ids = RequestIds(call=call, namespace=NAMESPACE, content=[])
 
         def send(last_part: str) -> dict[str, Any]:
             path, shown = f"{self.url_of(last_part)}/{method}", f"{self.url_of(name)}/{method}"
-            given = {"requestId": str(uuid.uuid4()), **query} if has_request_id else query
+            given = {"requestId": request_ids.random(), **query} if has_request_id else query
             request = Request(api=COMPUTE, method="POST", path=path, shown=shown, query=given, body=body)
             return self.google.send(request, call)
 
@@ -348,6 +353,12 @@ def inserted_name(operation: Mapping[str, Any], name: str) -> str:
 def _has_created(operation: Mapping[str, Any], live: Mapping[str, Any]) -> bool:
     """Return whether an operation of `insert` created a resource, and not a later one with the same name."""
     return str(live["id"]) == str(operation.get("targetId", live["id"]))
+
+
+def _is_older(live: Mapping[str, Any], operation: Mapping[str, Any]) -> bool:
+    """Return whether a resource was created before an operation was begun; false if it does not say when."""
+    created = live.get("creationTimestamp")
+    return isinstance(created, str) and moment(created) < moment(operation["insertTime"])
 
 
 def _already_exists(call: Call, error: Conflict, resource_id: str) -> Conflict:

@@ -12,12 +12,12 @@ from gcpx.compute.lagging_reads import looks
 from gcpx.compute.operation_outcome import Outcome
 from gcpx.compute.request_ids import RequestIds
 from gcpx.errors import safe_message
-from gcpx.gcp.errors import Unfinished
+from gcpx.gcp.errors import Conflict, Rejected, Unfinished
 
 _MOST: Final = 20
 """The number of request IDs in a sequence. The last one is random."""
 MOST_FAILURES: Final = 3
-"""After how many operations that failed at once the last one is used: each of them may be this insert's own."""
+"""After how many operations that failed at once, or whose results are not seen, the last one is used."""
 _UNSEEN: Final = (
     "Google reports that the resource was created, but shows neither the resource nor an operation that deleted it; run "
     "`pulumi up` again to continue"
@@ -88,30 +88,42 @@ class IdempotentInsert:
             Unfinished: Google accepted the request, and its result is not known.
             ApiError: Google refused the request.
         """
-        failures = 0
+        failures, unseen = 0, None
         for number in range(_MOST):
             is_last = failures == MOST_FAILURES or number == _MOST - 1
-            operation = self.send(self.request_ids.random() if is_last else self.request_ids.derived(number))
+            request_id = self.request_ids.random() if is_last else self.request_ids.derived(number)
+            operation = self._sent(request_id, unseen)
             may_be_earlier = operation.get("status") == "DONE" or self.is_other(operation)
             outcome = self.wait(operation)
-            if not may_be_earlier or self._is_found(outcome) or is_last:
+            fate = self._fate(outcome) if may_be_earlier else Fate.FOUND
+            if fate is Fate.FOUND or is_last:
                 break
-            failures += outcome.error is not None
+            unseen = outcome.operation if fate is Fate.UNSEEN else unseen
+            failures += fate is Fate.UNSEEN or outcome.error is not None
         return Inserted(outcome, may_be_earlier)
+
+    def _sent(self, request_id: str, unseen: dict[str, Any] | None) -> dict[str, Any]:
+        """Send the insert; if Google refuses it after an operation with an unseen result, that may be the reason."""
+        try:
+            return self.send(request_id)
+        except (Conflict, Rejected) as error:
+            if unseen is None:
+                raise
+            raise Unfinished(f"{_UNSEEN}. Google refused to create it again: {error}", unseen) from error
 
     @property
     def derived_request_ids(self) -> Iterator[str]:
         """The request IDs that every run derives from the content, in the order of their use."""
         return map(self.request_ids.derived, range(_MOST - 1))
 
-    def _is_found(self, outcome: Outcome) -> bool:
-        """Return whether to use what an operation has created; look for it for a while, if Google does not show it."""
+    def _fate(self, outcome: Outcome) -> Fate:
+        """Tell whether what an operation has created is to be used; look for it for a while, if Google does not show it."""
         call, fate = self.request_ids.call, Fate.UNSEEN
         try:
             for _ in looks(call):
                 fate = self.fate(outcome)
                 if fate is not Fate.UNSEEN:
-                    return fate is Fate.FOUND
+                    return fate
         except Exception as error:  # after any error, keep what was created
             words = (
                 "the resource was created, perhaps by an earlier run, but it could not be read: "
@@ -120,4 +132,4 @@ class IdempotentInsert:
             raise Unfinished(words, outcome.operation) from error
         if call.cancelled.is_set() or not self.was_known(outcome.operation):
             raise Unfinished(_UNSEEN, outcome.operation)
-        return False
+        return fate

@@ -11,7 +11,7 @@ from gcpx.compute.collection import NAMESPACE, Collection
 from gcpx.compute.idempotent_insert import Fate, IdempotentInsert
 from gcpx.compute.lost_responses import refusing_what_others_created
 from gcpx.compute.operation_outcome import Outcome
-from gcpx.compute.request_ids import RequestIds
+from gcpx.compute.request_ids import RequestIds, resource_mark
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.request import Request
 from gcpx.model.call import Call
@@ -58,7 +58,7 @@ class MethodCall:
             send=send,
             wait=lambda operation: operations.outcome(call, operation, wait),
             fate=lambda outcome: self._fate(call, outcome),
-            was_known=lambda _: bool(call.last.get(UNREAD)),
+            was_known=lambda operation: bool(call.last.get(UNREAD)) or self._may_be_undone(call, operation),
         ).run()
         inserted.outcome.result()
         return inserted.earlier
@@ -66,19 +66,27 @@ class MethodCall:
     def _fate(self, call: Call, outcome: Outcome) -> Fate:
         """Tell whether what an operation was to create exists and is to be used.
 
-        If it was undone since, it is not to be used, even if it exists: somebody else may have created it again.
+        If it was undone since, and somebody else may have created it again, it is not to be used, even if it exists.
+        Operations do not say what on the resource they undo, unless by their request IDs they are this resource's own.
         """
         if outcome.error is not None:
             return Fate.GONE
-        live, operation, operations = (
+        live, operation, target = (
             self.collection.get(call, self.name),
             outcome.operation,
-            self.collection.operations,
+            str(outcome.operation.get("targetId")),
         )
-        if live is None or str(live["id"]) != str(operation.get("targetId")):
-            return Fate.GONE
+        operations, scope = self.collection.operations, self.collection.scope
+        if live is None or str(live["id"]) != target:
+            return Fate.GONE if target in operations.deleted_since(call, scope, operation) else Fate.UNSEEN
         if self.exists():
-            was_undone = operations.were_begun_after(call, self.collection.scope, operation, self.inverse)
-            return Fate.GONE if was_undone else Fate.FOUND
-        undone = operations.changed_since(call, self.collection.scope, operation, {self.inverse})
-        return Fate.GONE if str(live["id"]) in undone else Fate.UNSEEN
+            was_repeated = operations.were_begun_in_turn(call, scope, operation, (self.inverse, self.method))
+            return Fate.GONE if was_repeated else Fate.FOUND
+        is_undone = call.provider_id and self._may_be_undone(call, operation, resource_mark(call))
+        return Fate.GONE if is_undone else Fate.UNSEEN
+
+    def _may_be_undone(self, call: Call, operation: Mapping[str, Any], beginning: str = "") -> bool:
+        """Return whether something on the resource was undone since, by a request whose ID begins with given digits."""
+        operations, scope = self.collection.operations, self.collection.scope
+        undone = operations.changed_since(call, scope, operation, {self.inverse}, beginning)
+        return str(operation.get("targetId")) in undone

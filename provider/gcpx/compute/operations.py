@@ -136,34 +136,45 @@ class Operations:
         begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
         return [item for item in begun if kind_of(item) in _INSERTIONS and not _left_nothing(item)]
 
-    def were_begun_after(self, call: Call, scope: str, operation: Mapping[str, Any], kind: str) -> bool:
-        """Return whether an operation of a kind, such as `detachDisk`, was begun on the same target after another one.
+    def were_begun_in_turn(self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Iterable[str]) -> bool:
+        """Return whether operations of some kinds were begun on the same target after another one, in the order given.
 
         Args:
             call: the engine's call.
             scope: where the operations are, as in `requested`.
             operation: the other operation (REST JSON).
-            kind: one of those of `kind_of`.
+            kinds: some of those of `kind_of`, such as `detachDisk`.
         """
-        return any(
-            kind_of(item) == kind
-            and item.get("targetId") == operation.get("targetId")
-            and moment(item["insertTime"]) > moment(operation["insertTime"])
+        later = [
+            (moment(item["insertTime"]), kind_of(item))
             for item in self.begun_since(call, scope, operation)
-        )
+            if item.get("targetId") == operation.get("targetId")
+        ]
+        reached = moment(operation["insertTime"])
+        for wanted in kinds:
+            times = [begun for begun, kind in later if kind == wanted and begun > reached]
+            if not times:
+                return False
+            reached = min(times)
+        return True
 
     def deleted_since(self, call: Call, scope: str, operation: Mapping[str, Any]) -> set[str]:
         """Return the IDs of what was deleted in a scope since an operation was begun, as `changed_since` does."""
         return self.changed_since(call, scope, operation, _DELETIONS)
 
-    def changed_since(self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Collection[str]) -> set[str]:
+    def changed_since(
+        self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Collection[str], beginning: str = ""
+    ) -> set[str]:
         """Return the IDs of the targets of operations of some kinds that were begun at the same time as a given one, or later.
 
-        It is empty if the operations cannot be listed. The arguments are those of `were_begun_after`.
+        It is empty if the operations cannot be listed. With a `beginning`, only operations count whose request IDs
+        begin with it. The other arguments are those of `were_begun_in_turn`.
         """
         try:
             return {
-                str(item.get("targetId")) for item in self.begun_since(call, scope, operation) if kind_of(item) in kinds
+                str(item.get("targetId"))
+                for item in self.begun_since(call, scope, operation)
+                if kind_of(item) in kinds and str(item.get("clientOperationId", "")).startswith(beginning)
             }
         except ApiError:
             return set()
