@@ -179,6 +179,10 @@ _FLEET: Final = {
         "compute.advice.capacity",
     ),
 }
+_REATTACHED: Final = (
+    "gcpx may leave alone a disk that an interrupted run attached, or take over one that somebody else has attached "
+    "anew since; and if the disk was detached within the last hour, only a second run attaches it again"
+)
 _ATTACHMENT: Final = {
     "create": Calls(
         {
@@ -186,8 +190,8 @@ _ATTACHMENT: Final = {
             "compute.instances.get": "",
             "compute.zoneOperations.wait": "",
             "compute.zoneOperations.get": _POLLED,
-            "compute.zoneOperations.list": "if Google's first response says that the disk is attached",
-        }
+        },
+        {"compute.zoneOperations.list": _REATTACHED},
     ),
     "read": Calls({"compute.instances.get": ""}),
     "update": Calls(
