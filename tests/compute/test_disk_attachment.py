@@ -178,15 +178,22 @@ def test_an_attachment_whose_operation_cannot_be_read_is_found_by_its_disk(engin
 
 
 @pytest.fixture
-def crashed(cloud):
-    """A stack whose run was killed when it had attached a disk; another disk is attached beside it."""
+def stack(cloud):
+    """A stack for an attachment."""
     prepare(cloud)
+    made = CrashingStack(ATTACHMENT, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+    yield made
+    cloud.emulator.faults.queue.clear()
+    made.end_plugin()
+
+
+@pytest.fixture
+def crashed(cloud, stack):
+    """A stack whose run was killed when it had attached a disk; another disk is attached beside it."""
     cloud.post(f"/compute/v1/{VM}/attachDisk", {"source": cloud.make_disk("other"), "deviceName": "other"})
-    stack = CrashingStack(ATTACHMENT, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
     stack.crash("up", attachment(), None, "after")
     cloud.clock.advance(1.0)
-    yield stack
-    stack.end_plugin()
+    return stack
 
 
 def test_an_attachment_of_a_crashed_run_is_taken_over_although_another_disk_was_detached_since(cloud, crashed):
@@ -211,3 +218,68 @@ def test_an_attachment_of_a_crashed_run_that_others_have_made_anew_is_refused(cl
 
     assert "is attached already, and not by this resource with these inputs" in crashed.failed.message
     assert crashed.state is None
+
+
+def _forbid_lists_of_operations(cloud):
+    cloud.fail("compute.zoneOperations.list", status=403, message="no list", times=10**9)
+
+
+@pytest.mark.parametrize("done", [True, False], ids=["done at once", "done later"])
+@pytest.mark.parametrize("crashes", [True, False], ids=["after a crash", "at first"])
+def test_a_disk_is_attached_and_detached_without_the_permission_to_list_operations(cloud, stack, done, crashes):
+    cloud.emulator.operations.done_at_once = done
+    if crashes:
+        stack.crash("up", attachment(), None, "after")
+    _forbid_lists_of_operations(cloud)
+    stack.up(attachment())
+    assert (stack.failed, stack.warnings) == (None, [])
+    assert _devices(cloud) == ["boot", "persistent-disk-0"]
+    stack.refresh()
+    assert stack.failed is None
+    stack.destroy()
+
+    assert _devices(cloud) == ["boot"]
+
+
+@pytest.mark.parametrize("verb", ["up", "refresh", "destroy"])
+def test_an_attachment_whose_operation_was_not_awaited_is_ours_without_that_permission(cloud, stack, verb):
+    stack.cancel(attachment())
+    assert stack.failed.partial is not None
+    stack.failed = None
+    cloud.emulator.operations.settle()
+    _forbid_lists_of_operations(cloud)
+    if verb == "up":
+        stack.up(attachment())
+        assert stack.state.outputs["deviceName"] == "persistent-disk-0"
+    elif verb == "refresh":
+        stack.refresh()
+        assert stack.state.outputs["deviceName"] == "persistent-disk-0"
+    else:
+        stack.destroy()
+        assert _devices(cloud) == ["boot"]
+
+    assert (stack.failed, stack.warnings) == (None, [])
+
+
+@pytest.mark.parametrize("verb", ["up", "refresh", "destroy"])
+def test_an_attachment_whose_answers_were_lost_blocks_no_verb_without_that_permission(cloud, stack, verb):
+    cloud.fail("compute.instances.attachDisk", drop="after")
+    cloud.fail("compute.instances.attachDisk", status=403)
+    _forbid_lists_of_operations(cloud)
+    stack.up(attachment())
+    assert stack.failed.partial is not None
+    stack.failed = None
+    stack.end_plugin()
+    if verb == "up":
+        stack.up(attachment())
+        assert stack.state.outputs["deviceName"] == "persistent-disk-0"
+    elif verb == "refresh":
+        stack.refresh()
+        assert stack.state is None
+    else:
+        stack.destroy()
+
+    assert stack.failed is None
+    assert _devices(cloud) == ["boot", "persistent-disk-0"]
+    assert "is left alone" in stack.warnings[0]
+    assert "no list" in stack.warnings[0]

@@ -112,6 +112,10 @@ _IMAGE: Final = {
     "validateOnline": _online(*_ONLINE_PLACES),
 }
 _UNKNOWN: Final = "if an instance that is not in the state matches the fleet's ID"
+_INTERRUPTED: Final = (
+    "and after a creation that was interrupted, or whose first response says that it is done, commands fail until the "
+    "permission is granted, because gcpx cannot tell who created the instances"
+)
 _FEWER_CALLS: Final = f"{_UNKNOWN}; without it, gcpx also needs more calls to wait for many members"
 _ROLLING: Final = "if a rolling update changes"
 _FLEET: Final = {
@@ -124,8 +128,8 @@ _FLEET: Final = {
             "compute.instances.list": "",
         },
         {
-            "compute.regionOperations.list": _EARLIER,
-            "compute.zoneOperations.list": "the error about missing instances is less exact",
+            "compute.regionOperations.list": f"{_EARLIER}; {_INTERRUPTED}",
+            "compute.zoneOperations.list": f"the error about missing instances is less exact; {_INTERRUPTED}",
             "compute.regions.get": "the error about a used-up quota does not show the usage",
             "compute.regions.list": _NO_SUGGESTION,
         },
@@ -179,6 +183,10 @@ _FLEET: Final = {
         "compute.advice.capacity",
     ),
 }
+_REATTACHED: Final = (
+    "gcpx may leave alone a disk that an interrupted run attached, or take over one that somebody else has attached "
+    "anew since; and if the disk was detached within the last hour, only a second run attaches it again"
+)
 _ATTACHMENT: Final = {
     "create": Calls(
         {
@@ -186,8 +194,8 @@ _ATTACHMENT: Final = {
             "compute.instances.get": "",
             "compute.zoneOperations.wait": "",
             "compute.zoneOperations.get": _POLLED,
-            "compute.zoneOperations.list": "if Google's first response says that the disk is attached",
-        }
+        },
+        {"compute.zoneOperations.list": _REATTACHED},
     ),
     "read": Calls({"compute.instances.get": ""}),
     "update": Calls(

@@ -10,10 +10,10 @@ from typing import Any
 from gcpx.compute.operations import Operations
 from gcpx.compute.request_ids import resource_mark
 from gcpx.errors import ProviderError
-from gcpx.gcp.errors import Conflict, Unfinished
+from gcpx.gcp.errors import Conflict, PermissionDenied, Unfinished
 from gcpx.model.call import Call
 from gcpx.model.links import path_of
-from gcpx.model.naming import UNREAD
+from gcpx.model.naming import TARGET, UNREAD
 
 
 @contextmanager
@@ -50,7 +50,8 @@ def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, An
     """Return whether what exists under a resource's name is that resource, and warn if not.
 
     If all responses to its creation and to the look-ups after it were lost, what exists may be somebody else's. It is
-    then ours only if an operation of this stack created it.
+    then ours only if an operation of this stack created it. If Google refuses to list the operations, the one counts
+    that the state knows.
 
     Args:
         call: the engine's call, which reads or deletes the resource.
@@ -61,12 +62,16 @@ def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, An
     is_proven = call.last.get("numericId") or not call.last.get(UNREAD)
     if is_proven or not call.provider_id:  # without a provider's ID, no operation shows whose it is
         return True
-    begun = operations.begun_by_requests(call, scope, resource_mark(call), patience=0.0)
-    if str(live["id"]) in {str(item.get("targetId")) for item in begun}:
+    try:
+        begun = operations.begun_by_requests(call, scope, resource_mark(call), patience=0.0)
+        targets, why = {str(item.get("targetId")) for item in begun}, "no operation of this stack created what exists"
+    except PermissionDenied as error:
+        targets, why = {str(call.last.get(TARGET))}, f"the operations could not be listed: {error.message.rstrip('.')}"
+    if str(live["id"]) in targets:
         return True
     call.warn(
         f"{path_of(str(live.get('selfLink', '')))} is left alone, because nothing shows that this stack created it: the "
-        "response to the creation was lost, and no operation of this stack created what exists. If it is yours, delete "
-        f"it, or import it; if the state still has this resource, run `pulumi state delete {shlex.quote(call.urn)}` first"
+        f"response to the creation was lost, and {why}. If it is yours, delete it, or import it; if the state still has "
+        f"this resource, run `pulumi state delete {shlex.quote(call.urn)}` first"
     )
     return False

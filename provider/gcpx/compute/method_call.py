@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from gcpx.compute.collection import NAMESPACE, Collection
-from gcpx.compute.idempotent_insert import Fate, IdempotentInsert
+from gcpx.compute.idempotent_insert import Fate, IdempotentInsert, Inserted
 from gcpx.compute.lost_responses import refusing_what_others_created
 from gcpx.compute.operation_outcome import Outcome
 from gcpx.compute.request_ids import RequestIds, resource_mark
@@ -39,8 +39,8 @@ class MethodCall:
     inverse: str
     exists: Callable[[], bool]
 
-    def run_once(self, call: Call) -> bool:
-        """Make the call, once across retries and further runs; return whether an earlier run may have made it.
+    def run_once(self, call: Call) -> Inserted:
+        """Make the call, once across retries and further runs; return how it ended.
 
         Raises the same as `Collection.insert`.
         """
@@ -61,7 +61,7 @@ class MethodCall:
             was_known=lambda operation: bool(call.last.get(UNREAD)) or self._may_be_undone(call, operation),
         ).run()
         inserted.outcome.result()
-        return inserted.earlier
+        return inserted
 
     def _fate(self, call: Call, outcome: Outcome) -> Fate:
         """Tell whether what an operation was to create exists and is to be used.

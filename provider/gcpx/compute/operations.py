@@ -12,7 +12,7 @@ from gcpx.compute.operation_outcome import Outcome, created_instances
 from gcpx.errors import CancelledError, OutOfTimeError, safe_message
 from gcpx.gcp.apis import COMPUTE
 from gcpx.gcp.client import GoogleClient
-from gcpx.gcp.errors import ApiError, TimedOut, Unfinished
+from gcpx.gcp.errors import ApiError, PermissionDenied, TimedOut, Unfinished
 from gcpx.gcp.list_method import ListMethod, items_of
 from gcpx.gcp.request import PATIENCE, Request
 from gcpx.gcp.retries import may_pass
@@ -139,17 +139,22 @@ class Operations:
     def were_begun_in_turn(self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Iterable[str]) -> bool:
         """Return whether operations of some kinds were begun on the same target after another one, in the order given.
 
+        False also if Google refuses to list the operations.
+
         Args:
             call: the engine's call.
             scope: where the operations are, as in `requested`.
             operation: the other operation (REST JSON).
             kinds: some of those of `kind_of`, such as `detachDisk`.
         """
-        later = [
-            (moment(item["insertTime"]), kind_of(item))
-            for item in self.begun_since(call, scope, operation)
-            if item.get("targetId") == operation.get("targetId")
-        ]
+        try:
+            later = [
+                (moment(item["insertTime"]), kind_of(item))
+                for item in self.begun_since(call, scope, operation)
+                if item.get("targetId") == operation.get("targetId")
+            ]
+        except PermissionDenied:
+            return False
         reached = moment(operation["insertTime"])
         for wanted in kinds:
             times = [begun for begun, kind in later if kind == wanted and begun > reached]

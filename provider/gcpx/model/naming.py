@@ -18,7 +18,8 @@ IMPORTED: Final = "__imported"
 UNREAD: Final = "__unread"
 """Marks outputs of a resource that was created but never read: the values that Google chose are not known yet."""
 
-
+TARGET: Final = "__targetId"
+"""In outputs marked as unread, the numeric ID of what the creation changes, such as an instance."""
 ADOPTED: Final = "__adopted"
 """Marks outputs of a resource that an earlier run created, and that a later Create found or may have found."""
 CREATED: Final = "__created"

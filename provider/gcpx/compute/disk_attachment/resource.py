@@ -16,6 +16,7 @@ import attrs
 from gcpx.compute.collection import Collection
 from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, instance_of, parsed, quoted
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
+from gcpx.compute.idempotent_insert import Inserted
 from gcpx.compute.importable_resources import ImportableResources
 from gcpx.compute.method_call import MethodCall
 from gcpx.errors import MalformedResponse, ProviderError
@@ -31,6 +32,7 @@ from gcpx.model import codec
 from gcpx.model.call import Call
 from gcpx.model.import_command import how_to_manage
 from gcpx.model.links import Location, name_of, path_of
+from gcpx.model.naming import TARGET
 from gcpx.model.numbers import as_integer
 from gcpx.model.resource import InvalidId, ListedResource, Live, Page, Resource, gone
 from gcpx.model.rules import Violation, text
@@ -129,7 +131,8 @@ class DiskAttachment(Resource):
         address = attrs.evolve(instance, device=inputs.get("deviceName") or "", disk=disk)
         body = codec.to_body(self.type, inputs) | {"source": disk}
         query = {"forceAttach": True} if inputs.get("forceAttach") else {}
-        known = Live.unread(address.id, {**inputs, "project": address.project, "zone": address.zone})
+        given = {**inputs, "project": address.project, "zone": address.zone}
+        call_for_new = attrs.evolve(call, last={})  # what a request of this creation has attached needs no other proof
         attach = MethodCall(
             collection=self._instances(address),
             name=address.instance,
@@ -137,22 +140,28 @@ class DiskAttachment(Resource):
             body=body,
             query=query,
             inverse="detachDisk",
-            exists=lambda: self._find(call, address, inputs) is not None,
+            exists=lambda: self._find(call_for_new, address, inputs) is not None,
         )
-        with self._exclusively(call, address), keeping_state(lambda _: known) as creation:
-            adopted = self._attach(call, address, inputs, attach)
-            creation.created()
-            live = self._find(call, address, inputs)
+
+        def known(operation: dict[str, Any]) -> Live:
+            target = operation.get("targetId")
+            return Live.unread(address.id, {**given, TARGET: target if isinstance(target, str) else None})
+
+        with self._exclusively(call, address), keeping_state(known) as creation:
+            attached = self._attach(call, address, inputs, attach)
+            creation.created(attached.operation)
+            live = self._find(call_for_new, address, inputs)
             if live is None:
                 raise NotFound(f"Google does not list {disk} on {address.path}")
             _warn_of_size(call, live, inputs)
-            return attrs.evolve(live, adopted=adopted)
+            return attrs.evolve(live, adopted=attached.earlier)
 
-    def _attach(self, call: Call, address: Address, inputs: dict[str, Any], attach: MethodCall) -> bool:
-        """Attach the disk; return whether an earlier run has attached it."""
+    def _attach(self, call: Call, address: Address, inputs: dict[str, Any], attach: MethodCall) -> Inserted:
+        """Attach the disk; return how that ended."""
         try:
             return attach.run_once(call)
         except (Conflict, Rejected) as error:
+            call = attrs.evolve(call, last={})
             attached = self._find(call, attrs.evolve(address, device=""), {"disk": inputs["disk"]})
             if attached is None:
                 raise
