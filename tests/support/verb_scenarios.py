@@ -101,6 +101,11 @@ def _without_long_polls(token: str, collection: str, inputs: Inputs) -> VerbRun:
     return VerbRun(token, "create", inputs, arrange=missing, name=f"{collection}_without_long_polls")
 
 
+def _interrupted(token: str, inputs: Inputs, prefix: str = "") -> list[VerbRun]:
+    """Read and delete a resource that Google is still creating for a cancelled run."""
+    return [VerbRun(token, verb, inputs, interrupted=True, name=f"{prefix}interrupted") for verb in ("read", "delete")]
+
+
 def _conflicting(token: str, method: str, inputs: Inputs) -> VerbRun:
     """Create a resource that exists already."""
     refused = _failing(method, status=409, reason="alreadyExists", message="already exists")
@@ -176,6 +181,11 @@ RUNS: Final = [
     _without_long_polls(IMAGE, "globalOperations", image()),
     _without_long_polls(ATTACHMENT, "zoneOperations", attachment()),
     _without_long_polls(FLEET, "regionOperations", fleet(2)),
+    *_interrupted(TEMPLATE, template()),
+    *_interrupted(TEMPLATE, {"region": "us-east1", **template()}, "regional_"),
+    *_interrupted(IMAGE, image()),
+    *_interrupted(ATTACHMENT, attachment()),
+    *_interrupted(FLEET, fleet(2)),
     _conflicting(TEMPLATE, "compute.instanceTemplates.insert", {"name": "web", **template()}),
     _conflicting(TEMPLATE, "compute.regionInstanceTemplates.insert", {"name": "web", "region": "us-east1", **template()}),
     _conflicting(IMAGE, "compute.machineImages.insert", image(name="golden")),

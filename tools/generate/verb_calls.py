@@ -32,6 +32,10 @@ _EARLIER: Final = (
     "gcpx may not find what an interrupted run created, and does not warn about it; and if the resource was deleted "
     "within the last hour, only a second run creates it again"
 )
+_CREATING: Final = "if an interrupted run is still creating the resource"
+_STILL_CREATING: Final = (
+    "after an interrupted creation, gcpx may take what Google is still creating for gone, and says so in a warning"
+)
 _NO_SUGGESTION: Final = "errors about a misspelled region or zone suggest no name"
 _UNCHECKED: Final = "gcpx leaves this check out, with a warning"
 
@@ -75,7 +79,15 @@ _TEMPLATE: Final = {
             "compute.regions.list": _NO_SUGGESTION,
         },
     ),
-    "read": Calls({"compute.instanceTemplates.get": _GLOBAL, "compute.regionInstanceTemplates.get": _REGIONAL}),
+    "read": Calls(
+        {
+            "compute.instanceTemplates.get": _GLOBAL,
+            "compute.globalOperations.wait": f"{_GLOBAL}, {_CREATING}",
+            "compute.regionInstanceTemplates.get": _REGIONAL,
+            "compute.regionOperations.wait": f"{_REGIONAL}, {_CREATING}",
+        },
+        {"compute.globalOperations.list": _STILL_CREATING, "compute.regionOperations.list": _STILL_CREATING},
+    ),
     "delete": Calls(
         {
             "compute.instanceTemplates.delete": _GLOBAL,
@@ -84,7 +96,8 @@ _TEMPLATE: Final = {
             "compute.regionInstanceTemplates.delete": _REGIONAL,
             "compute.regionInstanceTemplates.get": f"{_REGIONAL}, {_REFUSED}",
             "compute.regionOperations.wait": _REGIONAL,
-        }
+        },
+        {"compute.globalOperations.list": _STILL_CREATING, "compute.regionOperations.list": _STILL_CREATING},
     ),
     "list": Calls(
         {"compute.instanceTemplates.aggregatedList": _ALL_REGIONS, "compute.regionInstanceTemplates.list": _ONE_REGION}
@@ -101,12 +114,20 @@ _IMAGE: Final = {
         },
         {"compute.globalOperations.list": _EARLIER},
     ),
-    "read": Calls({"compute.machineImages.get": ""}),
+    "read": Calls(
+        {"compute.machineImages.get": "", "compute.globalOperations.wait": _CREATING},
+        {"compute.globalOperations.list": _STILL_CREATING},
+    ),
     "update": Calls(
         {"compute.machineImages.get": "", "compute.machineImages.setLabels": "", "compute.globalOperations.wait": ""}
     ),
     "delete": Calls(
-        {"compute.machineImages.delete": "", "compute.machineImages.get": _REFUSED, "compute.globalOperations.wait": ""}
+        {
+            "compute.machineImages.delete": "",
+            "compute.machineImages.get": _REFUSED,
+            "compute.globalOperations.wait": "",
+        },
+        {"compute.globalOperations.list": _STILL_CREATING},
     ),
     "list": Calls({"compute.machineImages.list": ""}),
     "validateOnline": _online(*_ONLINE_PLACES),
@@ -136,8 +157,10 @@ _FLEET: Final = {
     ),
     "read": Calls(
         {
+            "compute.instances.aggregatedList": "",
             "compute.instances.list": "",
             "compute.disks.get": "for an import",
+            "compute.regionOperations.wait": _CREATING,
             "compute.regionOperations.list": _UNKNOWN,
             "compute.zoneOperations.list": f"{_UNKNOWN}; without it, stopped members have no `stopReason` either",
         }
@@ -167,8 +190,10 @@ _FLEET: Final = {
     ),
     "delete": Calls(
         {
+            "compute.instances.aggregatedList": "",
             "compute.instances.list": "",
             "compute.instances.delete": "",
+            "compute.regionOperations.wait": _CREATING,
             "compute.zoneOperations.get": "if there is only one operation, or without `compute.zoneOperations.list`",
             "compute.regionOperations.list": _UNKNOWN,
             "compute.zoneOperations.list": _FEWER_CALLS,
@@ -197,12 +222,16 @@ _ATTACHMENT: Final = {
         },
         {"compute.zoneOperations.list": _REATTACHED},
     ),
-    "read": Calls({"compute.instances.get": ""}),
+    "read": Calls(
+        {"compute.instances.get": "", "compute.zoneOperations.wait": _CREATING},
+        {"compute.zoneOperations.list": _STILL_CREATING},
+    ),
     "update": Calls(
         {"compute.instances.get": "", "compute.instances.setDiskAutoDelete": "", "compute.zoneOperations.wait": ""}
     ),
     "delete": Calls(
-        {"compute.instances.get": "", "compute.instances.detachDisk": "", "compute.zoneOperations.wait": ""}
+        {"compute.instances.get": "", "compute.instances.detachDisk": "", "compute.zoneOperations.wait": ""},
+        {"compute.zoneOperations.list": _STILL_CREATING},
     ),
     "list": Calls({"compute.instances.aggregatedList": _ALL_ZONES, "compute.instances.list": _ONE_ZONE}),
     "validateOnline": _online(*_ONLINE_PLACES),

@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 
 from gcpx.compute.idempotent_insert import Fate, IdempotentInsert, Inserted
-from gcpx.compute.lost_responses import is_own, refusing_what_others_created
+from gcpx.compute.lost_responses import is_own, refusing_what_others_created, wait_for_insertions
 from gcpx.compute.name_pattern import NAME
 from gcpx.compute.operation_fields import moment
 from gcpx.compute.operation_outcome import Outcome
@@ -164,6 +164,16 @@ class Collection:
         """Read a resource; None if it is gone, or if a later one has its name."""
         live = self.get(call, name)
         return live if live is not None and _has_created(operation, live) else None
+
+    def settle(self, call: Call, name: str) -> None:
+        """Wait for what interrupted runs are still inserting, as `wait_for_insertions` does; `name` is for messages."""
+
+        def is_shown(outcome: Outcome) -> bool:
+            operation = outcome.operation
+            return self.get_inserted(call, inserted_name(operation, name), operation) is not None
+
+        wait = self.wait(f"insert {self.path}/{name}")
+        wait_for_insertions(call, self.operations, self.scope, wait, is_shown)
 
     def invoke(
         self, call: Call, live: Mapping[str, Any], method: str, body: Any = None, **query: Any

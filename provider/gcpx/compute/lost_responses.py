@@ -1,4 +1,4 @@
-"""Creations whose response is lost for good: what exists may be somebody else's."""
+"""Creations whose result the state does not know: they may be under way, and what exists may be somebody else's."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from gcpx.compute.operations import Operations
+from gcpx.compute.lagging_reads import looks
+from gcpx.compute.operation_outcome import Outcome
+from gcpx.compute.operations import Operations, Wait, left_nothing
 from gcpx.compute.request_ids import resource_mark
 from gcpx.errors import ProviderError
-from gcpx.gcp.errors import Conflict, PermissionDenied, Unfinished
+from gcpx.gcp.errors import Conflict, NotFound, PermissionDenied, Unfinished
 from gcpx.model.call import Call
 from gcpx.model.links import path_of
 from gcpx.model.naming import TARGET, UNREAD
@@ -75,3 +77,40 @@ def is_own(call: Call, operations: Operations, scope: str, live: Mapping[str, An
         f"this resource, run `pulumi state delete {shlex.quote(call.urn)}` first"
     )
     return False
+
+
+def wait_for_insertions(
+    call: Call, operations: Operations, scope: str, wait: Wait, is_shown: Callable[[Outcome], bool]
+) -> None:
+    """Wait until what interrupted runs of a resource began to insert has ended, and Google shows what it created.
+
+    Without a provider's ID, the operations of a resource cannot be told from others, and nothing is waited for.
+
+    Args:
+        call: the engine's call, which reads or deletes the resource.
+        operations: the operations of the project.
+        scope: where the operations would be: `global`, `regions/R` or `zones/Z`.
+        wait: what to call an operation, and how long to wait for it.
+        is_shown: tells whether Google shows what an operation has created.
+
+    Raises:
+        Unfinished: an operation has not ended, or Google does not show what it created.
+        ApiError: the operations cannot be listed. A missing permission is only a warning.
+    """
+    if not call.provider_id:
+        return
+    try:
+        begun = operations.begun_by_requests(call, scope, resource_mark(call))
+    except (NotFound, PermissionDenied) as error:
+        call.warn(
+            f"{wait.what}: an earlier run was interrupted, and gcpx cannot find out whether Google is still working on "
+            f"it: {error}"
+        )
+        return
+    for operation in begun:
+        if operation.get("status") == "DONE":
+            continue
+        outcome = operations.outcome(call, operation, wait)
+        if not left_nothing(outcome.operation) and not any(is_shown(outcome) for _ in looks(call)):
+            words = "Google reports success, but does not show what was created; run the command again to go on"
+            raise Unfinished(f"{wait.what}: {words}", outcome.operation)

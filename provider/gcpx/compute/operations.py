@@ -134,7 +134,7 @@ class Operations:
         """
         items = self._listed(call, scope, f"clientOperationId eq {beginning}.*", patience)
         begun = (item for item in items if str(item.get("clientOperationId", "")).startswith(beginning))
-        return [item for item in begun if kind_of(item) in _INSERTIONS and not _left_nothing(item)]
+        return [item for item in begun if kind_of(item) in _INSERTIONS and not left_nothing(item)]
 
     def were_begun_in_turn(self, call: Call, scope: str, operation: Mapping[str, Any], kinds: Iterable[str]) -> bool:
         """Return whether operations of some kinds were begun on the same target after another one, in the order given.
@@ -309,7 +309,7 @@ class _Watch:
         self.pause = min(self.pause * 2, _LONGEST_PAUSE)
 
 
-def _left_nothing(insertion: dict[str, Any]) -> bool:
+def left_nothing(insertion: dict[str, Any]) -> bool:
     """Return whether an insertion failed; a bulk creation that failed may have left instances."""
     if not insertion.get("error"):
         return False

@@ -157,13 +157,28 @@ def update(resource: Resource, call: Call, resource_id: str, old: dict[str, Any]
 def read(resource: Resource, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> tuple[Live | None, str]:
     """Read a resource and keep its mark; return it with what is left to do, if its last change is not finished.
 
-    Raises what `Resource.read` raises, except PartialError.
+    Raises what `Resource.settle` and `Resource.read` raise, except PartialError.
     """
+    _settle(resource, call, resource_id)
     try:
         live, unfinished = resource.read(call, resource_id, inputs), ""
     except PartialError as error:
         live, unfinished = error.live, str(error)
     return None if live is None else _marked(live, call.last), unfinished
+
+
+def delete(resource: Resource, call: Call, resource_id: str) -> None:
+    """Delete a resource, with what an interrupted run is still creating.
+
+    Raises what `Resource.settle` and `Resource.delete` raise.
+    """
+    _settle(resource, call, resource_id)
+    resource.delete(call, resource_id)
+
+
+def _settle(resource: Resource, call: Call, resource_id: str) -> None:
+    if call.last.get(naming.UNREAD):
+        resource.settle(call, resource_id)
 
 
 def _marked(live: Live, last: dict[str, Any]) -> Live:

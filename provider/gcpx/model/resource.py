@@ -219,6 +219,14 @@ class Resource(abc.ABC):
             ProviderError: nothing was created.
         """
 
+    def settle(self, call: Call, resource_id: str) -> None:
+        """Wait for what interrupted runs of the resource are still creating, before it is read or deleted.
+
+        It is called only if the state does not know the result of the creation. Raises ProviderError if something is,
+        or may be, still being created.
+        """
+        del call, resource_id
+
     @abc.abstractmethod
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the resource; None only if Google says that it does not exist, or another one has its name.

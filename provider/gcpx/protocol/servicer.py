@@ -225,7 +225,7 @@ class Servicer(proto.provider_grpc.ResourceProviderServicer):  # type: ignore[mi
         kept_because = self._memory.release(Entry.of(resource, request.urn, request.id, call.last))
         if kept_because is None:
             with wrapping_unexpected_errors():
-                resource.delete(call, request.id)
+                lifecycle.delete(resource, call, request.id)
         elif kept_because:
             call.warn(kept_because)
         return empty_pb2.Empty()

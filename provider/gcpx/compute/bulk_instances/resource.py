@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import attrs
 
+from gcpx.compute.bulk_instances.bulk_insert import describe_progress
 from gcpx.compute.bulk_instances.creation.created_members import members_after
 from gcpx.compute.bulk_instances.creation.earlier_fleet import EarlierFleetError, earlier_fleet, warn_of_earlier_fleets
 from gcpx.compute.bulk_instances.creation.fallback_rules import fallback_zones_are_in_the_region
@@ -38,6 +39,9 @@ from gcpx.compute.bulk_instances.source_template_rules import regional_template_
 from gcpx.compute.bulk_instances.strangers import name_new_members, naming_strangers, what_matches
 from gcpx.compute.earlier_insertions import EarlierInsertions
 from gcpx.compute.importable_resources import ImportableResources
+from gcpx.compute.lost_responses import wait_for_insertions
+from gcpx.compute.operation_outcome import Outcome, created_instances
+from gcpx.compute.operations import Wait
 from gcpx.errors import ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.in_project import InProject
@@ -161,6 +165,19 @@ class BulkInstances(InProject):
             wanted = attrs.evolve(wanted, begun=adopted)
             with naming_strangers(call, fleet):
                 return attrs.evolve(self._grow(call, fleet, inputs, wanted), adopted=adopted)
+
+    def settle(self, call: Call, resource_id: str) -> None:
+        """Wait for what interrupted creations and updates are still creating."""
+        known = {item.get("id") for item in call.last.get("members") or ()}
+
+        def is_shown(outcome: Outcome) -> bool:
+            fleet = self._parse(resource_id)
+            fleet.look_in(outcome.per_location)
+            new = [member for member in fleet.members(call) if str(member["id"]) not in known]
+            return len(new) >= created_instances(outcome.per_location).total()
+
+        fleet, wait = self._parse(resource_id), Wait("bulk insert", TIMEOUT, describe_progress)
+        wait_for_insertions(call, fleet.operations, f"regions/{fleet.region}", wait, is_shown)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read the fleet from its members; None if it has none, unless it is parked.

@@ -18,7 +18,9 @@ from gcpx.compute.disk_attachment.address import ID_FORMS, INSTANCE, Address, in
 from gcpx.compute.disk_attachment.declaration import DiskAttachmentModel, DiskAttachmentQuery
 from gcpx.compute.idempotent_insert import Inserted
 from gcpx.compute.importable_resources import ImportableResources
+from gcpx.compute.lost_responses import wait_for_insertions
 from gcpx.compute.method_call import MethodCall
+from gcpx.compute.operation_outcome import Outcome
 from gcpx.errors import MalformedResponse, ProviderError
 from gcpx.gcp.client import GoogleClient
 from gcpx.gcp.errors import Conflict, NotFound, Rejected
@@ -167,6 +169,17 @@ class DiskAttachment(Resource):
                 raise
             words = f"{attached.id} is attached already, and not by this resource with these inputs."
             raise error.with_hint(f"{words} {how_to_manage(call, attached.id, 'attach another disk')}") from error
+
+    def settle(self, call: Call, resource_id: str) -> None:
+        """Wait for what interrupted runs are still attaching."""
+        address = self._parse(resource_id)
+        instances = self._instances(address)
+        wait = instances.wait(f"attachDisk of {instances.path}/{address.instance}")
+
+        def is_shown(_: Outcome) -> bool:
+            return self._find(call, address, call.last) is not None
+
+        wait_for_insertions(call, instances.operations, instances.scope, wait, is_shown)
 
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Find the disk on the instance; None if either is gone."""

@@ -104,6 +104,11 @@ class InstanceTemplate(InProject):
         self._earlier.warn(call, collection, inserted.operation)
         return attrs.evolve(live, adopted=inserted.earlier)
 
+    def settle(self, call: Call, resource_id: str) -> None:
+        """Wait for what interrupted runs are still inserting."""
+        address = self._parse(resource_id)
+        self._collection(address, beta=False).settle(call, address.name)
+
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read by name; a template with another numeric ID is not this resource."""
         address = self._parse(resource_id)

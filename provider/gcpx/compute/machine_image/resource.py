@@ -80,6 +80,11 @@ class MachineImage(InProject):
         self._earlier.warn(call, images, inserted.operation)
         return attrs.evolve(live, adopted=inserted.earlier)
 
+    def settle(self, call: Call, resource_id: str) -> None:
+        """Wait for what interrupted runs are still inserting."""
+        project, name = self._parse(resource_id)
+        self._images(project).settle(call, name)
+
     def read(self, call: Call, resource_id: str, inputs: dict[str, Any] | None) -> Live | None:
         """Read by name; an image with another numeric ID is not this resource."""
         del inputs

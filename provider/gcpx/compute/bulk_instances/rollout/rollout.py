@@ -63,6 +63,7 @@ class Rollout:
         wanted: the number of members to reach; lower than the goal's if Google has no room for more.
         creation: the last creation, if there was one.
         touched: whether anything was changed.
+        creating: whether Google may still be creating instances, because a creation was interrupted.
         progress: shows which batch a line of progress is about.
         unstarted: stopped members that could not be started, with Google's errors.
     """
@@ -77,6 +78,7 @@ class Rollout:
     progress: BatchProgress
     creation: Creation | None = None
     touched: bool = False
+    creating: bool = False
     unstarted: list[Failure] = attrs.Factory(list)
     _starts: Counter[str] = attrs.Factory(Counter)
     _refreshed: set[str] = attrs.Factory(set)
@@ -206,7 +208,7 @@ class Rollout:
         try:
             creation = create_instances(self.call, self.fleet, self.goal.inputs, kept, wanted)
         except Unfinished:
-            self.touched = True
+            self.touched = self.creating = True
             raise
         if creation.refusal is not None:
             inputs, refusal = self.goal.inputs, creation.refusal

@@ -86,13 +86,16 @@ class FleetUpdate:
         self.call.warn(f"the rollout failed, and is being rolled back: {error}")
         old = with_members(self.old, before)
         back = Rollout.of(self.call, self.fleet, rollout.goal.reversed(old), self.fleet.members(self.call))
+        back.creating = rollout.creating
         try:
             back.run()
         except ProviderError as failure:
+            rollout.creating = back.creating
             words = f"the rollout failed: {error}\nIt could not be rolled back: {failure}"
             return PartialError(self._live_or_unread(rollout), f"{words}\n{self._reached(rollout)}")
         rolled_back = _RolledBackError(error)
-        if {member["id"] for member in back.members} == {member["id"] for member in before}:
+        has_same_members = {member["id"] for member in back.members} == {member["id"] for member in before}
+        if has_same_members and not back.creating:
             return rolled_back
         return PartialError(self._live(back, self.old), str(rolled_back), self.old)
 
@@ -113,7 +116,8 @@ class FleetUpdate:
     def _live(self, rollout: Rollout, inputs: dict[str, Any]) -> Live:
         creation = rollout.creation.outputs if rollout.creation is not None else last_creation_outputs(self.call.last)
         more = rollout_outputs(self.call.last, rollout.goal, rollout.members)
-        return live_fleet(self.call, self.fleet, rollout.members, inputs, {**creation, **more})
+        live = live_fleet(self.call, self.fleet, rollout.members, inputs, {**creation, **more})
+        return Live.unread(live.id, live.properties) if rollout.creating else live
 
     def _live_or_unread(self, rollout: Rollout) -> Live:
         try:

@@ -1,0 +1,231 @@
+"""What a cancelled run is still creating: a destroy deletes it, and a refresh keeps it."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+from crash_scenarios import SCENARIOS, existing, prepare
+from crashing_stack import CrashingStack, counted_requests
+from driver import failing
+from google.protobuf import empty_pb2
+from programs import FLEET, PROJECT, VM, fleet
+from steered import HANGS
+
+CREATIONS = {
+    "template": ("compute.instanceTemplates.insert", "compute.instanceTemplates.get", "compute.globalOperations.list"),
+    "generated template": (
+        "compute.instanceTemplates.insert",
+        "compute.instanceTemplates.get",
+        "compute.globalOperations.list",
+    ),
+    "generated regional template": (
+        "compute.regionInstanceTemplates.insert",
+        "compute.regionInstanceTemplates.get",
+        "compute.regionOperations.list",
+    ),
+    "image": ("compute.machineImages.insert", "compute.machineImages.get", "compute.globalOperations.list"),
+    "attachment": ("compute.instances.attachDisk", "compute.instances.get", "compute.zoneOperations.list"),
+    "fleet": ("compute.regionInstances.bulkInsert", "compute.instances.list", "compute.regionOperations.list"),
+    "generated fleet": (
+        "compute.regionInstances.bulkInsert",
+        "compute.instances.list",
+        "compute.regionOperations.list",
+    ),
+}
+"""The creations, each with its method, the method that reads what it creates, and the one that lists its operation."""
+GROWTH = "growth"
+SMALL, LARGE = fleet(1, fleetId="crew"), fleet(3, fleetId="crew")
+FAILED = {"errors": [{"code": "QUOTA_EXCEEDED", "message": "Quota exceeded"}]}
+
+
+def _stack(cloud, token):
+    return CrashingStack(token, "web", {"project": PROJECT, "emulatorHost": cloud.host}, cloud=cloud)
+
+
+def _cancelled(cloud, name):
+    """Cancel a creation, or a growth, while Google works on it."""
+    stack = _stack(cloud, FLEET if name == GROWTH else SCENARIOS[name].token)
+    if name == GROWTH:
+        stack.up(SMALL)
+    cloud.hold_operations()
+    stack.cancel(_program(name))
+    assert "cancelled while Google was still working on it" in stack.failed.message
+    _let_time_pass(cloud)
+    return stack
+
+
+def _let_time_pass(cloud):
+    """Let a wait for an operation end it; operations that begin now take no time."""
+    cloud.clock.release()
+    cloud.emulator.operations.latency = 0.0
+
+
+def _program(name):
+    return LARGE if name == GROWTH else SCENARIOS[name].inputs
+
+
+@pytest.fixture(params=[*CREATIONS, GROWTH])
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def before(cloud):
+    """What existed before the creation."""
+    return prepare(cloud)
+
+
+@pytest.fixture
+def stack(cloud, name, before):
+    """A stack whose creation was cancelled, and is still going on."""
+    made = _cancelled(cloud, name)
+    yield made
+    made.end_plugin()
+
+
+def _assert_only(cloud, before):
+    """Assert that nothing else exists once Google has finished everything."""
+    cloud.finish_operations()
+    assert existing(cloud) == before
+
+
+def _cancel_at_wait(stack):
+    """Cancel the verb of the plugin that runs when it waits for an operation."""
+    stack.cloud.clock.hold()
+    engine = stack.engine
+
+    def observe(_, request):
+        if request.endswith("/wait"):
+            engine.stub.Cancel(empty_pb2.Empty())
+
+    return counted_requests(stack.cloud, observe)
+
+
+def test_a_destroy_deletes_what_is_still_being_created(cloud, stack, before):
+    stack.destroy()
+
+    assert stack.warnings == []
+    _assert_only(cloud, before)
+
+
+def test_a_refresh_keeps_what_is_still_being_created(cloud, stack, before, name):
+    stack.refresh()
+
+    assert (stack.failed, stack.warnings) == (None, [])
+    assert not stack.preview(_program(name))
+    stack.run("destroy", {})
+    _assert_only(cloud, before)
+
+
+def test_the_next_run_continues_what_is_still_being_created(cloud, stack, before, name):
+    stack.run("up", _program(name))
+
+    assert stack.failed is None
+    stack.run("destroy", {})
+    _assert_only(cloud, before)
+
+
+def test_a_destroy_that_is_cancelled_too_keeps_the_resource_in_the_state(cloud, stack, before):
+    with _cancel_at_wait(stack), failing() as failed:
+        stack.destroy()
+
+    assert "cancelled while Google was still working on it; run the command again to go on" in failed[0].message
+    cloud.clock.release()
+    stack.run("destroy", {})
+    _assert_only(cloud, before)
+
+
+def test_a_refresh_that_is_cancelled_too_keeps_the_resource_in_the_state(cloud, stack, before):
+    with _cancel_at_wait(stack):
+        stack.refresh()
+
+    assert "cancelled while Google was still working on it; run the command again to go on" in stack.failed.message
+    cloud.clock.release()
+    stack.run("destroy", {})
+    _assert_only(cloud, before)
+
+
+@pytest.mark.parametrize("name", CREATIONS, indirect=True)
+def test_what_google_shows_only_a_while_after_its_creation_is_kept(cloud, stack, before, name):
+    _hide(cloud, name, 3)
+    stack.refresh()
+
+    assert (stack.failed, stack.warnings) == (None, [])
+    stack.run("destroy", {})
+    _assert_only(cloud, before)
+
+
+@pytest.mark.parametrize("name", CREATIONS, indirect=True)
+def test_what_google_has_created_and_does_not_show_stays_in_the_state(cloud, stack, before, name):
+    _hide(cloud, name, 10**9)
+    with failing() as failed:
+        stack.destroy()
+
+    assert "Google reports success, but does not show what was created; run the command again" in failed[0].message
+    cloud.emulator.faults.queue.clear()
+    stack.run("destroy", {})
+    _assert_only(cloud, before)
+
+
+def _hide(cloud, name, looks):
+    """Let Google's reads show for a while what existed before the creation."""
+    read = CREATIONS[name][1]
+    if name == "attachment":
+        cloud.fail(read, body=json.dumps(cloud.get(VM)), times=looks)
+    elif "fleet" in name:
+        cloud.fail("compute.instances.aggregatedList", body=_zones(cloud))  # the first look of a plugin
+        cloud.fail(read, body='{"kind": "compute#instanceList"}', times=(looks - 1) * 3)
+    else:
+        cloud.fail(read, status=404, times=looks)
+
+
+def _zones(cloud):
+    """Return Google's aggregated list of instances of a label that none has."""
+    url = f"http://{cloud.host}/compute/beta/projects/{PROJECT}/aggregated/instances"
+    query = {"includeAllScopes": "true", "filter": "labels.none:*"}
+    return httpx.get(url, params=query, trust_env=False, timeout=HANGS).text
+
+
+@pytest.mark.parametrize("name", CREATIONS)
+def test_a_creation_that_fails_in_the_end_leaves_nothing_to_keep(cloud, before, name):
+    cloud.fail(CREATIONS[name][0], operation=FAILED)
+    stack = _cancelled(cloud, name)
+    stack.refresh()
+
+    assert (stack.failed, stack.state, stack.warnings) == (None, None, [])
+    stack.end_plugin()
+    _assert_only(cloud, before)
+
+
+@pytest.mark.parametrize("name", CREATIONS, indirect=True)
+def test_without_the_permission_to_list_operations_a_warning_says_what_is_unknown(cloud, stack, name):
+    cloud.fail(CREATIONS[name][2], status=403)
+    stack.refresh()
+
+    assert stack.state is None
+    assert "gcpx cannot find out whether Google is still working on it" in "\n".join(stack.warnings)
+    cloud.finish_operations()
+
+
+@pytest.mark.parametrize(("policy", "seconds"), [({}, 60), ({"strategy": "ROLLING", "onFailure": "ROLL_BACK"}, 1200)])
+def test_a_destroy_deletes_what_a_growth_that_took_too_long_is_still_creating(cloud, before, policy, seconds):
+    stack = _stack(cloud, FLEET)
+    stack.up({**SMALL, "updatePolicy": policy} if policy else SMALL)
+    engine = stack.engine
+    engine.timeout = 0 if policy else seconds
+    with ThreadPoolExecutor() as pool:
+        cloud.hold_operations()
+        growth = pool.submit(stack.up, {**LARGE, "updatePolicy": policy} if policy else LARGE)
+        cloud.clock.wait_for_waiting()
+        stack.provider.let_pass(seconds + 0.5)
+        cloud.clock.advance(1)  # Google responds before the operation is done, as it does after two minutes
+        growth.result()
+    assert "did not finish in time" in stack.failed.message
+    _let_time_pass(cloud)
+    stack.run("destroy", {})
+
+    _assert_only(cloud, before)
+    stack.end_plugin()
