@@ -83,7 +83,7 @@ def test_an_update_leaves_another_disk_under_our_device_name_alone(engine, cloud
     with failing() as failed:
         engine.update(ours, attachment(deviceName="d1", autoDelete=True))
 
-    assert "pulumi refresh" in failed[0].message
+    assert "pulumi up --refresh" in failed[0].message
     assert cloud.calls("compute.instances.setDiskAutoDelete") == []
 
 
